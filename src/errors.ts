@@ -1,0 +1,39 @@
+/**
+ * Why an operation threw. Expected refusals (`lease_lost`, `not_found`, …) are values, not errors;
+ * a {@link SluiceError} means a bug, bad input or a broken transport.
+ */
+export type SluiceErrorCode =
+  /** An argument is of the wrong form; the message says which one and what is allowed. */
+  | "invalid_argument"
+  /** A payload, result or request is larger than the limit that the message names. */
+  | "too_large"
+  /** Redis is full, or the queue's record has reached the size Upstash allows. Nothing was written. */
+  | "queue_full"
+  /** A record was written by a newer release of Sluice. Deploy that release here too. Nothing was written. */
+  | "newer_schema"
+  /** Redis refused the credentials, or they do not allow the command. */
+  | "redis_unauthorized"
+  /** The Redis account has used up its quota of requests. */
+  | "redis_quota"
+  /** Redis could not be reached, or did not answer usefully, until the deadline. */
+  | "redis_unreachable"
+  /** The caller's signal aborted the request. It may or may not have taken effect. */
+  | "aborted"
+  /** Redis answered a command with an error that is none of the above. */
+  | "redis_error"
+  /** Redis answered with something that is not a reply of the script that was sent. */
+  | "unexpected_reply";
+
+/** The one exception type of the project. It never carries a payload, a result or a token. */
+export class SluiceError extends Error {
+  override readonly name = "SluiceError";
+  readonly code: SluiceErrorCode;
+  /** Where the fault is in the caller's input, such as `tasks[3].delay`; absent where it is not input. */
+  readonly path: string | undefined;
+
+  constructor(code: SluiceErrorCode, message: string, path?: string) {
+    super(message);
+    this.code = code;
+    this.path = path;
+  }
+}

@@ -1,0 +1,53 @@
+import type { SluiceError } from "../errors.ts";
+
+/** A Lua script as the build embeds it. */
+export interface Script {
+  readonly name: string;
+  readonly source: string;
+  /** SHA-1 of `source`, as EVALSHA names it. */
+  readonly sha1: string;
+  /** SHA-1 of {@link keyLocking} followed by `source`. */
+  readonly keyLockingSha1: string;
+}
+
+/**
+ * The first line that makes Upstash lock only the declared keys of a script, so that queues run in
+ * parallel. Open-source Redis refuses it, so the transport adds it, not the file.
+ */
+export const keyLocking = "#!lua flags=allow-key-locking\n";
+
+/** A Redis reply in its RESP2 shape. */
+export type Reply = string | number | null | readonly Reply[];
+
+/** One script call of a request. */
+export interface ScriptCall {
+  readonly script: Script;
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+  /** The arguments of every copy after the first, where a resend has to say that it is one. */
+  readonly resendArgs?: readonly string[];
+}
+
+/** One ordinary Redis command of a request; only ever a read. */
+export type PlainCommand = readonly [name: string, ...args: string[]];
+
+export type Command = ScriptCall | PlainCommand;
+
+/** What became of one command. */
+export type CommandOutcome = { readonly reply: Reply } | { readonly error: SluiceError };
+
+export interface SendOptions {
+  /** Gives up when it aborts: `send` then rejects with code `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How the queue reaches Redis. */
+export interface Transport {
+  /**
+   * Sends the commands, in order, in one request, and resends what is worth resending until the
+   * transport's deadline. The commands of one request are not atomic together.
+   * @returns one outcome per command, in order
+   * @throws {SluiceError} when the request as a whole failed
+   */
+  send(commands: readonly Command[], options?: SendOptions): Promise<CommandOutcome[]>;
+}
