@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A real redis-server of a test's own. */
+export interface TestRedis {
+  /** Such as `redis://127.0.0.1:20017`. */
+  readonly url: string;
+  readonly port: number;
+  /** Kills the server and removes its data folder. */
+  stop(): Promise<void>;
+}
+
+export interface StartRedisOptions {
+  /** Further arguments of redis-server, such as `["--maxmemory", "10mb"]`. */
+  readonly args?: readonly string[];
+}
+
+/** Below the range of ephemeral ports, so that no outgoing connection takes one away. */
+const firstPort = 20_000;
+const lastPort = 32_000;
+const startDeadline = 20_000;
+
+/**
+ * Starts a redis-server on a free loopback port, with an empty data folder and no persistence.
+ * It ends with {@link TestRedis.stop}, or with this process, however that ends.
+ */
+export async function startRedis({ args = [] }: StartRedisOptions = {}): Promise<TestRedis> {
+  for (let tries = 0; tries < 20; tries++) {
+    const port = firstPort + Math.floor(Math.random() * (lastPort - firstPort));
+    const redis = await tryPort(port, args);
+    if (redis) return redis;
+  }
+  throw new Error(`no free port found between ${firstPort} and ${lastPort}`);
+}
+
+async function tryPort(port: number, args: readonly string[]): Promise<TestRedis | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-redis-"));
+  const own = [
+    "--bind",
+    "127.0.0.1",
+    "--port",
+    String(port),
+    "--dir",
+    folder,
+    "--save",
+    "",
+    "--appendonly",
+    "no",
+  ];
+  const server = spawn("redis-server", [...own, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let log = "";
+  server.stdout.on("data", (chunk: Buffer) => (log += chunk.toString()));
+  server.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
+  let failure: Error | undefined;
+  server.on("error", (error) => (failure = error));
+  const closed = once(server, "close").catch(() => undefined);
+  const guard = startGuard(server, folder);
+
+  const stop = async () => {
+    server.kill("SIGKILL");
+    await closed;
+    guard?.kill("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+  };
+
+  for (const deadline = Date.now() + startDeadline; ; await sleep(10)) {
+    if (failure) {
+      await stop();
+      throw new Error(`redis-server does not start: ${failure.message}`);
+    }
+    if (server.exitCode !== null || server.signalCode !== null) {
+      await stop();
+      if (/address already in use/i.test(log)) return undefined;
+      throw new Error(`redis-server ended before it was ready:\n${log}`);
+    }
+    // The process id tells our server from one that happened to have the port already.
+    if (server.pid !== undefined && (await answeringProcess(port)) === server.pid) {
+      return { url: `redis://127.0.0.1:${port}`, port, stop };
+    }
+    if (Date.now() > deadline) {
+      await stop();
+      throw new Error(`redis-server was not ready within ${startDeadline} ms:\n${log}`);
+    }
+  }
+}
+
+/**
+ * A shell that waits for this process to end, which closes its input, and then kills the server:
+ * it works after a SIGKILL too, where no exit handler runs.
+ */
+function startGuard(server: ChildProcess, folder: string): ChildProcess | undefined {
+  if (server.pid === undefined) return undefined;
+  const script = `trap "" INT TERM HUP; read -r _; kill -9 "$1" 2>/dev/null; rm -rf "$2"`;
+  const guard = spawn("sh", ["-c", script, "redis-guard", String(server.pid), folder], {
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  guard.unref();
+  return guard;
+}
+
+/** The process id of the Redis that answers PING on the port, if one does. */
+function answeringProcess(port: number): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    let reply = "";
+    const end = (pid?: number) => {
+      socket.destroy();
+      resolve(pid);
+    };
+    socket.setTimeout(1_000, () => end());
+    socket.on("error", () => end());
+    socket.on("close", () => end());
+    socket.on("connect", () => socket.write("PING\r\nINFO server\r\n"));
+    socket.on("data", (chunk: Buffer) => {
+      reply += chunk.toString();
+      const pid = /^\+PONG[^]*process_id:(\d+)\r\n/.exec(reply)?.[1];
+      if (pid !== undefined) end(Number(pid));
+    });
+  });
+}
