@@ -1,0 +1,198 @@
+import luaparse, { type LuaNode } from "luaparse";
+
+/** Commands whose work grows with the data, and those that may not stand in a script at all. */
+const banned = new Set(
+  (
+    "KEYS SCAN LREM LINSERT HGETALL HKEYS HVALS SMEMBERS SUNION SINTER SDIFF SORT " +
+    "ZREMRANGEBYSCORE ZREMRANGEBYLEX ZUNION ZINTER ZDIFF ZUNIONSTORE ZINTERSTORE ZDIFFSTORE " +
+    "FLUSHALL FLUSHDB EVAL EVALSHA SELECT"
+  ).split(" "),
+);
+
+/** Commands that need a bound: what has to be among their arguments. */
+const limited: Readonly<Record<string, string>> = {
+  ZRANGEBYSCORE: "LIMIT",
+  ZREVRANGEBYSCORE: "LIMIT",
+  ZRANGEBYLEX: "LIMIT",
+  ZREVRANGEBYLEX: "LIMIT",
+  LPOS: "MAXLEN",
+  HSCAN: "COUNT",
+  SSCAN: "COUNT",
+  ZSCAN: "COUNT",
+};
+const ranges = new Set(["LRANGE", "ZRANGE", "ZREVRANGE", "ZREMRANGEBYRANK"]);
+
+/** What C Lua and GopherLua share, and Redis adds. */
+const portable =
+  "redis string table math tonumber tostring type pairs ipairs next unpack select error assert pcall".split(
+    " ",
+  );
+
+export interface LuaRules {
+  /** The locals of the prelude, which a script may use. */
+  readonly prelude: ReadonlySet<string>;
+  /** True for the prelude itself: it has no contract, and passes on commands that it is given. */
+  readonly isPrelude?: boolean;
+}
+
+/** The names that a prelude defines. */
+export function preludeNames(text: string): Set<string> {
+  const names = parse(text).body.flatMap((node) =>
+    node.type === "LocalStatement" ? list(node, "variables") : [node["identifier"] as LuaNode],
+  );
+  return new Set(names.map((node) => String(node["name"])));
+}
+
+/** What is wrong with a Lua file, by the laws of the design; nothing if it keeps them. */
+export function lawBreaches(name: string, text: string, rules: LuaRules): string[] {
+  const chunk = parse(text);
+  const breaches: string[] = [];
+  const breach = (node: LuaNode, what: string) => breaches.push(`line ${node.loc.start.line}: ${what}`);
+
+  if (!new RegExp(`^-- ${name}: \\S`).test(text)) {
+    breaches.push(`line 1: the first line must be "-- ${name}: what it does"`);
+  }
+
+  let rest = chunk.body;
+  if (!rules.isPrelude) {
+    const end = chunk.body.findIndex((node) => !isContractLine(node));
+    const block = chunk.body.slice(0, end);
+    rest = chunk.body.slice(end);
+    breaches.push(...contractBreaches(block, text.split("\n")));
+  }
+  for (const node of rest.flatMap(within)) {
+    if (
+      node.type === "Identifier" &&
+      (node["name"] === "KEYS" || node["name"] === "ARGV") &&
+      !node["isLocal"]
+    ) {
+      breach(node, `${node["name"]} outside the contract block`);
+    }
+  }
+
+  const known = new Set([...portable, ...rules.prelude, "KEYS", "ARGV"]);
+  for (const node of chunk.globals) {
+    if (!known.has(node.name)) breach(node, `the global ${node.name} is not portable, or not defined`);
+  }
+  for (const node of within(chunk)) {
+    for (const target of targets(node)) {
+      if (target.type === "Identifier" && target["isLocal"] === false) breach(target, "a global is assigned");
+    }
+    if (stringOf(node) !== undefined && banned.has(stringOf(node) ?? ""))
+      breach(node, `${stringOf(node)} is banned`);
+    if (node.type === "CallExpression") {
+      for (const what of callBreaches(node, rules.isPrelude === true)) breach(node, what);
+    }
+  }
+  return breaches;
+}
+
+function parse(text: string): ReturnType<typeof luaparse.parse> {
+  return luaparse.parse(text, {
+    luaVersion: "5.1",
+    locations: true,
+    scope: true,
+    comments: false,
+    encodingMode: "pseudo-latin1",
+  });
+}
+
+function isContractLine(node: LuaNode): boolean {
+  const names = within(node).map((inner) => inner["name"]);
+  return node.type === "LocalStatement" && (names.includes("KEYS") || names.includes("ARGV"));
+}
+
+/** A contract: `local name = KEYS[n] -- comment`, numbered in order, then ARGV likewise, then `-- Returns …`. */
+function contractBreaches(block: readonly LuaNode[], lines: readonly string[]): string[] {
+  const breaches: string[] = [];
+  const count = { KEYS: 0, ARGV: 0 };
+  let previous: number | undefined;
+  for (const node of block) {
+    const { line } = node.loc.start;
+    const text = lines[line - 1] ?? "";
+    const [, table, index] =
+      /^local \w+ = (?:tonumber\()?(KEYS|ARGV)(?:\[(\d+)\])?\)?(?: == '\w+')? -- \S/.exec(text) ?? [];
+    if (table !== "KEYS" && table !== "ARGV") {
+      breaches.push(`line ${line}: not of the form "local name = KEYS[n] -- what it is"`);
+    } else if (index !== undefined && Number(index) !== ++count[table]) {
+      breaches.push(`line ${line}: ${table}[${count[table]}] is expected here`);
+    } else if (table === "KEYS" && count.ARGV > 0) {
+      breaches.push(`line ${line}: KEYS after ARGV`);
+    }
+    if (
+      previous !== undefined &&
+      lines.slice(previous, line - 1).some((between) => !between.startsWith("--"))
+    ) {
+      breaches.push(`line ${line}: apart from the contract block`);
+    }
+    previous = node.loc.end.line;
+  }
+  if (count.KEYS === 0) breaches.push("no contract block");
+  const after = lines.slice(previous ?? 0);
+  if (
+    !after
+      .slice(
+        0,
+        after.findIndex((text) => !text.startsWith("--")),
+      )
+      .some((text) => text.startsWith("-- Returns "))
+  ) {
+    breaches.push('no "-- Returns …" below the contract block');
+  }
+  return breaches;
+}
+
+function callBreaches(node: LuaNode, isPrelude: boolean): string[] {
+  const base = node["base"] as LuaNode;
+  const args = list(node, "arguments");
+  const words = args.map(wordOf);
+  const isRedisCall =
+    base.type === "MemberExpression" &&
+    (base["base"] as LuaNode)["name"] === "redis" &&
+    ["call", "pcall"].includes(String((base["identifier"] as LuaNode)["name"]));
+  if (isRedisCall && !isPrelude && !/^[A-Z]+$/.test(words[0] ?? "")) {
+    return ["the command of redis.call must be written out, in upper case"];
+  }
+
+  // Also behind a function of the prelude that passes the command on.
+  const command = words[0] ?? "";
+  if (ranges.has(command)) {
+    const byScoreOrLex = words.includes("BYSCORE") || words.includes("BYLEX");
+    const fromEnd = words[2]?.startsWith("-") === true && !byScoreOrLex;
+    const toEnd = byScoreOrLex ? !words.includes("LIMIT") || words[words.indexOf("LIMIT") + 2] === "-1" : words[3] === "-1";
+    const bounded = fromEnd || !toEnd;
+    return bounded ? [] : [`${command} without a bound`];
+  }
+  const bound = limited[command];
+  return bound !== undefined && !words.includes(bound) ? [`${command} without ${bound}`] : [];
+}
+
+function targets(node: LuaNode): readonly LuaNode[] {
+  if (node.type === "AssignmentStatement") return list(node, "variables");
+  if (node.type !== "FunctionDeclaration" || node["isLocal"] === true) return [];
+  return node["identifier"] ? [node["identifier"] as LuaNode] : [];
+}
+
+/** An argument that is written out, as Redis gets it. */
+function wordOf(node: LuaNode): string | undefined {
+  if (node.type === "UnaryExpression") return `-${wordOf(node["argument"] as LuaNode) ?? ""}`;
+  return node.type === "NumericLiteral" ? String(node["value"]) : stringOf(node);
+}
+
+function stringOf(node: LuaNode): string | undefined {
+  return node.type === "StringLiteral" ? String(node["value"]) : undefined;
+}
+
+function list(node: LuaNode, field: string): readonly LuaNode[] {
+  return node[field] as readonly LuaNode[];
+}
+
+/** The node and all nodes in it. */
+function within(node: LuaNode): LuaNode[] {
+  const inner = Object.entries(node).flatMap(([field, value]) => (field === "globals" ? [] : value));
+  return [node, ...inner.filter(isNode).flatMap(within)];
+}
+
+function isNode(value: unknown): value is LuaNode {
+  return typeof value === "object" && value !== null && "type" in value;
+}

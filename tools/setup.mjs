@@ -1,0 +1,155 @@
+// What `npm test` and `npm start` need before they can begin, on a machine that has only Node 20 and npm:
+// the dependencies, programs from Debian, a Node that runs TypeScript. Node 20 and built-ins only.
+
+import { spawn, spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { constants as osConstants } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+const modules = join(root, "node_modules");
+
+/** Something that only the reader can put right: shown without a stack. */
+export class SetupError extends Error {}
+
+/** Runs `npm ci` when what is installed is not what package-lock.json asks for. */
+export function ensureDependencies() {
+  if (dependenciesAreCurrent()) return;
+  say("installing dependencies (npm ci)");
+  // No package needs its install script; without them, old and new npm install the same.
+  const flags = ["--ignore-scripts", "--no-fund", "--no-audit", "--loglevel=error"];
+  const npm = spawnSync("npm", ["ci", ...flags], { cwd: root, stdio: "inherit" });
+  if (npm.status !== 0) {
+    throw new SetupError(`npm ci failed${npm.error ? `: ${npm.error.message}` : "; its messages are above"}`);
+  }
+}
+
+/** By content, not by file times: a fresh clone, a copy and a checkout of an old commit have any. */
+function dependenciesAreCurrent() {
+  const installedLock = join(modules, ".package-lock.json");
+  if (!existsSync(installedLock)) return false;
+  const wanted = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
+  const installed = JSON.parse(readFileSync(installedLock, "utf8")).packages;
+  return Object.entries(wanted).every(([path, { optional, version }]) => {
+    if (path === "") return true;
+    return path in installed ? installed[path].version === version : optional === true;
+  });
+}
+
+/**
+ * Makes sure of a program: the one on the PATH, or else, as root on Debian, the package's.
+ * @param {string} program such as `redis-server`
+ * @param {string} debianPackage
+ * @param {string} otherwise another way out, for the message when there is none here
+ */
+export function ensureProgram(program, debianPackage, otherwise = "") {
+  if (onPath(program)) return;
+  if (process.getuid?.() === 0 && onPath("apt-get")) {
+    say(`installing ${debianPackage} (apt-get install ${debianPackage}); its service is not started`);
+    installFromDebian(debianPackage);
+    if (onPath(program)) return;
+  }
+  throw new SetupError(
+    `${program} is needed and is not on the PATH.\n` +
+      `Debian, Ubuntu: sudo apt-get install ${debianPackage}; other systems: their package of that name.\n` +
+      otherwise,
+  );
+}
+
+/** @param {string} debianPackage */
+function installFromDebian(debianPackage) {
+  // Debian starts a package's service on installing it, unless this script says no.
+  const policy = "/usr/sbin/policy-rc.d";
+  const policyIsOurs = !existsSync(policy);
+  if (policyIsOurs) writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
+  const apt = (/** @type {string[]} */ ...args) =>
+    spawnSync("apt-get", ["-qq", "-o", "DPkg::Lock::Timeout=120", ...args], { env, encoding: "utf8" });
+  try {
+    const update = apt("update");
+    const install = apt("install", "-y", "--no-install-recommends", debianPackage);
+    if (install.status !== 0) {
+      const output = `${update.stderr}${install.stdout}${install.stderr}`.trim();
+      throw new SetupError(`apt-get install ${debianPackage} failed:\n${output}`);
+    }
+    // Nor at the next boot.
+    if (onPath("update-rc.d")) spawnSync("update-rc.d", [debianPackage, "disable"], { stdio: "ignore" });
+  } finally {
+    if (policyIsOurs) rmSync(policy, { force: true });
+  }
+}
+
+/**
+ * The Node that runs the project: the pinned one of tools/node-runtime where the platform has it, or this
+ * one if it runs TypeScript.
+ * @returns {string} its path
+ */
+export function findRuntime() {
+  const pinned = join(modules, ".bin", "node");
+  if (existsSync(pinned) && spawnSync(pinned, ["--version"]).status === 0) return pinned;
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > 22 || (major === 22 && minor >= 18)) return process.execPath;
+  throw new SetupError(
+    `Node ${process.versions.node} cannot run this project's TypeScript, and the pinned Node 24 is for Linux on ` +
+      "x64 only.\nInstall Node 24 (or at least 22.18) and try again.",
+  );
+}
+
+/**
+ * Runs Node in the foreground and ends as it ends: with its exit status, or by its signal. Each signal is
+ * passed on once, because npm and the terminal both send their own copy of a Ctrl-C.
+ * @param {string} runtime
+ * @param {string[]} args
+ */
+export function runForeground(runtime, args) {
+  const PATH = [join(modules, ".bin"), process.env["PATH"]].join(delimiter);
+  const child = spawn(runtime, args, { cwd: root, stdio: "inherit", env: { ...process.env, PATH } });
+  const passedOn = new Set();
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
+    process.on(signal, () => {
+      if (!passedOn.has(signal)) child.kill(signal);
+      passedOn.add(signal);
+    });
+  }
+  child.on("error", (error) => fail(new SetupError(`${runtime} does not start: ${error.message}`)));
+  child.on("exit", (status, signal) => {
+    process.exit(signal ? 128 + (osConstants.signals[signal] ?? 0) : (status ?? 1));
+  });
+}
+
+/**
+ * Runs a script's steps; a {@link SetupError} ends it with its message and status 1.
+ * @param {() => void} steps
+ */
+export function main(steps) {
+  try {
+    steps();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** @param {unknown} error */
+function fail(error) {
+  if (!(error instanceof SetupError)) throw error;
+  console.error(`sluice: ${error.message.trimEnd()}`);
+  process.exit(1);
+}
+
+/** @param {string} program */
+function onPath(program) {
+  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** @param {string} text */
+function say(text) {
+  console.error(`sluice: ${text}`);
+}
