@@ -1,0 +1,10 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    dir: import.meta.dirname,
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
+    passWithNoTests: false,
+  },
+});
