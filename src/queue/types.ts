@@ -105,6 +105,8 @@ export interface TaskInfo {
   readonly reason?: RejectReason | undefined;
   readonly attempt: number;
   readonly charged: number;
+  /** Number of the current or last lease; 0 before the first. */
+  readonly lease: number;
   /** Rises with every change of the record. */
   readonly version: number;
   readonly enqueuedAt: number;

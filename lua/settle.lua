@@ -1,0 +1,151 @@
+-- settle: working -> completed | rejected | pending | delayed, or stays with a later deadline (extend).
+-- Only the holder of the current lease. (I2 I3 I5 I8)
+local pending = KEYS[1] -- list  ids; in at the left, out at the right
+local working = KEYS[2] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[3] -- zset  id -> due (ms)
+local tasks = KEYS[4] -- hash  records and control fields
+local expiry = KEYS[5] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[6] -- zset  id -> when it was rejected (ms)
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local items = ARGV -- then for each: id, lease number, token, outcome, ms, count ('1' or '0'), text
+-- outcome: 'complete', 'reject', 'requeue' (ms: delay) or 'extend' (ms: lease; empty: the task's own)
+-- Returns {'ok', then for each: {state or 'lost', reason, deadline or due (ms; 0: none), 1 if cancelled}}
+--      or {'newer_schema'}
+
+local STRIDE = 7
+local now = clock(test_now)
+local count = (#items - 1) / STRIDE
+
+local function item(i)
+  return unpack(items, (i - 1) * STRIDE + 2, i * STRIDE + 1)
+end
+
+local names, extended = {}, {}
+for i = 1, count do
+  local id, _, _, outcome = item(i)
+  names[i] = '.' .. id
+  if outcome == 'extend' then
+    extended[#extended + 1] = id
+  end
+end
+local records = read('HMGET', tasks, names)
+local deadlines = {} -- id -> current deadline, of those to extend
+for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
+  deadlines[extended[i]] = tonumber(deadline or 0)
+end
+for i = 1, count do
+  if newer(records[i]) then
+    return { 'newer_schema' }
+  end
+end
+
+local plan = new_plan()
+local longer = {} -- id -> later deadline
+local open = {} -- id -> task as this call leaves it
+
+-- Where an outcome takes a task whose lease is current: state, reason, due.
+local function destination(options, outcome, ms)
+  if outcome == 'complete' then
+    return 'completed', '', 0
+  elseif options.f then
+    return 'rejected', 'cancelled', 0
+  elseif outcome == 'reject' then
+    return 'rejected', 'rejected', 0
+  elseif exhausted(options) then
+    return 'rejected', 'attempts_exhausted', 0
+  elseif tonumber(ms) > 0 then
+    return 'delayed', '', now + tonumber(ms)
+  end
+  return 'pending', '', 0
+end
+
+-- Ends the lease. Returns the item's part of the reply.
+local function leave(id, task, outcome, ms, counted, text, receipt)
+  local options = task.options
+  if outcome == 'requeue' and counted == '0' then
+    add(options, 'c', -1)
+  end
+  local state, reason, due = destination(options, outcome, ms)
+  local flag = options.f and 1 or 0
+  text = (text ~= '' or outcome == 'complete') and text or task.text
+  -- What a resend of this settlement is answered with.
+  options.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
+  plan.leave[#plan.leave + 1] = id
+  longer[id] = nil
+  if state == 'completed' or state == 'rejected' then
+    finish(plan, id, options, text, now, state, reason)
+  else
+    options.s, options.k, options.l = nil, nil, nil
+    options.u = int(now)
+    add(options, 'v', 1)
+    keep(plan, id, options, text)
+    if state == 'delayed' then
+      plan.later[#plan.later + 1] = int(due)
+      plan.later[#plan.later + 1] = id
+    else
+      plan.back[#plan.back + 1] = id
+    end
+  end
+  return { state, reason, due, flag }
+end
+
+-- The later of the current deadline and now + lease.
+local function extend(id, options, ms)
+  local deadline = now + tonumber(ms ~= '' and ms or options.l)
+  longer[id] = math.max(longer[id] or deadlines[id], deadline)
+  return { 'working', '', longer[id], options.f and 1 or 0 }
+end
+
+-- The answer that an earlier copy of this settlement got.
+local function answer_again(options, receipt)
+  local prefix = receipt .. ','
+  if options.p and string.sub(options.p, 1, #prefix) == prefix then
+    local state, reason, due, flag =
+      string.match(string.sub(options.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
+    return { state, reason, tonumber(due), tonumber(flag) }
+  end
+  return { 'lost', '', 0, 0 }
+end
+
+-- Redis at its limit refuses ZADD as a first write although it needs no room here; ZREM it allows.
+local function write_deadlines()
+  local ids, scores = {}, {}
+  for id, deadline in pairs(longer) do
+    ids[#ids + 1] = id
+    scores[#scores + 1] = int(deadline)
+    scores[#scores + 1] = id
+  end
+  if #ids == 0 then
+    return
+  end
+  local added = redis.pcall('ZADD', working, unpack(scores, 1, math.min(SLICE, #scores)))
+  if type(added) == 'table' and added.err then
+    write('ZREM', working, ids)
+    write('ZADD', working, scores)
+  elseif #scores > SLICE then
+    redis.call('ZADD', working, unpack(scores, SLICE + 1))
+  end
+end
+
+local reply = { 'ok' }
+for i = 1, count do
+  local id, lease, token, outcome, ms, counted, text = item(i)
+  if not open[id] then
+    local options, old_text = parse(records[i])
+    open[id] = { options = options, text = old_text }
+  end
+  local task = open[id]
+  local options = task.options
+  local receipt = table.concat({ lease, token, outcome }, ',')
+  if options.s ~= 'w' or options.n ~= lease or options.k ~= token then
+    reply[i + 1] = answer_again(options, receipt)
+  elseif outcome == 'extend' then
+    reply[i + 1] = extend(id, options, ms)
+  else
+    reply[i + 1] = leave(id, task, outcome, ms, counted, text, receipt)
+  end
+end
+
+commit(plan, pending, working, delayed, tasks, expiry, dead)
+write_deadlines()
+return reply

@@ -1,0 +1,101 @@
+import { SluiceError } from "../errors.ts";
+
+/** Limit of a payload, and of a result: its JSON as UTF-8, or the bytes of a `Uint8Array`. */
+export const MAX_VALUE_BYTES = 1_048_576;
+
+/** Limit of an error that is kept, in bytes of JSON. */
+export const MAX_ERROR_BYTES = 16_384;
+
+const encoder = new TextEncoder();
+
+/** UTF-8 length of a text. */
+export function byteLength(text: string): number {
+  return encoder.encode(text).length;
+}
+
+/**
+ * A value as Redis keeps it: `j` and JSON, or `b` and base64 for a `Uint8Array`. JSON escapes lone
+ * surrogates, so the text is always valid UTF-8.
+ * @param limit in bytes
+ * @throws {SluiceError} `invalid_argument` where JSON cannot express the value, `too_large` over the limit
+ */
+export function encodeValue(value: unknown, path: string, limit: number = MAX_VALUE_BYTES): string {
+  let text: string;
+  let size: number;
+  if (value instanceof Uint8Array) {
+    size = value.length;
+    text = size > limit ? "" : `b${toBase64(value)}`;
+  } else {
+    text = `j${toJson(value, path)}`;
+    size = byteLength(text) - 1;
+  }
+  if (size > limit) {
+    throw new SluiceError("too_large", `${path} has ${size} bytes; at most ${limit} are allowed`, path);
+  }
+  return text;
+}
+
+function toJson(value: unknown, path: string): string {
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(value);
+  } catch {
+    // The engine's message may quote the value.
+  }
+  if (json === undefined) {
+    throw new SluiceError(
+      "invalid_argument",
+      `${path} must be a Uint8Array or something that JSON can express: no undefined, function, symbol, bigint or cycle`,
+      path,
+    );
+  }
+  return json;
+}
+
+/**
+ * The value that {@link encodeValue} wrote; `undefined` for the empty text.
+ * @throws {SluiceError} `unexpected_reply` for a text of another form
+ */
+export function decodeValue(text: string): unknown {
+  if (text === "") return undefined;
+  try {
+    if (text[0] === "j") return JSON.parse(text.slice(1));
+    if (text[0] === "b") return fromBase64(text.slice(1));
+  } catch {
+    // Falls through: the parser's message may quote the value.
+  }
+  throw new SluiceError("unexpected_reply", "a stored value is neither JSON nor base64");
+}
+
+/**
+ * What is kept of a failure. An `Error` becomes `{ name, message }`; its message, and a text, are cut
+ * to 4,000 characters, so that a failure can always be recorded.
+ * @throws {SluiceError} as {@link encodeValue}, for other values
+ */
+export function encodeError(error: unknown, path: string): string {
+  if (error === undefined) return "";
+  if (error instanceof Error) {
+    return encodeValue({ name: cut(error.name), message: cut(error.message) }, path);
+  }
+  return encodeValue(typeof error === "string" ? cut(error) : error, path, MAX_ERROR_BYTES);
+}
+
+function cut(text: string): string {
+  return text.length > 4_000 ? `${text.slice(0, 3_999)}…` : text;
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  // In steps: a call takes only so many arguments.
+  for (let i = 0; i < bytes.length; i += 8_192) {
+    binary += String.fromCharCode(...bytes.subarray(i, i + 8_192));
+  }
+  return btoa(binary);
+}
+
+function fromBase64(text: string): Uint8Array {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}

@@ -1,0 +1,37 @@
+import { SluiceError } from "../errors.ts";
+import type { Duration } from "./types.ts";
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** The longest duration that is accepted: 10 years, in ms. */
+export const MAX_DURATION = 3_650 * UNITS.d;
+
+export interface DurationBounds {
+  /** @default 0 */
+  readonly min?: number;
+  /** @default MAX_DURATION */
+  readonly max?: number;
+}
+
+/**
+ * A duration in whole milliseconds.
+ * @param path names the argument in the error
+ * @throws {SluiceError} `invalid_argument` for another form, or one out of bounds
+ */
+export function milliseconds(duration: Duration, path: string, bounds: DurationBounds = {}): number {
+  const { min = 0, max = MAX_DURATION } = bounds;
+  const ms = typeof duration === "number" ? duration : parse(duration);
+  if (!Number.isInteger(ms) || ms < min || ms > max) {
+    throw new SluiceError(
+      "invalid_argument",
+      `${path} must be a duration of ${min} to ${max} ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"`,
+      path,
+    );
+  }
+  return ms;
+}
+
+function parse(text: unknown): number {
+  const match = typeof text === "string" ? /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) : null;
+  return match ? Number(match[1]) * UNITS[match[2] as keyof typeof UNITS] : Number.NaN;
+}

@@ -1,0 +1,30 @@
+import { keyPrefix, queueName } from "./names.ts";
+
+/** The keys of one queue, and the registry of all. All are declared to every script that touches them. */
+export const parts = ["pending", "working", "delayed", "tasks", "expiry", "dead"] as const;
+
+export type KeyName = (typeof parts)[number] | "queues";
+
+export type Keys = Readonly<Record<KeyName, string>>;
+
+export const DEFAULT_PREFIX = "sluice";
+
+/** Key of the registry of queues. */
+export function registryKey(prefix: string = DEFAULT_PREFIX): string {
+  return `${keyPrefix(prefix)}:queues`;
+}
+
+/** The keys of a queue; its name is the hash tag, so one cluster node holds them all. */
+export function queueKeys(queue: string, prefix: string = DEFAULT_PREFIX): Keys {
+  const tag = `${keyPrefix(prefix)}:{${queueName(queue)}}`;
+  const key = (part: string): string => `${tag}:${part}`;
+  return {
+    pending: key("pending"),
+    working: key("working"),
+    delayed: key("delayed"),
+    tasks: key("tasks"),
+    expiry: key("expiry"),
+    dead: key("dead"),
+    queues: registryKey(prefix),
+  };
+}

@@ -1,0 +1,41 @@
+import { SluiceError } from "../errors.ts";
+
+const QUEUE = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
+const ID = /^[A-Za-z0-9][!-~]{0,127}$/;
+const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,63}$/;
+const TOKEN = /^[A-Za-z0-9_-]{8,64}$/;
+
+function checked(value: unknown, pattern: RegExp, path: string, allowed: string): string {
+  if (typeof value !== "string" || !pattern.test(value)) {
+    throw new SluiceError("invalid_argument", `${path} must be ${allowed}`, path);
+  }
+  return value;
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+export function queueName(value: unknown, path = "queue"): string {
+  return checked(value, QUEUE, path, "1 to 128 of A-Z a-z 0-9 _ . -, not beginning with a dot");
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+export function taskId(value: unknown, path = "id"): string {
+  return checked(value, ID, path, "1 to 128 visible ASCII characters, beginning with a letter or a digit");
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+export function keyPrefix(value: unknown, path = "prefix"): string {
+  return checked(value, PREFIX, path, "1 to 64 of A-Z a-z 0-9 _ . : -, beginning with none of . :");
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+export function leaseToken(value: unknown, path = "token"): string {
+  return checked(value, TOKEN, path, "8 to 64 of A-Z a-z 0-9 _ -");
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+export function wholeNumber(value: unknown, path: string, min: number, max: number): number {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < min || value > max) {
+    throw new SluiceError("invalid_argument", `${path} must be a whole number from ${min} to ${max}`, path);
+  }
+  return value;
+}

@@ -1,0 +1,176 @@
+import { SluiceError } from "../errors.ts";
+import { byteLength, encodeValue } from "./codec.ts";
+import { milliseconds } from "./duration.ts";
+import { derivedName, newTaskId, newToken } from "./identity.ts";
+import { queueKeys, type Keys } from "./keys.ts";
+import { queueName, taskId, wholeNumber } from "./names.ts";
+import { lastReply } from "./outcome.ts";
+import { asciiJson, MAX_HEADER_BYTES, readTaskInfo, writeFixed } from "./record.ts";
+import { registration } from "./registry.ts";
+import { callOf, cancelScript, enqueueScript, inspectScript } from "./scripts.ts";
+import type { Transport } from "./transport.ts";
+import type { Cancelled, Enqueued, EnqueueOptions, NewTask, RequestOptions, TaskDefaults, TaskInfo } from "./types.ts";
+
+/** Most tasks of one enqueue. */
+export const MAX_ENQUEUE = 1_000;
+
+/** Most bytes of records in one enqueue: Upstash refuses a request over 10 MB. */
+export const MAX_ENQUEUE_BYTES = 9_500_000;
+
+export interface ProducerOptions extends TaskDefaults {
+  readonly transport: Transport;
+  /** Front part of every key. @default "sluice" */
+  readonly prefix?: string | undefined;
+  /** For tests only: the clock (epoch ms) instead of Redis's. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** What a producer does with a queue. `Queue` adds what consumers do; a bundle with this alone is smaller. */
+export class Producer<T = unknown> {
+  readonly name: string;
+  protected readonly transport: Transport;
+  protected readonly keys: Keys;
+  readonly #defaults: TaskDefaults;
+  readonly #now: (() => number) | undefined;
+
+  /**
+   * @param name `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+   * @throws {SluiceError} `invalid_argument`
+   */
+  constructor(name: string, options: ProducerOptions) {
+    this.name = queueName(name);
+    this.transport = options.transport;
+    this.keys = queueKeys(name, options.prefix);
+    this.#now = options.now;
+    const { lease, maxAttempts, resultTtl, deadTtl, delay } = options;
+    this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay };
+    // Faults in the defaults show here, not at the first task.
+    fixedOptions(this.#defaults, {}, "");
+    whenReady(this.#defaults, {}, "");
+  }
+
+  protected testNow(): string {
+    return this.#now ? String(this.#now()) : "";
+  }
+
+  /**
+   * Adds one task, in one request.
+   * @param payload anything that JSON can express, or a `Uint8Array`; at most 1 MiB
+   * @returns the task's id; `created` is false where the id was known already
+   * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, or a fault of the transport
+   */
+  async enqueue(payload: T, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
+    const { signal, idempotencyKey, ...task } = options;
+    const [enqueued] = await this.#enqueue([{ ...task, payload }], { signal, idempotencyKey }, () => "");
+    return enqueued as Enqueued;
+  }
+
+  /**
+   * Adds up to 1,000 tasks, in one request: all of them, or none where it throws.
+   * @throws {SluiceError} as {@link enqueue}; the path says which task is at fault
+   */
+  async enqueueMany(tasks: readonly NewTask<T>[], options: RequestOptions = {}): Promise<Enqueued[]> {
+    wholeNumber(tasks.length, "tasks.length", 0, MAX_ENQUEUE);
+    if (tasks.length === 0) return [];
+    return this.#enqueue(tasks, options, (i) => `tasks[${i}].`);
+  }
+
+  async #enqueue(
+    tasks: readonly NewTask<T>[],
+    { signal, idempotencyKey: key }: RequestOptions,
+    at: (index: number) => string,
+  ): Promise<Enqueued[]> {
+    const token = key === undefined ? newToken() : await derivedName("enqueue", this.name, key);
+    const items = await Promise.all(
+      tasks.map(async (task, i) => ({
+        id:
+          task.id !== undefined
+            ? taskId(task.id, `${at(i)}id`)
+            : key === undefined
+              ? newTaskId()
+              : await derivedName("id", this.name, key, String(i)),
+        when: whenReady(this.#defaults, task, at(i)),
+        record: writeFixed({
+          // A generated id is known to its producer alone, so it needs no token beside it.
+          token: task.id === undefined ? undefined : token,
+          ...fixedOptions(this.#defaults, task, at(i)),
+          payload: encodeValue(task.payload, `${at(i)}payload`),
+        }),
+      })),
+    );
+    const bytes = items.reduce((sum, item) => sum + byteLength(item.record), 0);
+    if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
+      throw new SluiceError("too_large", `tasks have ${bytes} bytes; one request takes ${MAX_ENQUEUE_BYTES}`, "tasks");
+    }
+    const call = callOf(enqueueScript, this.keys, { testNow: this.testNow() }, items);
+    const note = registration(this.transport, this.keys, this.name, this.testNow());
+    const outcomes = await this.transport.send([...note.commands, call], { signal });
+    const created = enqueueScript.decode(lastReply(outcomes));
+    if (outcomes[0] && "reply" in outcomes[0]) note.done();
+    return items.map(({ id }, i) => ({ id, created: created[i] === true }));
+  }
+
+  /**
+   * What is known of a task, or null where nothing is (any more). One request.
+   * @throws {SluiceError}
+   */
+  async get(id: string, options: RequestOptions = {}): Promise<TaskInfo | null> {
+    const call = callOf(inspectScript, this.keys, { id: taskId(id) });
+    const found = inspectScript.decode(lastReply(await this.transport.send([call], options)));
+    return found && readTaskInfo(this.name, id, found);
+  }
+
+  /**
+   * Cancels a task: at once where nobody works on it; otherwise its holder learns of it at the next
+   * extend or settle. Cancelling again says the same.
+   * @param options.lease the lease number the task must have (as `get` shows it), so that a late copy
+   *   of the request cannot meet a later life of the same id
+   * @throws {SluiceError}
+   */
+  async cancel(id: string, options: RequestOptions & { readonly lease?: number | undefined } = {}): Promise<Cancelled> {
+    const lease = options.lease === undefined ? "" : String(wholeNumber(options.lease, "lease", 0, 2 ** 53 - 1));
+    const call = callOf(cancelScript, this.keys, { testNow: this.testNow(), id: taskId(id), lease });
+    const status = cancelScript.decode(lastReply(await this.transport.send([call], options)));
+    return status === "rejected" || status === "working" ? { ok: true, state: status } : { ok: false, code: status };
+  }
+}
+
+function whenReady(defaults: TaskDefaults, task: EnqueueOptions, at: string): string {
+  if (task.at !== undefined) {
+    if (task.delay !== undefined) {
+      throw new SluiceError("invalid_argument", `${at}at and ${at}delay exclude each other`, `${at}at`);
+    }
+    return String(wholeNumber(task.at, `${at}at`, 0, 8_640_000_000_000_000));
+  }
+  const ms = milliseconds(task.delay ?? defaults.delay ?? 0, `${at}delay`);
+  return ms > 0 ? `+${ms}` : "";
+}
+
+function fixedOptions(defaults: TaskDefaults, task: EnqueueOptions, at: string) {
+  const lease = task.lease ?? defaults.lease;
+  const maxAttempts = task.maxAttempts ?? defaults.maxAttempts;
+  const resultTtl = task.resultTtl ?? defaults.resultTtl;
+  const deadTtl = task.deadTtl ?? defaults.deadTtl;
+  return {
+    lease: lease === undefined ? undefined : milliseconds(lease, `${at}lease`, { min: 1 }),
+    maxAttempts: maxAttempts === undefined ? undefined : wholeNumber(maxAttempts, `${at}maxAttempts`, 0, 1_000_000),
+    resultTtl: resultTtl === undefined ? undefined : milliseconds(resultTtl, `${at}resultTtl`),
+    deadTtl: deadTtl === undefined ? undefined : milliseconds(deadTtl, `${at}deadTtl`),
+    headers: task.headers === undefined ? undefined : checkedHeaders(task.headers, `${at}headers`),
+  };
+}
+
+function checkedHeaders(headers: Readonly<Record<string, string>>, path: string) {
+  const entries = headers !== null && typeof headers === "object" ? Object.entries(headers) : [["", 0]];
+  for (const [name, value] of entries) {
+    if (name === "" || typeof value !== "string") {
+      throw new SluiceError("invalid_argument", `${path} must be an object of texts with names that are not empty`, path);
+    }
+  }
+  const size = asciiJson(headers).length;
+  if (size > MAX_HEADER_BYTES) {
+    throw new SluiceError("too_large", `${path} have ${size} bytes of JSON; at most ${MAX_HEADER_BYTES} are allowed`, path);
+  }
+  return entries.length > 0 ? headers : undefined;
+}
+

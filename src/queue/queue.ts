@@ -1,0 +1,198 @@
+import { SluiceError } from "../errors.ts";
+import { byteLength, encodeError, encodeValue } from "./codec.ts";
+import { milliseconds } from "./duration.ts";
+import { derivedName, newToken } from "./identity.ts";
+import { LeasedTask } from "./leased-task.ts";
+import { leaseToken, wholeNumber } from "./names.ts";
+import { lastReply, replyAt } from "./outcome.ts";
+import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
+import { readReceipt, writeReceipt } from "./receipt.ts";
+import { DEFAULT_LEASE, readFixed } from "./record.ts";
+import { callOf, countScript, dequeueScript, settleScript } from "./scripts.ts";
+import type { Reply, ScriptCall } from "./transport.ts";
+import type { DequeueOptions, QueueCounts, RequestOptions, Settled, Settlement } from "./types.ts";
+
+/** Most tasks of one dequeue, and most settlements of one settle. */
+export const MAX_DEQUEUE = 1_000;
+
+/** Bound on the bytes of one dequeue's reply. */
+export const DEFAULT_MAX_BYTES = 8_000_000;
+
+export interface QueueOptions extends ProducerOptions {
+  /** Bound on the payload bytes of one dequeue; at least one task is always given. @default 8 MB */
+  readonly maxBytes?: number | undefined;
+}
+
+/** The tasks of one dequeue. */
+export type Batch<T> = LeasedTask<T>[] & {
+  /** When it is worth asking again, epoch ms: at once, or when the next delayed task is due or lease expires; null where nothing waits. */
+  readonly nextDueAt: number | null;
+};
+
+/** A named stream of tasks. All its state is in Redis; an instance holds none and may be made per request. */
+export class Queue<T = unknown> extends Producer<T> {
+  readonly #lease: number;
+  readonly #maxBytes: number;
+
+  /** @throws {SluiceError} `invalid_argument` */
+  constructor(name: string, options: QueueOptions) {
+    super(name, options);
+    this.#lease = milliseconds(options.lease ?? DEFAULT_LEASE, "lease", { min: 1 });
+    this.#maxBytes = checkedMaxBytes(options.maxBytes ?? DEFAULT_MAX_BYTES);
+  }
+
+  /**
+   * Leases the tasks that are next, at most `max`, in one request. Where too few are pending it first
+   * promotes what is due and reclaims what has expired.
+   * @throws {SluiceError}
+   */
+  async dequeue(options: DequeueOptions = {}): Promise<Batch<T>> {
+    const { call, token } = await this.#dequeueCall(options);
+    return this.#batch(lastReply(await this.transport.send([call], options)), token);
+  }
+
+  /**
+   * Settles up to 1,000 tasks in one request, in order. Each gets an answer of its own; a receipt that
+   * is no longer current changes nothing and says `lease_lost`.
+   * @throws {SluiceError}
+   */
+  async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
+    wholeNumber(settlements.length, "settlements.length", 0, MAX_DEQUEUE);
+    if (settlements.length === 0) return [];
+    const call = this.#settleCall(settlements);
+    return readSettled(settlements, lastReply(await this.transport.send([call], options)));
+  }
+
+  /**
+   * Settles, then dequeues, in one request. The two are not atomic together; each is safe to resend.
+   * @throws {SluiceError}
+   */
+  async settleAndDequeue(
+    settlements: readonly Settlement[],
+    options: DequeueOptions = {},
+  ): Promise<{ settled: Settled[]; tasks: Batch<T> }> {
+    wholeNumber(settlements.length, "settlements.length", 0, MAX_DEQUEUE);
+    if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
+    const { call, token } = await this.#dequeueCall(options);
+    const outcomes = await this.transport.send([this.#settleCall(settlements), call], options);
+    return {
+      settled: readSettled(settlements, replyAt(outcomes, 0)),
+      tasks: this.#batch(replyAt(outcomes, 1), token),
+    };
+  }
+
+  /**
+   * How many tasks are where. One request.
+   * @throws {SluiceError}
+   */
+  async counts(options: RequestOptions = {}): Promise<QueueCounts> {
+    const call = callOf(countScript, this.keys, { testNow: this.testNow() });
+    const counts = countScript.decode(lastReply(await this.transport.send([call], options)));
+    return {
+      queue: this.name,
+      ...counts,
+      oldestAge: counts.oldestAge < 0 ? null : counts.oldestAge,
+      nextDueAt: counts.nextDueAt || null,
+    };
+  }
+
+  async #dequeueCall(options: DequeueOptions): Promise<{ call: ScriptCall; token: string }> {
+    const { idempotencyKey: key } = options;
+    const token =
+      options.token !== undefined
+        ? leaseToken(options.token)
+        : key !== undefined
+          ? await derivedName("dequeue", this.name, key)
+          : newToken();
+    const args = {
+      testNow: this.testNow(),
+      maxTasks: String(wholeNumber(options.max ?? 1, "max", 1, MAX_DEQUEUE)),
+      lease: String(options.lease === undefined ? this.#lease : milliseconds(options.lease, "lease", { min: 1 })),
+      token,
+      // With a token of the caller's, this may be a copy even at its first sending.
+      resend: options.token ?? key ? "1" : "",
+      maxBytes: String(options.maxBytes === undefined ? this.#maxBytes : checkedMaxBytes(options.maxBytes)),
+    };
+    const call = callOf(dequeueScript, this.keys, args);
+    return { call: { ...call, resendArgs: callOf(dequeueScript, this.keys, { ...args, resend: "1" }).args }, token };
+  }
+
+  #batch(reply: Reply, token: string): Batch<T> {
+    const { nextDueAt, tasks } = dequeueScript.decode(reply);
+    const leased = tasks.map(({ id, attempt, lease, deadlineAt, record }) => {
+      const { enqueuedAt, headers, payload } = readFixed(record);
+      const receipt = writeReceipt({ id, attempt, lease, token });
+      return new LeasedTask<T>(this, { id, receipt, payload: payload as T, attempt, enqueuedAt, deadlineAt, headers });
+    });
+    return Object.assign(leased, { nextDueAt: nextDueAt || null });
+  }
+
+  #settleCall(settlements: readonly Settlement[]): ScriptCall {
+    const items = settlements.map((settlement, i) => {
+      const at = `settlements[${i}]`;
+      const { id, lease, token } = readReceipt(settlement.receipt, `${at}.receipt`);
+      return { id, lease: String(lease), token, ...settlementArguments(settlement, at) };
+    });
+    const bytes = items.reduce((sum, item) => sum + byteLength(item.text), 0);
+    if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
+      throw new SluiceError(
+        "too_large",
+        `settlements have ${bytes} bytes; one request takes ${MAX_ENQUEUE_BYTES}`,
+        "settlements",
+      );
+    }
+    return callOf(settleScript, this.keys, { testNow: this.testNow() }, items);
+  }
+}
+
+function checkedMaxBytes(value: number): number {
+  return wholeNumber(value, "maxBytes", 1, 50_000_000);
+}
+
+function settlementArguments(settlement: Settlement, at: string) {
+  const { outcome } = settlement;
+  const plain = { outcome, ms: "0", count: "1", text: "" };
+  switch (outcome) {
+    case "complete":
+      return {
+        ...plain,
+        text: settlement.result === undefined ? "" : encodeValue(settlement.result, `${at}.result`),
+      };
+    case "reject":
+      return { ...plain, text: encodeError(settlement.error, `${at}.error`) };
+    case "requeue":
+      return {
+        ...plain,
+        ms: String(milliseconds(settlement.delay ?? 0, `${at}.delay`)),
+        count: settlement.count === false ? "0" : "1",
+        text: encodeError(settlement.error, `${at}.error`),
+      };
+    case "extend":
+      return {
+        ...plain,
+        ms: settlement.lease === undefined ? "" : String(milliseconds(settlement.lease, `${at}.lease`, { min: 1 })),
+      };
+    default:
+      throw new SluiceError(
+        "invalid_argument",
+        `${at}.outcome must be complete, reject, requeue or extend`,
+        `${at}.outcome`,
+      );
+  }
+}
+
+function readSettled(settlements: readonly Settlement[], reply: Reply): Settled[] {
+  return settleScript.decode(reply).map(({ state, reason, at, cancelRequested }, i) => {
+    const receipt = (settlements[i] as Settlement).receipt;
+    if (state === "lost") return { receipt, ok: false, code: "lease_lost" };
+    return {
+      receipt,
+      ok: true,
+      state,
+      ...(reason !== "" && { reason }),
+      ...(state === "working" && { deadlineAt: at }),
+      ...(state === "delayed" && { dueAt: at }),
+      ...(cancelRequested && { cancelRequested }),
+    };
+  });
+}

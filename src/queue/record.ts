@@ -1,0 +1,120 @@
+import { decodeValue } from "./codec.ts";
+import { SluiceError } from "../errors.ts";
+import type { RejectReason, TaskInfo, TaskState } from "./types.ts";
+
+/** What a record means where it fixes nothing itself; the Lua prelude holds the same. */
+export const RECORD_DEFAULTS = {
+  maxAttempts: 5,
+  resultTtl: 3_600_000,
+  deadTtl: 604_800_000,
+} as const;
+
+export const DEFAULT_LEASE = 300_000;
+
+/** Limit of a task's headers, in bytes of JSON. */
+export const MAX_HEADER_BYTES = 16_384;
+
+/** What one task fixes at enqueue; durations in ms. */
+export interface Fixed {
+  /** Tells the producer's own resend from another producer's task of the same id. */
+  readonly token: string | undefined;
+  readonly lease: number | undefined;
+  readonly maxAttempts: number | undefined;
+  readonly resultTtl: number | undefined;
+  readonly deadTtl: number | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** As {@link encodeValue} wrote it. */
+  readonly payload: string;
+}
+
+/** A fixed record from its options on; the script puts version and time in front. */
+export function writeFixed(task: Fixed): string {
+  const headers = task.headers ? asciiJson(task.headers) : "";
+  const options: [letter: string, value: string | number | undefined, implied?: number][] = [
+    ["t", task.token],
+    ["l", task.lease],
+    ["m", task.maxAttempts, RECORD_DEFAULTS.maxAttempts],
+    ["r", task.resultTtl, RECORD_DEFAULTS.resultTtl],
+    ["d", task.deadTtl, RECORD_DEFAULTS.deadTtl],
+    ["h", headers.length || undefined],
+  ];
+  let head = "";
+  for (const [letter, value, implied] of options) {
+    if (value !== undefined && value !== implied) head += `;${letter}=${value}`;
+  }
+  return `${head}\n${headers}${task.payload}`;
+}
+
+/** JSON in ASCII only, so that its length is the same in characters and in Redis's bytes. */
+export function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** A record's options by letter, and what follows its first line. */
+function readRecord(record: string): { options: Readonly<Record<string, string>>; rest: string } {
+  const stop = record.indexOf("\n");
+  if (!record.startsWith("1;") || stop < 0) {
+    throw new SluiceError("unexpected_reply", "a record is not of the form that this release writes");
+  }
+  const options: Record<string, string> = Object.create(null);
+  for (const option of record.slice(2, stop).split(";")) options[option.slice(0, 1)] = option.slice(2);
+  return { options, rest: record.slice(stop + 1) };
+}
+
+function instant(text: string | undefined): number {
+  const ms = Number(text);
+  if (text === undefined || !Number.isSafeInteger(ms)) {
+    throw new SluiceError("unexpected_reply", "a record lacks a number that it must have");
+  }
+  return ms;
+}
+
+/** What a dequeue tells of a task. */
+export function readFixed(record: string): {
+  enqueuedAt: number;
+  headers?: Readonly<Record<string, string>>;
+  payload: unknown;
+} {
+  const { options, rest } = readRecord(record);
+  const length = Number(options["h"] ?? 0);
+  return {
+    enqueuedAt: instant(options["e"]),
+    ...(length > 0 && { headers: JSON.parse(rest.slice(0, length)) as Record<string, string> }),
+    payload: decodeValue(rest.slice(length)),
+  };
+}
+
+/** What inspect tells of a task. */
+export function readTaskInfo(
+  queue: string,
+  id: string,
+  found: { state: TaskState; at: number; fixed: string; changing: string },
+): TaskInfo {
+  const fixed = found.fixed === "" ? undefined : readRecord(found.fixed);
+  const { options, rest } =
+    found.changing === "" ? { options: {} as Readonly<Record<string, string>>, rest: "" } : readRecord(found.changing);
+  const optional = (name: string, letter: string) =>
+    options[letter] === undefined ? {} : { [name]: instant(options[letter]) };
+  return {
+    id,
+    queue,
+    state: found.state,
+    ...(options["y"] !== undefined && { reason: options["y"] as RejectReason }),
+    attempt: Number(options["a"] ?? 0),
+    charged: Number(options["c"] ?? 0),
+    lease: Number(options["n"] ?? 0),
+    version: Number(options["v"] ?? 1),
+    enqueuedAt: instant(options["e"] ?? fixed?.options["e"]),
+    ...(found.state === "delayed" && { dueAt: found.at }),
+    ...(found.state === "working" && { deadlineAt: found.at }),
+    ...optional("dequeuedAt", "q"),
+    ...optional("requeuedAt", "u"),
+    ...optional("endedAt", "z"),
+    ...(options["f"] !== undefined && { cancelRequested: true as const }),
+    ...(fixed?.options["h"] !== undefined && { headers: JSON.parse(fixed.rest) as Record<string, string> }),
+    ...(rest !== "" && { [found.state === "completed" ? "result" : "error"]: decodeValue(rest) }),
+  };
+}

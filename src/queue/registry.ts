@@ -1,0 +1,87 @@
+import { SluiceError } from "../errors.ts";
+import { registryKey, type Keys } from "./keys.ts";
+import { wholeNumber } from "./names.ts";
+import { lastReply } from "./outcome.ts";
+import { callOf, queuesScript, registerScript } from "./scripts.ts";
+import type { Command, ScriptCall, Transport } from "./transport.ts";
+
+/** How often one function instance notes a queue as in use. */
+const REGISTER_EVERY = 60_000;
+
+const registered = new WeakMap<Transport, Map<string, number>>();
+
+/** Notes queues in the registry. */
+export function registerCall(keys: Pick<Keys, "queues">, queues: readonly string[], testNow: string): ScriptCall {
+  return callOf(
+    registerScript,
+    keys,
+    { testNow },
+    queues.map((queue) => ({ queue })),
+  );
+}
+
+/**
+ * What goes in front of an enqueue, in the same request: a note of the queue, at most once a minute a
+ * function instance. The instance's clock decides only how often.
+ */
+export function registration(
+  transport: Transport,
+  keys: Keys,
+  queue: string,
+  testNow: string,
+): { commands: readonly Command[]; done: () => void } {
+  const seen = registered.get(transport) ?? new Map<string, number>();
+  registered.set(transport, seen);
+  const now = Date.now();
+  const since = now - (seen.get(keys.tasks) ?? Number.NEGATIVE_INFINITY);
+  if (since >= 0 && since < REGISTER_EVERY) return { commands: [], done: () => {} };
+  return {
+    commands: [registerCall(keys, [queue], testNow)],
+    done: () => seen.set(keys.tasks, now),
+  };
+}
+
+export interface RegisteredQueue {
+  readonly name: string;
+  /** When it was last known to be in use, epoch ms, to within some minutes. */
+  readonly seenAt: number;
+}
+
+export interface QueuePage {
+  readonly queues: readonly RegisteredQueue[];
+  /** Redis's time, epoch ms. */
+  readonly now: number;
+  /** For the next page; null after the last. */
+  readonly cursor: string | null;
+}
+
+export interface ListQueuesOptions {
+  /** @default "sluice" */
+  readonly prefix?: string | undefined;
+  /** The cursor of the page before. @default the first page */
+  readonly cursor?: string | undefined;
+  /** About this many queues, 1 to 1,000. @default 100 */
+  readonly size?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** For tests only: the clock instead of Redis's. */
+  readonly now?: (() => number) | undefined;
+}
+
+/**
+ * A page of the registered queues, in no order. A queue may come twice where the registry changes
+ * between pages; none that stays is missed (Redis's promise for ZSCAN).
+ * @throws {SluiceError}
+ */
+export async function listQueues(transport: Transport, options: ListQueuesOptions = {}): Promise<QueuePage> {
+  const { prefix, cursor = "0", size = 100, signal, now } = options;
+  if (!/^\d{1,20}$/.test(cursor)) {
+    throw new SluiceError("invalid_argument", "cursor must be one that an earlier page gave", "cursor");
+  }
+  const call = callOf(
+    queuesScript,
+    { queues: registryKey(prefix) },
+    { testNow: now ? String(now()) : "", cursor, size: String(wholeNumber(size, "size", 1, 1_000)) },
+  );
+  const page = queuesScript.decode(lastReply(await transport.send([call], { signal })));
+  return { ...page, cursor: page.cursor === "0" ? null : page.cursor };
+}

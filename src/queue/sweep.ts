@@ -1,0 +1,206 @@
+import { SluiceError } from "../errors.ts";
+import { milliseconds } from "./duration.ts";
+import { queueKeys, registryKey } from "./keys.ts";
+import { wholeNumber } from "./names.ts";
+import { lastReply } from "./outcome.ts";
+import { listQueues, registerCall, type RegisteredQueue } from "./registry.ts";
+import { callOf, forgetScript, sweepScript } from "./scripts.ts";
+import type { Command, CommandOutcome, Transport } from "./transport.ts";
+import type { Duration, SweepCounts } from "./types.ts";
+
+/** A queue unused for longer is first asked, in one command, whether it holds anything to sweep. */
+const PROBE_AFTER = 600_000;
+
+/** A queue that holds something is noted as in use again when the note is older than this. */
+const RENEW_AFTER = 300_000;
+
+/** A queue that holds nothing leaves the registry when its note is older than this. */
+const FORGET_AFTER = 3_600_000;
+
+/** Queues swept in one request. */
+const QUEUES_PER_REQUEST = 50;
+
+export interface SweepOptions {
+  /** When to stop and say `more`. @default "20s" */
+  readonly budget?: Duration | undefined;
+  /** @default "sluice" */
+  readonly prefix?: string | undefined;
+  /** Which of the registered queues. @default all */
+  readonly queues?: ((name: string) => boolean) | undefined;
+  /** Most tasks of each kind that one script call moves, 1 to 10,000. @default 1,000 */
+  readonly limit?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** For tests only: the clock (epoch ms) instead of Redis's. */
+  readonly now?: (() => number) | undefined;
+}
+
+export interface SweepReport extends SweepCounts {
+  /** How many queues were looked at. */
+  readonly queues: number;
+  /** Queues that could not be swept; the others were. */
+  readonly failed: readonly { readonly queue: string; readonly code: string }[];
+}
+
+/**
+ * Sweeps every registered queue, in requests of many queues: promotes what is due, reclaims expired
+ * leases, drops records whose time is over. Any number may run at once.
+ * @throws {SluiceError} where Redis cannot be reached; a fault of one queue is in the report
+ */
+export async function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
+  const deadline = performance.now() + milliseconds(options.budget ?? "20s", "budget");
+  const pass = new SweepPass(transport, options);
+  let cursor: string | undefined;
+  do {
+    const page = await listQueues(transport, { ...options, cursor, size: 1_000 });
+    await pass.sweepPage(page.queues, page.now, deadline);
+    cursor = page.cursor ?? undefined;
+  } while (cursor !== undefined && performance.now() < deadline);
+  return pass.report(cursor !== undefined);
+}
+
+class SweepPass {
+  readonly #transport: Transport;
+  readonly #options: SweepOptions;
+  readonly #limit: string;
+  readonly #wanted: (name: string) => boolean;
+  readonly #seen = new Set<string>();
+  readonly #failed = new Map<string, string>();
+  #counts: SweepCounts = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, more: false };
+
+  constructor(transport: Transport, options: SweepOptions) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#limit = String(wholeNumber(options.limit ?? 1_000, "limit", 1, 10_000));
+    this.#wanted = options.queues ?? (() => true);
+  }
+
+  report(more: boolean): SweepReport {
+    return {
+      queues: this.#seen.size,
+      ...this.#counts,
+      more: this.#counts.more || more,
+      failed: Array.from(this.#failed, ([queue, code]) => ({ queue, code })),
+    };
+  }
+
+  async sweepPage(page: readonly RegisteredQueue[], now: number, deadline: number): Promise<void> {
+    const fresh = page.filter(({ name }) => !this.#seen.has(name) && this.#wanted(name));
+    // Where the budget ends a pass, another pass begins elsewhere.
+    const queues = shuffled(fresh);
+    for (const { name } of queues) this.#seen.add(name);
+    const holding = await this.#probe(queues, now);
+    await this.#sweepUntilDone(holding, deadline);
+    const old = queues.filter(({ seenAt }) => now - seenAt >= RENEW_AFTER);
+    await this.#note(old, new Set(holding), now);
+  }
+
+  /** Names of the queues that may hold something. */
+  async #probe(queues: readonly RegisteredQueue[], now: number): Promise<string[]> {
+    const idle = queues.filter(({ seenAt }) => now - seenAt >= PROBE_AFTER);
+    const empty = new Set<string>();
+    await this.#each(
+      idle.map(({ name }) => name),
+      (name) => {
+        const { pending, working, delayed, expiry } = this.#keys(name);
+        return ["EXISTS", pending, working, delayed, expiry];
+      },
+      (name, outcome) => {
+        if ("reply" in outcome && outcome.reply === 0) empty.add(name);
+      },
+    );
+    return queues.map(({ name }) => name).filter((name) => !empty.has(name));
+  }
+
+  async #sweepUntilDone(names: readonly string[], deadline: number): Promise<void> {
+    let rest = names;
+    while (rest.length > 0) {
+      if (performance.now() >= deadline) {
+        this.#counts = { ...this.#counts, more: true };
+        return;
+      }
+      const unfinished: string[] = [];
+      await this.#each(
+        rest.slice(0, QUEUES_PER_REQUEST),
+        (name) => callOf(sweepScript, this.#keys(name), { testNow: this.#testNow(), limit: this.#limit }),
+        (name, outcome) => {
+          if (this.#add(name, outcome)) unfinished.push(name);
+        },
+      );
+      rest = [...rest.slice(QUEUES_PER_REQUEST), ...unfinished];
+    }
+  }
+
+  /** Adds one queue's counts; true where it has work left. */
+  #add(name: string, outcome: CommandOutcome): boolean {
+    try {
+      const counts = sweepScript.decode(lastReply([outcome]));
+      this.#counts = {
+        promoted: this.#counts.promoted + counts.promoted,
+        reclaimed: this.#counts.reclaimed + counts.reclaimed,
+        rejected: this.#counts.rejected + counts.rejected,
+        expired: this.#counts.expired + counts.expired,
+        more: this.#counts.more,
+      };
+      return counts.more;
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error;
+      this.#failed.set(name, error.code);
+      return false;
+    }
+  }
+
+  /** Renews the note of queues that hold something, and forgets those that have not for long. */
+  async #note(old: readonly RegisteredQueue[], holding: ReadonlySet<string>, now: number): Promise<void> {
+    const keys = { queues: registryKey(this.#options.prefix) };
+    const used = old.filter(({ name }) => holding.has(name)).map(({ name }) => name);
+    const unused = old.filter(({ name, seenAt }) => !holding.has(name) && now - seenAt >= FORGET_AFTER);
+    const commands: Command[] = [];
+    for (const names of slices(used, 400)) commands.push(registerCall(keys, names, this.#testNow()));
+    for (const names of slices(unused, 400)) {
+      commands.push(
+        callOf(
+          forgetScript,
+          keys,
+          { testNow: this.#testNow(), idle: String(FORGET_AFTER) },
+          names.map(({ name }) => ({ queue: name })),
+        ),
+      );
+    }
+    if (commands.length > 0) await this.#transport.send(commands, this.#options);
+  }
+
+  /** One command for each queue, many in a request. */
+  async #each(
+    names: readonly string[],
+    command: (name: string) => Command,
+    take: (name: string, outcome: CommandOutcome) => void,
+  ): Promise<void> {
+    for (const slice of slices(names, QUEUES_PER_REQUEST)) {
+      const outcomes = await this.#transport.send(slice.map(command), this.#options);
+      for (const [i, outcome] of outcomes.entries()) take(slice[i] as string, outcome);
+    }
+  }
+
+  #keys(name: string) {
+    return queueKeys(name, this.#options.prefix);
+  }
+
+  #testNow(): string {
+    return this.#options.now ? String(this.#options.now()) : "";
+  }
+}
+
+function slices<T>(items: readonly T[], size: number): T[][] {
+  const found: T[][] = [];
+  for (let first = 0; first < items.length; first += size) found.push(items.slice(first, first + size));
+  return found;
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  const result = [...items];
+  for (let i = result.length - 1; i > 0; i--) {
+    const other = Math.floor(Math.random() * (i + 1));
+    [result[i], result[other]] = [result[other] as T, result[i] as T];
+  }
+  return result;
+}
