@@ -1,0 +1,171 @@
+import { createClient, ErrorReply } from "@redis/client";
+
+import { SluiceError } from "../errors.ts";
+import type { Transport } from "../queue/transport.ts";
+import { isRefusedForNow, redisError, withhold } from "./redis-error.ts";
+import type { Words } from "./redis-error.ts";
+import { toReply } from "./reply.ts";
+import { retryPolicy, Transient } from "./retry.ts";
+import type { RetryOptions } from "./retry.ts";
+import { sender } from "./send.ts";
+import type { Answer, Exchange } from "./send.ts";
+
+export interface RespOptions {
+  /** `redis://[user[:password]@]host[:port][/database]`, or `rediss://…` for TLS. */
+  readonly url: string;
+  /** When and how long to resend. */
+  readonly retry?: RetryOptions | undefined;
+  /** For a server that knows the flag `allow-key-locking`; open-source Redis does not. @default false */
+  readonly keyLocking?: boolean | undefined;
+}
+
+/**
+ * Reaches Redis over TCP: for servers, tests and benches. One connection, opened by the first
+ * `send` and again after it broke, carries all requests; those that run at the same time share it.
+ *
+ * @param from the URL, or the URL with options
+ * @returns a transport whose `close` waits for the requests under way and closes the connection
+ * @throws {SluiceError} `invalid_argument` where the URL is of no use
+ */
+export function resp(from: string | RespOptions): Transport & { close(): Promise<void> } {
+  const { url, retry, keyLocking = false } = typeof from === "string" ? { url: from } : from;
+  const connection = new Connection(checkedUrl(url), retryPolicy(retry).tryTimeout);
+  const send = sender(exchangeOver(connection), { retry, keyLocking });
+  const underWay = new Set<Promise<unknown>>();
+  let closed = false;
+
+  return {
+    async send(commands, options) {
+      if (closed) throw new SluiceError("redis_unreachable", "the transport is closed");
+      const sending = send(commands, options);
+      underWay.add(sending);
+      try {
+        return await sending;
+      } finally {
+        underWay.delete(sending);
+      }
+    },
+    async close() {
+      closed = true;
+      await Promise.allSettled(underWay);
+      connection.drop();
+    },
+  };
+}
+
+/**
+ * The one connection. The client's own reconnecting and its queue for commands without a
+ * connection are off: both would outlive a request's deadline. A connection that breaks is
+ * forgotten, its commands are lost, and the next try opens another.
+ */
+class Connection {
+  readonly #url: string;
+  readonly #connectTimeout: number;
+  #client: Client | undefined;
+  #ready: Promise<Client> | undefined;
+
+  constructor(url: string, connectTimeout: number) {
+    this.#url = url;
+    this.#connectTimeout = connectTimeout;
+  }
+
+  /** The client, once it is connected. */
+  open(): Promise<Client> {
+    return (this.#ready ??= this.#connect());
+  }
+
+  /** Closes the connection, if it is still this client's, and loses what is under way on it. */
+  drop(client = this.#client): void {
+    client?.destroy();
+    if (client !== this.#client) return;
+    this.#client = undefined;
+    this.#ready = undefined;
+  }
+
+  async #connect(): Promise<Client> {
+    const client = newClient(this.#url, this.#connectTimeout);
+    this.#client = client;
+    // Whoever waits for a reply is told by the client, right after this; only then it may go.
+    client.on("error", () => queueMicrotask(() => this.drop(client)));
+    try {
+      await client.connect();
+    } catch (error) {
+      this.drop(client);
+      throw error;
+    }
+    // Dropped while it was being opened: the client connects all the same.
+    if (this.#client !== client) {
+      client.destroy();
+      throw new Transient("the connection was closed");
+    }
+    return client;
+  }
+}
+
+type Client = ReturnType<typeof newClient>;
+
+function newClient(url: string, connectTimeout: number) {
+  return createClient({
+    url,
+    RESP: 2,
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: "disabled",
+    socket: { reconnectStrategy: false, connectTimeout },
+  });
+}
+
+function exchangeOver(connection: Connection): Exchange {
+  return async (commands, signal) => {
+    let client: Client | undefined;
+    // A connection that does not answer in time answers nobody behind this request either.
+    const onAbort = () => {
+      if (signal.reason instanceof Transient) connection.drop(client);
+    };
+    signal.addEventListener("abort", onAbort);
+    try {
+      const connected = (client = await connection.open().catch(refuse));
+      // The try may have ended meanwhile; a copy sent now would be one that nobody counts.
+      signal.throwIfAborted();
+      // Called in one go, so that they leave together and in order.
+      return await Promise.all(commands.map((words) => answer(connected, words)));
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  };
+}
+
+async function answer(client: Client, words: Words): Promise<Answer> {
+  let reply: unknown;
+  try {
+    reply = await client.sendCommand(words);
+  } catch (error) {
+    if (error instanceof ErrorReply) return { redisError: error.message };
+    return { lost: networkError(error, words) };
+  }
+  return { reply: toReply(reply) };
+}
+
+/** Why no connection was opened. Refused credentials end the request; all else may pass. */
+function refuse(error: unknown): never {
+  if (error instanceof Transient) throw error;
+  if (!(error instanceof ErrorReply)) throw new Transient(networkError(error));
+  if (isRefusedForNow(error.message)) throw new Transient(withhold(error.message));
+  throw redisError(error.message);
+}
+
+function networkError(error: unknown, ...commands: Words[]): string {
+  if (!(error instanceof Error)) return "a network error";
+  const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
+  return `a network error (${code ?? withhold(error.message, ...commands)})`;
+}
+
+/** @throws {SluiceError} that never repeats the URL: it may hold a password */
+function checkedUrl(url: unknown): string {
+  const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed || !/^rediss?:$/.test(parsed.protocol) || !/^(?:\/\d*)?$/.test(parsed.pathname)) {
+    const form = "redis://[user[:password]@]host[:port][/database] or rediss://…";
+    throw new SluiceError("invalid_argument", `resp: url must be of the form ${form}`, "url");
+  }
+  return parsed.href;
+}

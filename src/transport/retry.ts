@@ -1,0 +1,169 @@
+import { SluiceError } from "../errors.ts";
+
+/** How long and how often a transport resends what is worth resending. All times are in milliseconds. */
+export interface RetryOptions {
+  /** For all tries of one request and the waits between them. @default 10_000 */
+  readonly deadline?: number | undefined;
+  /** For one try; never past the deadline. @default 5_000 */
+  readonly tryTimeout?: number | undefined;
+  /** Tries of one request; 1 resends nothing. @default as many as the deadline allows */
+  readonly tries?: number | undefined;
+  /** Upper bound of the wait after the first try; it doubles with each further one. @default 50 */
+  readonly firstWait?: number | undefined;
+  /** Upper bound of every wait. @default 1_000 */
+  readonly longestWait?: number | undefined;
+}
+
+export type RetryPolicy = { readonly [name in keyof RetryOptions]-?: number };
+
+/** A failure that another try may not meet. It never leaves the transport, its message may. */
+export class Transient extends Error {
+  override readonly name = "Transient";
+}
+
+/** Time and chance, so that tests can own them. */
+export interface Pace {
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+  /** From 0 up to but not including 1. */
+  readonly random: () => number;
+  /** Resolves after `ms`, or at once when the signal aborts. */
+  readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+export const realPace: Pace = { now: () => performance.now(), random: Math.random, sleep };
+
+const defaults: RetryPolicy = {
+  deadline: 10_000,
+  tryTimeout: 5_000,
+  tries: Number.MAX_SAFE_INTEGER,
+  firstWait: 50,
+  longestWait: 1_000,
+};
+/** setTimeout takes no more than this. */
+const longestTimer = 2_147_483_647;
+const counts = { unit: "tries", least: 1, most: Number.MAX_SAFE_INTEGER };
+const waits = { unit: "milliseconds", least: 0, most: longestTimer };
+const limits = { unit: "milliseconds", least: 1, most: longestTimer };
+
+/** @throws {SluiceError} `invalid_argument` where an option is unknown or out of its bounds */
+export function retryPolicy(options: RetryOptions = {}): RetryPolicy {
+  const policy = { ...defaults };
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    const path = `retry.${name}`;
+    if (!isOption(name)) {
+      const known = Object.keys(defaults).join(", ");
+      throw new SluiceError("invalid_argument", `${path} is unknown; allowed are ${known}`, path);
+    }
+    const { unit, least, most } = name === "tries" ? counts : name.endsWith("Wait") ? waits : limits;
+    if (typeof value !== "number" || !(value >= least && value <= most)) {
+      const message = `${path} must be a number of ${unit} from ${least} to ${most}`;
+      throw new SluiceError("invalid_argument", message, path);
+    }
+    policy[name] = value;
+  }
+  return policy;
+}
+
+function isOption(name: string): name is keyof RetryPolicy {
+  return Object.hasOwn(defaults, name);
+}
+
+/**
+ * The wait after the given try (1 for the first): anywhere between nothing and a bound that
+ * doubles. Full jitter, because functions that failed together must not come back together.
+ */
+export function backoff(
+  tries: number,
+  { firstWait, longestWait }: RetryPolicy,
+  random: () => number,
+): number {
+  return random() * Math.min(longestWait, firstWait * 2 ** (tries - 1));
+}
+
+/**
+ * Tries until `accept` says `done`. A {@link Transient} from either function leads to a wait and
+ * another try, `again` to another try at once, any other error to the end.
+ * @param attempt one try; what it gives after its signal aborted is dropped
+ * @throws {SluiceError} `redis_unreachable` when the deadline or the number of tries is used up,
+ * `aborted` when the caller's signal aborts
+ */
+export async function retrying<T>(
+  policy: RetryPolicy,
+  pace: Pace,
+  signal: AbortSignal | undefined,
+  attempt: (signal: AbortSignal) => Promise<T>,
+  accept: (result: T) => "done" | "again",
+): Promise<void> {
+  const start = pace.now();
+  const end = start + policy.deadline;
+  let last = "no answer";
+  for (let tries = 1; ; tries++) {
+    if (signal?.aborted) throw aborted();
+    const left = end - pace.now();
+    // A sleep may last longer than it was asked to.
+    if (left <= 0) throw unreachable(tries - 1, pace.now() - start, last);
+    try {
+      if (accept(await within(Math.min(policy.tryTimeout, left), signal, attempt)) === "done") return;
+    } catch (error) {
+      if (!(error instanceof Transient)) throw error;
+      last = error.message;
+      const wait = backoff(tries, policy, pace.random);
+      if (tries >= policy.tries || pace.now() + wait >= end) {
+        throw unreachable(tries, pace.now() - start, last);
+      }
+      await pace.sleep(wait, signal);
+    }
+  }
+}
+
+/** Runs one try; ends it, and does not wait for it, at the timeout or when the caller aborts. */
+async function within<T>(
+  timeout: number,
+  caller: AbortSignal | undefined,
+  attempt: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let onAbort: (() => void) | undefined;
+  const cut = new Promise<never>((_, reject) => {
+    const end = (error: Error) => {
+      reject(error);
+      controller.abort(error);
+    };
+    timer = setTimeout(() => end(new Transient(`no answer within ${Math.round(timeout)} ms`)), timeout);
+    onAbort = () => end(aborted());
+    caller?.addEventListener("abort", onAbort);
+  });
+  try {
+    return await Promise.race([attempt(controller.signal), cut]);
+  } finally {
+    clearTimeout(timer);
+    if (onAbort) caller?.removeEventListener("abort", onAbort);
+  }
+}
+
+function aborted(): SluiceError {
+  return new SluiceError("aborted", "the request was aborted by its signal; it may have taken effect");
+}
+
+function unreachable(tries: number, elapsed: number, cause: string): SluiceError {
+  const effort = `${tries} ${tries === 1 ? "try" : "tries"} over ${Math.round(elapsed)} ms`;
+  return new SluiceError(
+    "redis_unreachable",
+    `Redis gave no useful answer in ${effort}; the last time: ${cause}`,
+  );
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    signal?.addEventListener("abort", wake);
+  });
+}

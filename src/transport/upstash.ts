@@ -1,0 +1,190 @@
+import { Redis } from "@upstash/redis/cloudflare";
+
+import { SluiceError } from "../errors.ts";
+import type { SluiceErrorCode } from "../errors.ts";
+import type { Transport } from "../queue/transport.ts";
+import { isRefusedForNow, redisError, withhold } from "./redis-error.ts";
+import type { Words } from "./redis-error.ts";
+import { toReply } from "./reply.ts";
+import { Transient } from "./retry.ts";
+import type { RetryOptions } from "./retry.ts";
+import { sender } from "./send.ts";
+import type { Answer, Exchange } from "./send.ts";
+
+export interface UpstashOptions {
+  /** When and how long to resend. */
+  readonly retry?: RetryOptions | undefined;
+  /**
+   * Sends every script in the variant that locks only its own keys, so that queues run in parallel.
+   * Without it Upstash locks the whole database for each script. @default true
+   */
+  readonly keyLocking?: boolean | undefined;
+}
+
+/** The REST endpoint of one database; the options may stand beside it. */
+export interface UpstashCredentials extends UpstashOptions {
+  readonly url: string | undefined;
+  readonly token: string | undefined;
+}
+
+/** An environment such as a Worker's `env`, with the variables under the names that Upstash uses. */
+export interface UpstashEnvironment {
+  readonly UPSTASH_REDIS_REST_URL?: string | undefined;
+  readonly UPSTASH_REDIS_REST_TOKEN?: string | undefined;
+}
+
+/** Such as `process.env`. */
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reaches Redis over HTTP, by the REST protocol of Upstash. Keeps no connection and needs nothing
+ * of Node, so it runs in Workers, Edge functions, Lambda, Deno and Bun too.
+ *
+ * @param from the environment that names the database, or `{ url, token }`
+ * @throws {SluiceError} `invalid_argument` where the URL or the token is missing or of no use
+ * @example upstash(env)
+ * @example upstash({ url, token }, { retry: { deadline: 3_000 } })
+ */
+export function upstash(
+  from: UpstashCredentials | UpstashEnvironment | Variables,
+  options: UpstashOptions = {},
+): Transport {
+  const { url, token, ...beside } = credentials(from);
+  const { retry, keyLocking = true } = { ...beside, ...options };
+  return { send: sender(exchangeOver(new Endpoint(url, token)), { retry, keyLocking }) };
+}
+
+/**
+ * The SDK, set up against its traps:
+ * - Its own resends are off. `retry: false` would still send twice.
+ * - Replies stay as they are: with deserialization the text `"42"` becomes a number.
+ * - Strings come as JSON, not base64: the SDK's base64 decoder drops a byte order mark at the start
+ *   of a text, and costs time. All that Sluice stores is UTF-8.
+ * - Commands go straight to its HTTP client: its typed methods rewrite arguments, and its errors
+ *   for a pipeline hide which commands worked.
+ * - The Cloudflare entry is the one that touches neither `process` nor fetch's `cache` option.
+ *
+ * The SDK shows neither the HTTP status nor the headers of a reply. So a failure is judged by its
+ * text, and a Retry-After cannot be honoured.
+ */
+class Endpoint extends Redis {
+  constructor(url: string, token: string) {
+    super({
+      url,
+      token,
+      retry: { retries: 0 },
+      automaticDeserialization: false,
+      enableAutoPipelining: false,
+      enableTelemetry: false,
+      responseEncoding: false,
+    });
+  }
+
+  async post(path: string[], body: unknown, signal: AbortSignal): Promise<unknown> {
+    const reply: unknown = await this.client.request({ path, body, signal });
+    // With an aborted signal the SDK resolves, to a reply that nobody gave.
+    if (signal.aborted) throw new Transient("the request was aborted");
+    return reply;
+  }
+}
+
+function exchangeOver(endpoint: Endpoint): Exchange {
+  return async (commands, signal) => {
+    const isPipeline = commands.length > 1;
+    let reply: unknown;
+    try {
+      reply = await (isPipeline
+        ? endpoint.post(["pipeline"], commands, signal)
+        : endpoint.post([], commands[0], signal));
+    } catch (error) {
+      return [refusal(error, commands)];
+    }
+    const results = isPipeline ? reply : [reply];
+    if (!Array.isArray(results) || results.length !== commands.length) throw new Transient(notAReply);
+    return results.map(toAnswer);
+  };
+}
+
+const notAReply = "a reply that is not one of the Redis REST protocol";
+
+function toAnswer(result: unknown): Answer {
+  if (typeof result !== "object" || result === null) throw new Transient(notAReply);
+  if ("error" in result && typeof result.error === "string") return { redisError: result.error };
+  if ("result" in result) return { reply: toReply(result.result) };
+  throw new Transient(notAReply);
+}
+
+/** Upstash answers such a text with an HTTP error although it comes from Redis. */
+const fromRedis = /^[A-Z]{2,}[A-Z0-9]*\b/;
+const trouble =
+  /internal (?:server )?error|too many requests|bad gateway|service unavailable|gateway time-?out/i;
+/** The reason phrases of those HTTP errors that another try would meet again. */
+const inVain = /^(?:bad request|not found|method not allowed)\b/i;
+
+/**
+ * What an exception of the SDK means. Its messages quote commands and replies, which go no further.
+ * @returns the answer to the only command, where it was refused
+ * @throws what ends or repeats the request as a whole
+ */
+function refusal(error: unknown, commands: readonly Words[]): Answer {
+  if (error instanceof Transient) throw error;
+  if (!(error instanceof Error)) throw new Transient("an unknown failure");
+  if (error.name === "UpstashJSONParseError") throw new Transient("a reply that is not JSON");
+  const text = withhold(error.message, ...commands);
+  if (error.name !== "UpstashError") throw new Transient(`a network error (${systemCode(error) ?? text})`);
+
+  const isAnswer = (fromRedis.test(text) && !trouble.test(text)) || inVain.test(text);
+  const refused = redisError(text);
+  if (aboutTheRequest.has(refused.code)) throw refused;
+  if (!isAnswer || isRefusedForNow(text)) throw new Transient(`an HTTP error (${text})`);
+  if (commands.length > 1) throw refused;
+  return { redisError: text };
+}
+
+const aboutTheRequest: ReadonlySet<SluiceErrorCode> = new Set([
+  "redis_unauthorized",
+  "redis_quota",
+  "too_large",
+]);
+
+/** Such as `ECONNREFUSED`, where the runtime gives one. */
+function systemCode({ cause }: Error): string | undefined {
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
+}
+
+/** @throws {SluiceError} that never names the token */
+function credentials(from: UpstashCredentials | UpstashEnvironment | Variables): Given {
+  if (isCredentials(from)) {
+    return { ...from, url: checkedUrl(from.url, "url"), token: checkedToken(from.token, "token") };
+  }
+  return {
+    url: checkedUrl(from.UPSTASH_REDIS_REST_URL, "UPSTASH_REDIS_REST_URL"),
+    token: checkedToken(from.UPSTASH_REDIS_REST_TOKEN, "UPSTASH_REDIS_REST_TOKEN"),
+  };
+}
+
+type Given = UpstashOptions & { readonly url: string; readonly token: string };
+
+function isCredentials(from: object): from is UpstashCredentials {
+  return "url" in from || "token" in from;
+}
+
+function checkedUrl(value: unknown, name: string): string {
+  if (typeof value !== "string" || value === "") throw invalid(name, "is missing");
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) throw invalid(name, "must be an http or https URL");
+  if (url.username || url.password || url.search || url.hash) {
+    throw invalid(name, "must have no user, password, query or fragment");
+  }
+  return url.href;
+}
+
+function checkedToken(value: unknown, name: string): string {
+  if (typeof value !== "string" || value === "") throw invalid(name, "is missing");
+  if (!/^[!-~]+$/.test(value)) throw invalid(name, "must be printable ASCII without spaces or line breaks");
+  return value;
+}
+
+function invalid(name: string, problem: string): SluiceError {
+  return new SluiceError("invalid_argument", `upstash: ${name} ${problem}`, name);
+}

@@ -1,0 +1,335 @@
+import { http, HttpResponse } from "msw";
+import { setupServer } from "msw/node";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+
+import { SluiceError } from "../../src/errors.ts";
+import type { Command, CommandOutcome } from "../../src/queue/transport.ts";
+import type { RetryOptions } from "../../src/transport/retry.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { script } from "../transport/script.ts";
+
+const url = "http://redis.test";
+const token = "the-secret-token";
+/** Stands in the arguments of every script call: it must not come out anywhere. */
+const payload = "the-secret-payload";
+
+const echo = script("echo", "return ARGV[1]");
+const call: Command = { script: echo, keys: ["{q}:k"], args: [payload, "0"], resendArgs: [payload, "1"] };
+const evalsha = ["EVALSHA", echo.keyLockingSha1, "1", "{q}:k"];
+const firstCopy = [...evalsha, payload, "0"];
+const resend = [...evalsha, payload, "1"];
+
+const server = setupServer();
+beforeAll(() => server.listen({ onUnhandledFrame: "error" }));
+afterEach(() => server.resetHandlers());
+afterAll(() => server.close());
+
+type Responder = () => Response | Promise<Response>;
+
+/** Answers the n-th request with the n-th responder and keeps what was sent. */
+function answering(...responders: Responder[]) {
+  const sent: { path: string; body: unknown }[] = [];
+  server.use(
+    http.post(`${url}/*`, async ({ request }) => {
+      sent.push({ path: new URL(request.url).pathname, body: await request.json() });
+      const responder = responders[sent.length - 1];
+      if (!responder) throw new Error(`request ${sent.length} was one too many`);
+      return responder();
+    }),
+  );
+  return sent;
+}
+
+function transport(retry: RetryOptions = {}) {
+  return upstash({ url, token }, { retry: { firstWait: 1, longestWait: 1, ...retry } });
+}
+
+async function failure(sending: Promise<CommandOutcome[]>): Promise<SluiceError> {
+  const outcome: unknown = await sending.then(
+    ([first]) => first && "error" in first && first.error,
+    (reason: unknown) => reason,
+  );
+  if (!(outcome instanceof SluiceError)) throw new Error("expected a SluiceError");
+  expectNoSecret(outcome);
+  return outcome;
+}
+
+/** Looks wherever an error is commonly shown or logged. */
+function expectNoSecret(error: Error) {
+  for (let each: unknown = error; each instanceof Error; each = each.cause) {
+    const shown = [
+      String(each),
+      each.stack,
+      JSON.stringify(each),
+      JSON.stringify(each, Object.getOwnPropertyNames(each)),
+    ].join("\n");
+    expect(shown).not.toContain(payload);
+    expect(shown).not.toContain(token);
+  }
+}
+
+const ok: Responder = () => HttpResponse.json({ result: "done" });
+const error = (status: number, text: string) => () => HttpResponse.json({ error: text }, { status });
+const html = (status: number) => () => HttpResponse.html(`<h1>${payload}</h1>`, { status });
+const lost: Responder = () => HttpResponse.error();
+const never: Responder = () => new Promise<never>(() => undefined);
+const cut: Responder = () => {
+  const start = new TextEncoder().encode(`{"result":"${payload}`);
+  const pull = (controller: ReadableStreamDefaultController) => controller.error(new Error("cut"));
+  const body = new ReadableStream({ start: (controller) => controller.enqueue(start), pull });
+  return new HttpResponse(body, { headers: { "content-type": "application/json" } });
+};
+
+describe("the request", () => {
+  test("of one command is that command, of several a pipeline, and nothing else", async () => {
+    const sent = answering(ok, () => HttpResponse.json([{ result: 1 }, { result: null }]));
+    expect(await transport().send([call])).toEqual([{ reply: "done" }]);
+    expect(
+      await transport().send([
+        ["LLEN", "l"],
+        ["GET", "007"],
+      ]),
+    ).toEqual([{ reply: 1 }, { reply: null }]);
+    expect(sent).toEqual([
+      { path: "/", body: firstCopy },
+      {
+        path: "/pipeline",
+        body: [
+          ["LLEN", "l"],
+          ["GET", "007"],
+        ],
+      },
+    ]);
+  });
+
+  test("authorizes itself, asks for plain replies and reports on nobody", async () => {
+    let headers: Record<string, string> = {};
+    server.use(
+      http.post(`${url}/`, ({ request }) => {
+        headers = Object.fromEntries(request.headers);
+        return HttpResponse.json({ result: "done" });
+      }),
+    );
+    await transport().send([call]);
+    expect(headers["authorization"]).toBe(`Bearer ${token}`);
+    expect(
+      Object.keys(headers).filter((name) => /telemetry|encoding/.test(name) && name.startsWith("upstash")),
+    ).toEqual([]);
+  });
+
+  test("carries the sync token of the reply before", async () => {
+    const tokens: (string | null)[] = [];
+    server.use(
+      http.post(`${url}/`, ({ request }) => {
+        tokens.push(request.headers.get("upstash-sync-token"));
+        return HttpResponse.json({ result: 1 }, { headers: { "upstash-sync-token": `t${tokens.length}` } });
+      }),
+    );
+    const one = transport();
+    await one.send([["GET", "k"]]);
+    await one.send([["GET", "k"]]);
+    expect(tokens).toEqual(["", "t1"]);
+  });
+
+  test("without key locking names the script without it", async () => {
+    const sent = answering(error(400, "NOSCRIPT No matching script."), ok);
+    await upstash({ url, token }, { keyLocking: false }).send([call]);
+    expect(sent.map(({ body }) => body)).toEqual([
+      ["EVALSHA", echo.sha1, "1", "{q}:k", payload, "0"],
+      ["EVAL", echo.source, "1", "{q}:k", payload, "0"],
+    ]);
+  });
+});
+
+describe("a text in a reply", () => {
+  test.each(["42", "null", "", "OK", "\uFEFFmarked", "\u0000", "😀", "T0s=", '{"a":1}'])(
+    "%j stays as it is",
+    async (text) => {
+      answering(() => HttpResponse.json({ result: [text, [text]] }));
+      expect(await transport().send([call])).toEqual([{ reply: [text, [text]] }]);
+    },
+  );
+});
+
+describe("is sent again, as a resend:", () => {
+  test.each<[string, Responder, string]>([
+    ["a lost reply", lost, "a network error"],
+    ["HTTP 429", error(429, "Too Many Requests"), "an HTTP error (Too Many Requests)"],
+    ["HTTP 429 in the words of Redis", error(429, "ERR too many requests"), "an HTTP error (ERR too many"],
+    ["HTTP 500", error(500, "Internal Server Error"), "an HTTP error (Internal Server Error)"],
+    ["HTTP 500 without a reason", () => HttpResponse.json({}, { status: 500 }), "an HTTP error"],
+    ["HTML with HTTP 502", html(502), "a reply that is not JSON"],
+    ["an empty HTTP 503", () => new HttpResponse(null, { status: 503 }), "a reply that is not JSON"],
+    ["a plain HTTP 504", () => HttpResponse.text("timeout", { status: 504 }), "a reply that is not JSON"],
+    ["HTML with HTTP 200", html(200), "a reply that is not JSON"],
+    ["JSON that is no reply", () => HttpResponse.json({ hello: 1 }), "not one of the Redis REST protocol"],
+    ["JSON that is no object", () => HttpResponse.json("hello"), "not one of the Redis REST protocol"],
+    ["JSON null", () => HttpResponse.json(null), "not one of the Redis REST protocol"],
+    ["a cut body", cut, "a network error"],
+    ["Redis that is loading", error(400, "LOADING Redis is loading the dataset"), "LOADING Redis is loading"],
+    ["Redis that is busy", error(400, "BUSY Redis is busy running a script."), "BUSY Redis is busy"],
+    ["TRYAGAIN", error(400, "TRYAGAIN Multiple keys request"), "TRYAGAIN"],
+    ["MASTERDOWN", error(400, "MASTERDOWN Link with MASTER is down"), "MASTERDOWN"],
+    ["CLUSTERDOWN", error(400, "CLUSTERDOWN The cluster is down"), "CLUSTERDOWN"],
+  ])("%s", async (_, fault, cause) => {
+    const sent = answering(fault, fault, ok);
+    expect(await transport().send([call])).toEqual([{ reply: "done" }]);
+    expect(sent.map(({ body }) => body)).toEqual([firstCopy, resend, resend]);
+
+    const again = answering(fault, fault);
+    const { code, message } = await failure(transport({ tries: 2 }).send([call]));
+    expect(code).toBe("redis_unreachable");
+    expect(message).toMatch(/^Redis gave no useful answer in 2 tries over \d+ ms; the last time: /);
+    expect(message).toContain(cause);
+    expect(again).toHaveLength(2);
+  });
+
+  test("a request without an answer", async () => {
+    const sent = answering(never, ok);
+    expect(await transport({ tryTimeout: 30 }).send([call])).toEqual([{ reply: "done" }]);
+    expect(sent.map(({ body }) => body)).toEqual([firstCopy, resend]);
+  });
+
+  test("a pipeline that is refused as a whole for now", async () => {
+    const sent = answering(error(500, "LOADING Redis is loading"), () =>
+      HttpResponse.json([{ result: 1 }, { result: 2 }]),
+    );
+    expect(await transport().send([call, ["GET", "k"]])).toEqual([{ reply: 1 }, { reply: 2 }]);
+    expect(sent[1]).toEqual({ path: "/pipeline", body: [resend, ["GET", "k"]] });
+  });
+
+  test("a pipeline with fewer results than commands", async () => {
+    const sent = answering(
+      () => HttpResponse.json([{ result: 1 }]),
+      () => HttpResponse.json([{ result: 1 }, { result: 2 }]),
+    );
+    expect(await transport().send([call, call])).toEqual([{ reply: 1 }, { reply: 2 }]);
+    expect(sent[1]).toEqual({ path: "/pipeline", body: [resend, resend] });
+  });
+
+  test("only those commands of a pipeline that were refused for now", async () => {
+    const sent = answering(
+      () => HttpResponse.json([{ result: 1 }, { error: "LOADING" }, { error: "ERR no" }]),
+      ok,
+    );
+    const [first, second, third] = await transport().send([["GET", "a"], call, ["GET", "c"]]);
+    expect([first, second]).toEqual([{ reply: 1 }, { reply: "done" }]);
+    expect(third).toMatchObject({ error: { code: "redis_error" } });
+    expect(sent[1]).toEqual({ path: "/", body: resend });
+  });
+});
+
+test("a server that never answers is given up at the deadline", async () => {
+  const sent = answering(never, never, never, never, never, never);
+  const { code, message } = await failure(transport({ tryTimeout: 30, deadline: 100 }).send([call]));
+  expect({ code, tries: `in ${sent.length} tries` }).toEqual({
+    code: "redis_unreachable",
+    tries: /in \d+ tries/.exec(message)?.[0],
+  });
+});
+
+describe("is not sent again:", () => {
+  test.each<[string, Responder, string]>([
+    ["a syntax error", error(400, "ERR syntax error"), "redis_error"],
+    ["a bad request", error(400, "Bad Request"), "redis_error"],
+    ["a wrong path", error(404, "Not Found"), "redis_error"],
+    [
+      "an error of the script",
+      error(400, "ERR user_script:3: bad, script: 12ab, on @user_script:3."),
+      "redis_error",
+    ],
+    ["a wrong token", error(401, "WRONGPASS invalid or missing auth token"), "redis_unauthorized"],
+    ["a token without the right", error(400, "NOPERM this user has no permissions"), "redis_unauthorized"],
+    ["HTTP 401 in other words", error(401, "Unauthorized"), "redis_unauthorized"],
+    ["a used up quota", error(400, "ERR max requests limit exceeded. Limit: 1, Usage: 1."), "redis_quota"],
+    ["a full database", error(400, "OOM command not allowed when used memory > 'maxmemory'."), "queue_full"],
+    ["a record at its limit", error(400, "ERR max single record size exceeded"), "queue_full"],
+    ["a request above the limit", error(400, "ERR max request size exceeded. Limit: 1 bytes"), "too_large"],
+  ])("%s", async (_, fault, code) => {
+    const sent = answering(fault);
+    expect((await failure(transport().send([call]))).code).toBe(code);
+    expect(sent).toHaveLength(1);
+
+    const pipeline = answering(fault);
+    expect((await failure(transport().send([call, call]))).code).toBe(code);
+    expect(pipeline).toHaveLength(1);
+  });
+
+  test("a command that is refused in the words of a success", async () => {
+    const sent = answering(error(200, "WRONGTYPE Operation against a key"));
+    expect((await failure(transport().send([call]))).code).toBe("redis_error");
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe("a script that Upstash does not know", () => {
+  test("is sent with its body, which is no resend", async () => {
+    const sent = answering(error(400, "NOSCRIPT No matching script. Please use EVAL."), ok);
+    expect(await transport().send([call])).toEqual([{ reply: "done" }]);
+    expect(sent.map(({ body }) => body)).toEqual([
+      firstCopy,
+      ["EVAL", `#!lua flags=allow-key-locking\n${echo.source}`, "1", "{q}:k", payload, "0"],
+    ]);
+  });
+});
+
+describe("an error text", () => {
+  test("loses the command that the SDK repeats in it", async () => {
+    answering(error(400, "ERR Protocol error"));
+    const { message } = await failure(transport().send([call]));
+    expect(message).toBe("Redis refused the command: ERR Protocol error");
+  });
+
+  test("loses the arguments that Redis repeats in it", async () => {
+    answering(error(400, `ERR unknown command 'EVALSHA', with args beginning with: '${payload}'`));
+    expect((await failure(transport().send([call]))).message).toBe(
+      "Redis refused the command: ERR unknown command 'EVALSHA'",
+    );
+    answering(() => HttpResponse.json([{ error: `ERR not a number: ${payload}` }, { result: 1 }]));
+    expect((await failure(transport().send([call, ["PING"]]))).message).toBe(
+      "Redis refused the command: ERR not a number: …",
+    );
+  });
+});
+
+describe("the caller's signal", () => {
+  test("aborted before sends nothing", async () => {
+    const sent = answering();
+    const sending = transport().send([call], { signal: AbortSignal.abort() });
+    expect((await failure(sending)).code).toBe("aborted");
+    expect(sent).toEqual([]);
+  });
+
+  test("aborted during the request rejects, and sends nothing more", async () => {
+    const controller = new AbortController();
+    const sent = answering(() => {
+      setTimeout(() => controller.abort(), 5);
+      return never();
+    });
+    const sending = transport().send([call], { signal: controller.signal });
+    expect((await failure(sending)).code).toBe("aborted");
+    expect(sent).toHaveLength(1);
+  });
+
+  test("aborted between two tries ends the wait", async () => {
+    const controller = new AbortController();
+    const sent = answering(() => {
+      setTimeout(() => controller.abort(), 20);
+      return html(502)();
+    });
+    const days = 2_147_483_647;
+    const retry = { deadline: days, firstWait: days, longestWait: days };
+    const sending = transport(retry).send([call], { signal: controller.signal });
+    const { code } = await failure(sending);
+    // Only a wait drawn to be as good as none, one in a hundred million, would send again.
+    expect({ code, requests: sent.length }).toEqual({ code: "aborted", requests: 1 });
+  });
+
+  test("that aborts after the reply changes nothing", async () => {
+    const controller = new AbortController();
+    answering(ok);
+    const outcomes = await transport().send([call], { signal: controller.signal });
+    controller.abort();
+    expect(outcomes).toEqual([{ reply: "done" }]);
+  });
+});
