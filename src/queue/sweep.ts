@@ -8,14 +8,14 @@ import { callOf, forgetScript, sweepScript } from "./scripts.ts";
 import type { Command, CommandOutcome, Transport } from "./transport.ts";
 import type { Duration, SweepCounts } from "./types.ts";
 
-/** A queue unused for longer is first asked, in one command, whether it holds anything to sweep. */
+/**
+ * A queue whose note is older is first asked, in one command, whether it holds anything; if it does,
+ * the note is renewed. So an idle queue costs one command a sweep, and a busy one no more than its script.
+ */
 const PROBE_AFTER = 600_000;
 
-/** A queue that holds something is noted as in use again when the note is older than this. */
-const RENEW_AFTER = 300_000;
-
-/** A queue that holds nothing leaves the registry when its note is older than this. */
-const FORGET_AFTER = 3_600_000;
+/** A note this old, not renewed since: the queue has been empty for an hour and leaves the registry. */
+const FORGET_AFTER = PROBE_AFTER + 3_600_000;
 
 /** Queues swept in one request. */
 const QUEUES_PER_REQUEST = 50;
@@ -88,27 +88,32 @@ class SweepPass {
     // Where the budget ends a pass, another pass begins elsewhere.
     const queues = shuffled(fresh);
     for (const { name } of queues) this.#seen.add(name);
-    const holding = await this.#probe(queues, now);
-    await this.#sweepUntilDone(holding, deadline);
-    const old = queues.filter(({ seenAt }) => now - seenAt >= RENEW_AFTER);
-    await this.#note(old, new Set(holding), now);
+    const old = queues.filter(({ seenAt }) => now - seenAt >= PROBE_AFTER);
+    const empty = await this.#emptyAmong(old);
+    const holding = queues.filter((queue) => !empty.has(queue));
+    await this.#sweepUntilDone(
+      holding.map(({ name }) => name),
+      deadline,
+    );
+    await this.#note(
+      old.filter((queue) => !empty.has(queue)),
+      [...empty].filter(({ seenAt }) => now - seenAt >= FORGET_AFTER),
+    );
   }
 
-  /** Names of the queues that may hold something. */
-  async #probe(queues: readonly RegisteredQueue[], now: number): Promise<string[]> {
-    const idle = queues.filter(({ seenAt }) => now - seenAt >= PROBE_AFTER);
-    const empty = new Set<string>();
+  async #emptyAmong(queues: readonly RegisteredQueue[]): Promise<ReadonlySet<RegisteredQueue>> {
+    const empty = new Set<RegisteredQueue>();
     await this.#each(
-      idle.map(({ name }) => name),
-      (name) => {
+      queues,
+      ({ name }) => {
         const { pending, working, delayed, expiry } = this.#keys(name);
         return ["EXISTS", pending, working, delayed, expiry];
       },
-      (name, outcome) => {
-        if ("reply" in outcome && outcome.reply === 0) empty.add(name);
+      (queue, outcome) => {
+        if ("reply" in outcome && outcome.reply === 0) empty.add(queue);
       },
     );
-    return queues.map(({ name }) => name).filter((name) => !empty.has(name));
+    return empty;
   }
 
   async #sweepUntilDone(names: readonly string[], deadline: number): Promise<void> {
@@ -149,35 +154,30 @@ class SweepPass {
     }
   }
 
-  /** Renews the note of queues that hold something, and forgets those that have not for long. */
-  async #note(old: readonly RegisteredQueue[], holding: ReadonlySet<string>, now: number): Promise<void> {
+  /** Renews the notes of queues in use, and takes unused queues off the registry. */
+  async #note(used: readonly RegisteredQueue[], unused: readonly RegisteredQueue[]): Promise<void> {
     const keys = { queues: registryKey(this.#options.prefix) };
-    const used = old.filter(({ name }) => holding.has(name)).map(({ name }) => name);
-    const unused = old.filter(({ name, seenAt }) => !holding.has(name) && now - seenAt >= FORGET_AFTER);
     const commands: Command[] = [];
-    for (const names of slices(used, 400)) commands.push(registerCall(keys, names, this.#testNow()));
-    for (const names of slices(unused, 400)) {
-      commands.push(
-        callOf(
-          forgetScript,
-          keys,
-          { testNow: this.#testNow(), idle: String(FORGET_AFTER) },
-          names.map(({ name }) => ({ queue: name })),
-        ),
-      );
+    for (const slice of slices(used, 400)) {
+      const names = slice.map(({ name }) => name);
+      commands.push(registerCall(keys, names, this.#testNow()));
+    }
+    for (const slice of slices(unused, 400)) {
+      const names = slice.map(({ name }) => ({ queue: name }));
+      commands.push(callOf(forgetScript, keys, { testNow: this.#testNow(), idle: String(FORGET_AFTER) }, names));
     }
     if (commands.length > 0) await this.#transport.send(commands, this.#options);
   }
 
   /** One command for each queue, many in a request. */
-  async #each(
-    names: readonly string[],
-    command: (name: string) => Command,
-    take: (name: string, outcome: CommandOutcome) => void,
+  async #each<Q>(
+    queues: readonly Q[],
+    command: (queue: Q) => Command,
+    take: (queue: Q, outcome: CommandOutcome) => void,
   ): Promise<void> {
-    for (const slice of slices(names, QUEUES_PER_REQUEST)) {
+    for (const slice of slices(queues, QUEUES_PER_REQUEST)) {
       const outcomes = await this.#transport.send(slice.map(command), this.#options);
-      for (const [i, outcome] of outcomes.entries()) take(slice[i] as string, outcome);
+      for (const [i, outcome] of outcomes.entries()) take(slice[i] as Q, outcome);
     }
   }
 

@@ -1,0 +1,72 @@
+import { createClient } from "@redis/client";
+
+/** Everything that a Redis holds, by key, in a form that `toEqual` compares. */
+export type KeySpace = Record<
+  string,
+  | { list: string[] }
+  | { hash: Record<string, string> }
+  | { zset: [member: string, score: number][] }
+  | { other: string }
+>;
+
+/** Reads the whole key space, past the product's own code. */
+export async function readKeySpace(redisUrl: string): Promise<KeySpace> {
+  const client = createClient({ url: redisUrl, RESP: 2 });
+  await client.connect();
+  try {
+    const space: KeySpace = {};
+    for (const key of (await client.keys("*")).toSorted()) {
+      const type = await client.type(key);
+      if (type === "list") space[key] = { list: await client.lRange(key, 0, -1) };
+      else if (type === "hash") space[key] = { hash: sorted({ ...(await client.hGetAll(key)) }) };
+      else if (type === "zset") {
+        const members = await client.zRangeWithScores(key, 0, -1);
+        space[key] = { zset: members.map(({ value, score }) => [value, score]) };
+      } else space[key] = { other: type };
+    }
+    return space;
+  } finally {
+    client.destroy();
+  }
+}
+
+function sorted(hash: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(hash).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** One queue's part of a key space, with what does not exist as empty. */
+export interface QueueSpace {
+  readonly pending: string[];
+  readonly working: Map<string, number>;
+  readonly delayed: Map<string, number>;
+  readonly expiry: Map<string, number>;
+  readonly dead: Map<string, number>;
+  readonly tasks: Map<string, string>;
+}
+
+export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): QueueSpace {
+  const at = (part: string) => space[`${prefix}:{${queue}}:${part}`];
+  const zset = (part: string) => {
+    const value = at(part);
+    return new Map(value && "zset" in value ? value.zset : []);
+  };
+  const pending = at("pending");
+  const tasks = at("tasks");
+  return {
+    pending: pending && "list" in pending ? pending.list : [],
+    working: zset("working"),
+    delayed: zset("delayed"),
+    expiry: zset("expiry"),
+    dead: zset("dead"),
+    tasks: new Map(Object.entries(tasks && "hash" in tasks ? tasks.hash : {})),
+  };
+}
+
+/** The letter options of a changing record. */
+export function options(record: string | undefined): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const option of (record ?? "").split("\n")[0]?.split(";").slice(1) ?? []) {
+    found[option.slice(0, 1)] = option.slice(2);
+  }
+  return found;
+}

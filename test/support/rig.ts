@@ -1,0 +1,71 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { createClient } from "@redis/client";
+import { Queue, type QueueOptions } from "../../src/index.ts";
+import { queueKeys } from "../../src/queue/keys.ts";
+import { callOf, sweepScript } from "../../src/queue/scripts.ts";
+import type { Transport } from "../../src/queue/transport.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { violations } from "./invariants.ts";
+import { queueSpace, readKeySpace, type KeySpace, type QueueSpace } from "./key-space.ts";
+import { startRedis, type TestRedis } from "./redis.ts";
+
+/** A test file's Redis, emptied before each test, and a clock that tests move. */
+export interface Rig {
+  readonly redis: TestRedis;
+  readonly transport: Transport;
+  /** The scripts' time, epoch ms. */
+  now: number;
+  queue<T = unknown>(options?: Partial<QueueOptions>): Queue<T>;
+  /** One call of the sweep script for that queue: its raw reply. */
+  sweepOnce(limit?: number): Promise<unknown>;
+  /** A raw Redis command, past the product's own code. */
+  command(...args: string[]): Promise<unknown>;
+  keySpace(): Promise<KeySpace>;
+  space(): Promise<QueueSpace>;
+}
+
+/** The queue of {@link Rig.queue}. */
+export const QUEUE = "emails";
+
+export const START = 1_700_000_000_000;
+
+/** Registers the rig's set-up with vitest; after each test every invariant must hold. */
+export function useRig(setup: { args?: readonly string[]; sound?: boolean } = {}): Rig {
+  const rig = { now: START } as { -readonly [K in keyof Rig]: Rig[K] };
+  const client = { current: undefined as ReturnType<typeof newClient> | undefined };
+  const newClient = (url: string) => createClient({ url, RESP: 2 });
+  let connection: ReturnType<typeof resp>;
+
+  rig.queue = (options = {}) =>
+    new Queue(QUEUE, { transport: rig.transport, now: () => rig.now, ...options });
+  rig.sweepOnce = async (limit = 1_000) => {
+    const args = { testNow: String(rig.now), limit: String(limit) };
+    const [outcome] = await rig.transport.send([callOf(sweepScript, queueKeys(QUEUE), args)]);
+    return outcome && "reply" in outcome ? outcome.reply : outcome;
+  };
+  rig.command = async (...args) => client.current?.sendCommand(args);
+  rig.keySpace = () => readKeySpace(rig.redis.url);
+  rig.space = async () => queueSpace(await rig.keySpace(), QUEUE);
+
+  beforeAll(async () => {
+    rig.redis = await startRedis({ ...(setup.args && { args: setup.args }) });
+    connection = resp(rig.redis.url);
+    client.current = newClient(rig.redis.url);
+    await client.current.connect();
+  });
+  beforeEach(async () => {
+    await rig.command("FLUSHALL");
+    // A transport of its own: what a function instance remembers hangs on it.
+    rig.transport = { send: (commands, options) => connection.send(commands, options) };
+    rig.now = START;
+  });
+  afterEach(async () => {
+    if (setup.sound !== false) expect(violations(await rig.space())).toEqual([]);
+  });
+  afterAll(async () => {
+    await connection.close();
+    client.current?.destroy();
+    await rig.redis.stop();
+  });
+  return rig;
+}
