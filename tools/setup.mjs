@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
+const endings = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
 
 /** Something that only the reader can put right: shown without a stack. */
 export class SetupError extends Error {}
@@ -63,6 +64,9 @@ function installFromDebian(debianPackage) {
   const policy = "/usr/sbin/policy-rc.d";
   const policyIsOurs = !existsSync(policy);
   if (policyIsOurs) writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  // A Ctrl-C ends apt-get; this process must live on to take the policy away again.
+  const liveOn = () => {};
+  for (const signal of endings) process.on(signal, liveOn);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
   const apt = (/** @type {string[]} */ ...args) =>
     spawnSync("apt-get", ["-qq", "-o", "DPkg::Lock::Timeout=120", ...args], { env, encoding: "utf8" });
@@ -76,6 +80,7 @@ function installFromDebian(debianPackage) {
     // Nor at the next boot.
     if (onPath("update-rc.d")) spawnSync("update-rc.d", [debianPackage, "disable"], { stdio: "ignore" });
   } finally {
+    for (const signal of endings) process.off(signal, liveOn);
     if (policyIsOurs) rmSync(policy, { force: true });
   }
 }
@@ -106,7 +111,7 @@ export function runForeground(runtime, args) {
   const PATH = [join(modules, ".bin"), process.env["PATH"]].join(delimiter);
   const child = spawn(runtime, args, { cwd: root, stdio: "inherit", env: { ...process.env, PATH } });
   const passedOn = new Set();
-  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
+  for (const signal of endings) {
     process.on(signal, () => {
       if (!passedOn.has(signal)) child.kill(signal);
       passedOn.add(signal);
