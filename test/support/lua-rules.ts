@@ -159,7 +159,9 @@ function callBreaches(node: LuaNode, isPrelude: boolean): string[] {
   if (ranges.has(command)) {
     const byScoreOrLex = words.includes("BYSCORE") || words.includes("BYLEX");
     const fromEnd = words[2]?.startsWith("-") === true && !byScoreOrLex;
-    const toEnd = byScoreOrLex ? !words.includes("LIMIT") || words[words.indexOf("LIMIT") + 2] === "-1" : words[3] === "-1";
+    const toEnd = byScoreOrLex
+      ? !words.includes("LIMIT") || words[words.indexOf("LIMIT") + 2] === "-1"
+      : words[3] === "-1";
     const bounded = fromEnd || !toEnd;
     return bounded ? [] : [`${command} without a bound`];
   }
