@@ -1,0 +1,42 @@
+import { type Environment, readConfig } from "../src/config.ts";
+import { SluiceError } from "../src/errors.ts";
+import { createApp } from "../src/http/app.ts";
+import { misconfigured } from "../src/http/misconfigured.ts";
+import { sweep } from "../src/queue/sweep.ts";
+import { upstash } from "../src/transport/upstash.ts";
+
+/** Well within the minute until cron calls again. */
+const sweepBudget = "20s";
+
+let deployment: ReturnType<typeof deploy> | undefined;
+
+function deploy(env: Environment) {
+  const { redis, tokens, cronSecret, prefix } = readConfig(env);
+  if ("redisUrl" in redis) {
+    throw new SluiceError(
+      "invalid_argument",
+      "A Worker reaches Redis over HTTP: set UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN, not REDIS_URL",
+    );
+  }
+  const transport = upstash(redis);
+  return { transport, prefix, app: createApp({ transport, tokens, cronSecret, prefix }) };
+}
+
+export default {
+  async fetch(request: Request, env: Environment): Promise<Response> {
+    try {
+      deployment ??= deploy(env);
+    } catch (error) {
+      return misconfigured(error);
+    }
+    return deployment.app.fetch(request);
+  },
+
+  /** Sweeps every registered queue. */
+  async scheduled(_event: unknown, env: Environment): Promise<void> {
+    deployment ??= deploy(env);
+    const { transport, prefix } = deployment;
+    const report = await sweep(transport, { budget: sweepBudget, prefix });
+    if (report.failed.length > 0) console.error(JSON.stringify({ sweep: report }));
+  },
+};

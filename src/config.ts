@@ -1,0 +1,93 @@
+import { SluiceError } from "./errors.ts";
+import { parseTokens, type TokenEntry } from "./http/auth.ts";
+
+/** How Redis is reached: over HTTP, as on Upstash, or over TCP. */
+export type RedisConfig = { readonly url: string; readonly token: string } | { readonly redisUrl: string };
+
+export interface Config {
+  readonly redis: RedisConfig;
+  /** Empty where none is configured: the HTTP app then answers `auth_not_configured`. */
+  readonly tokens: readonly TokenEntry[];
+  /** What the platform's cron sends as its bearer token. */
+  readonly cronSecret: string | undefined;
+  /** What every key of this deployment begins with. @default "sluice" */
+  readonly prefix: string | undefined;
+}
+
+/** `process.env`, or the `env` of a Worker, whose bindings need not be texts. */
+export type Environment = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the configuration; the only reader of the environment. An empty variable counts as unset.
+ *
+ * | variable | meaning |
+ * |---|---|
+ * | `UPSTASH_REDIS_REST_URL`, `UPSTASH_REDIS_REST_TOKEN` | Redis over HTTP; both or neither |
+ * | `REDIS_URL` | Redis over TCP, `redis://` or `rediss://`; used where the former two are unset |
+ * | `SLUICE_TOKENS` | JSON: `[{"sha256" or "token", "scopes": ["enqueue", "consume", "admin"], "queues": "emails-*"}]` |
+ * | `CRON_SECRET` | at least 16 characters; lets the platform's cron sweep |
+ * | `SLUICE_PREFIX` | what every key begins with, `sluice` by default |
+ *
+ * @throws {SluiceError} invalid_argument; `path` is the variable. No message holds a value.
+ */
+export function readConfig(env: Environment): Config {
+  return {
+    redis: readRedis(env),
+    tokens: readTokens(env),
+    cronSecret: readCronSecret(env),
+    prefix: text(env, "SLUICE_PREFIX"),
+  };
+}
+
+function readRedis(env: Environment): RedisConfig {
+  const url = address(env, "UPSTASH_REDIS_REST_URL", ["https:", "http:"]);
+  const token = text(env, "UPSTASH_REDIS_REST_TOKEN");
+  if (url !== undefined && token !== undefined) return { url, token };
+  if (url !== undefined)
+    throw refuse("UPSTASH_REDIS_REST_TOKEN", "is not set, but UPSTASH_REDIS_REST_URL is");
+  if (token !== undefined)
+    throw refuse("UPSTASH_REDIS_REST_URL", "is not set, but UPSTASH_REDIS_REST_TOKEN is");
+
+  const redisUrl = address(env, "REDIS_URL", ["redis:", "rediss:"]);
+  if (redisUrl !== undefined) return { redisUrl };
+  throw refuse(
+    "UPSTASH_REDIS_REST_URL",
+    "and UPSTASH_REDIS_REST_TOKEN have to be set, or REDIS_URL where TCP is allowed",
+  );
+}
+
+function readTokens(env: Environment): TokenEntry[] {
+  const json = text(env, "SLUICE_TOKENS");
+  if (json === undefined) return [];
+  let input: unknown;
+  try {
+    input = JSON.parse(json);
+  } catch {
+    // The parser's own message quotes the text, which holds secrets.
+    throw refuse("SLUICE_TOKENS", "is not JSON");
+  }
+  return parseTokens(input, "SLUICE_TOKENS");
+}
+
+function readCronSecret(env: Environment): string | undefined {
+  const secret = text(env, "CRON_SECRET");
+  if (secret === undefined || /^[!-~]{16,512}$/.test(secret)) return secret;
+  throw refuse("CRON_SECRET", "must be 16 to 512 visible ASCII characters");
+}
+
+function text(env: Environment, name: string): string | undefined {
+  const value = env[name];
+  if (value === undefined || value === null || value === "") return undefined;
+  if (typeof value !== "string") throw refuse(name, "must be a text");
+  return value.trim();
+}
+
+function address(env: Environment, name: string, schemes: readonly string[]): string | undefined {
+  const value = text(env, name);
+  if (value === undefined) return undefined;
+  const scheme = URL.canParse(value) ? new URL(value).protocol : undefined;
+  if (scheme !== undefined && schemes.includes(scheme)) return value;
+  throw refuse(name, `must be a URL that begins with ${schemes.map((one) => `${one}//`).join(" or ")}`);
+}
+
+const refuse = (name: string, why: string) => new SluiceError("invalid_argument", `${name} ${why}`, name);

@@ -1,0 +1,114 @@
+import { Hono } from "hono/tiny";
+import type { MiddlewareHandler } from "hono";
+import { Queue } from "../queue/queue.ts";
+import type { Transport } from "../queue/transport.ts";
+import { Gate, type Scope, type TokenEntry } from "./auth.ts";
+import type { App, Services, Variables } from "./context.ts";
+import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf } from "./methods.ts";
+import { Problem, problemOf, problemResponse, problems } from "./problem.ts";
+import { type Fault, reportToConsole } from "./report.ts";
+import { aboutRoutes } from "./routes/about.ts";
+import { queueRoutes } from "./routes/queues.ts";
+import { sweepRoutes } from "./routes/sweep.ts";
+import { taskRoutes } from "./routes/tasks.ts";
+
+export interface AppOptions {
+  /** How Redis is reached. */
+  readonly transport: Transport;
+  /** Who may do what. With none the app answers `auth_not_configured` and does nothing. */
+  readonly tokens: readonly TokenEntry[];
+  /** Lets the platform's cron sweep every queue, as its bearer token, and nothing else. */
+  readonly cronSecret?: string | undefined;
+  /** What every key begins with. @default "sluice" */
+  readonly prefix?: string | undefined;
+  readonly limits?:
+    | {
+        /** Longest body of a request, in bytes. @default 10_000_000 */
+        readonly body?: number | undefined;
+      }
+    | undefined;
+  /** Told of every fault of this server or of Redis. @default one line of JSON on the console */
+  readonly report?: ((fault: Fault) => void) | undefined;
+}
+
+/** Open to everybody, whatever is configured. */
+const openPaths: readonly string[] = ["/health", "/openapi.json", "/docs"];
+
+/**
+ * The HTTP interface: a Hono app, and as such a `fetch` for every platform.
+ * @throws {SluiceError} invalid_argument for tokens of another form
+ */
+export function createApp(options: AppOptions): App {
+  const { transport, tokens, cronSecret, prefix, limits, report = reportToConsole } = options;
+  const gate = new Gate(tokens, cronSecret);
+  const app: App = new Hono<Variables>();
+
+  const allow =
+    (...scopes: (Scope | "cron")[]): MiddlewareHandler<Variables> =>
+    async (c, next) => {
+      if (!scopes.some((scope) => gate.opensFor(scope))) throw new Problem("auth_not_configured");
+      const grants = await gate.admit(c.req.header("authorization"));
+      const name = c.req.param("queue");
+      if (name !== undefined) c.set("queue", new Queue(name, { transport, prefix }));
+      const allowed = scopes.some((scope) =>
+        name === undefined ? grants.has(scope) : grants.allows(scope, name),
+      );
+      if (!allowed) throw forbidden(scopes, name);
+      c.set("grants", grants);
+      await next();
+      c.header("cache-control", "no-store");
+      c.header("x-content-type-options", "nosniff");
+    };
+
+  app.use(async (c, next) => {
+    const open = openPaths.includes(c.req.path);
+    if (!open && !gate.opensFor("cron")) throw new Problem("auth_not_configured");
+    requireReadablePath(c.req.url);
+    // The router takes a closing slash for nothing; here each thing has one address.
+    if (c.req.path.endsWith("/")) return c.notFound();
+    return next();
+  });
+
+  const services: Services = { transport, prefix, allow, bodyLimit: limits?.body ?? 10_000_000 };
+  taskRoutes(app, services);
+  queueRoutes(app, services);
+  sweepRoutes(app, services);
+  aboutRoutes(app, services);
+
+  app.notFound((c) => {
+    const methods = methodsOf(app.routes, c.req.path);
+    if (methods.length === 0)
+      throw new Problem("not_found", { detail: "There is no such route; see /docs." });
+    if (c.req.method !== "OPTIONS") throw methodNotAllowed(methods);
+    // No CORS headers: a browser on another origin is not let in.
+    return c.body(null, 204, { allow: allowHeader(methods) });
+  });
+
+  app.onError((error, c) => {
+    const problem = problemOf(error);
+    if (problems[problem.code].status < 500 || problem === error) return problemResponse(problem);
+    const instance = `urn:uuid:${crypto.randomUUID()}`;
+    report({
+      instance,
+      code: problem.code,
+      method: c.req.method,
+      route: routeOf(app.routes, c.req.path),
+      error,
+    });
+    return problemResponse(new Problem(problem.code, { ...problem.details, instance }));
+  });
+
+  return app;
+}
+
+function forbidden(scopes: readonly (Scope | "cron")[], queue: string | undefined): Problem {
+  const wanted = scopes.filter((scope) => scope !== "cron");
+  const detail =
+    wanted.length === 0
+      ? "Only the cron secret opens this; with a token use POST."
+      : `The token has not the scope ${wanted.join(" or ")}${queue === undefined ? "" : ` for the queue ${queue}`}.`;
+  return new Problem("forbidden", {
+    detail,
+    headers: { "www-authenticate": 'Bearer realm="sluice", error="insufficient_scope"' },
+  });
+}

@@ -1,0 +1,109 @@
+import { Problem } from "./problem.ts";
+
+/** Levels of arrays and objects. JSON.stringify recurses, and gives up at about 4,000. */
+export const maxDepth = 1_000;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Reads a JSON body of at most `limit` bytes, whether or not it says its length before.
+ * @returns undefined where there is no body
+ * @throws {Problem} invalid_json, payload_too_large, unsupported_media_type
+ */
+export async function readJson(request: Request, limit: number): Promise<unknown> {
+  const bytes = await readBytes(request, limit);
+  if (bytes.length === 0) return undefined;
+  requireJsonType(request.headers);
+  let text;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw new Problem("invalid_json", { detail: "The body is not UTF-8." });
+  }
+  if (deeperThan(maxDepth, text)) {
+    throw new Problem("invalid_json", {
+      detail: `The body is nested more than ${maxDepth} levels deep.`,
+    });
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem("invalid_json", { detail: "The body is not JSON." });
+  }
+}
+
+async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  const tooLarge = () =>
+    new Problem("payload_too_large", { detail: `The body may have at most ${limit} bytes.` });
+  if (Number(request.headers.get("content-length")) > limit) throw tooLarge();
+  if (!request.body) return new Uint8Array();
+
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => {
+      throw new Problem("invalid_json", { detail: "The body could not be read to its end." });
+    });
+    if (done) break;
+    size += value.length;
+    if (size > limit) {
+      await reader.cancel();
+      throw tooLarge();
+    }
+    chunks.push(value);
+  }
+  const [only] = chunks;
+  if (only && chunks.length === 1) return only;
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+function requireJsonType(headers: Headers): void {
+  const encoding = headers.get("content-encoding");
+  if (encoding !== null && encoding.toLowerCase() !== "identity") {
+    throw new Problem("unsupported_media_type", {
+      detail: "The body has to be sent without a Content-Encoding.",
+      headers: { "accept-encoding": "identity" },
+    });
+  }
+  const type = headers.get("content-type") ?? "";
+  if (!/^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(type.trim())) {
+    throw new Problem("unsupported_media_type");
+  }
+}
+
+/** Whether the JSON text nests deeper than that, told without recursion and before it is parsed. */
+function deeperThan(limit: number, text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 0x22: // "
+        at = endOfString(text, at);
+        break;
+      case 0x5b: // [
+      case 0x7b: // {
+        if (++depth > limit) return true;
+        break;
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth--;
+    }
+  }
+  return false;
+}
+
+/** The index of the quote that closes the string which opens at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes++;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
+}

@@ -1,0 +1,71 @@
+import type { Context, Hono, MiddlewareHandler } from "hono";
+import type { Queue } from "../queue/queue.ts";
+import type { Transport } from "../queue/transport.ts";
+import type { RequestOptions } from "../queue/types.ts";
+import type * as v from "valibot";
+import type { Grants, Scope } from "./auth.ts";
+import { readJson } from "./body.ts";
+import { invalid } from "./problem.ts";
+import { bounds } from "./schemas.ts";
+import { validate } from "./validate.ts";
+
+export interface Variables {
+  readonly Variables: {
+    /** The queue that the path names. */
+    queue: Queue;
+    /** What the caller may do. */
+    grants: Grants;
+  };
+}
+
+export type App = Hono<Variables>;
+export type Call = Context<Variables>;
+
+/** What the routes share. */
+export interface Services {
+  readonly transport: Transport;
+  readonly prefix: string | undefined;
+  readonly bodyLimit: number;
+  /** Lets only callers with one of the scopes pass, for the queue that the path names if it names one. */
+  readonly allow: (...scopes: (Scope | "cron")[]) => MiddlewareHandler<Variables>;
+}
+
+/** The body, checked. Where it may be left out, none is the same as `{}`. */
+export async function readBody<Schema extends v.GenericSchema>(
+  c: Call,
+  { bodyLimit }: Services,
+  schema: Schema | ((body: unknown) => Schema),
+  optional?: "optional",
+): Promise<v.InferOutput<Schema>> {
+  const body = await readJson(c.req.raw, bodyLimit);
+  if (body === undefined && optional === undefined) throw invalid("", "is missing");
+  const chosen = typeof schema === "function" ? schema(body) : schema;
+  return validate(chosen, body === undefined ? {} : body);
+}
+
+/**
+ * The options that an `Idempotency-Key` header means.
+ * @throws {Problem} invalid_request
+ */
+export function requestOptions(c: Call): RequestOptions {
+  const key = c.req.header("idempotency-key");
+  if (key === undefined) return {};
+  if (/^[!-~]+$/.test(key) && key.length <= bounds.idempotencyKey) return { idempotencyKey: key };
+  throw invalid("Idempotency-Key", `must be 1 to ${bounds.idempotencyKey} visible ASCII characters`);
+}
+
+/**
+ * The query parameters, of which only the named ones are allowed, each once.
+ * @throws {Problem} invalid_request
+ */
+export function readQuery<Name extends string>(c: Call, ...names: Name[]): Partial<Record<Name, string>> {
+  const query: Partial<Record<Name, string>> = {};
+  for (const [key, values] of Object.entries(c.req.queries())) {
+    const name = names.find((known) => known === key);
+    if (name === undefined) throw invalid(key, "is not a known parameter");
+    const [value, ...others] = values;
+    if (others.length > 0) throw invalid(name, "may be given once");
+    if (value !== undefined) query[name] = value;
+  }
+  return query;
+}

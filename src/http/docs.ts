@@ -1,0 +1,211 @@
+import type {
+  Answer,
+  Content,
+  JsonSchema,
+  OpenApiDocument,
+  Operation,
+  Parameter,
+  Reference,
+} from "./openapi-document.ts";
+import { style } from "./docs-style.ts";
+import { problems } from "./problem.ts";
+
+let page: { readonly html: string; readonly policy: string } | undefined;
+
+/** The OpenAPI document as a page to read: no scripts, nothing from elsewhere. */
+export async function docsPage(document: OpenApiDocument): Promise<Response> {
+  page ??= { html: render(document), policy: await policy() };
+  return new Response(page.html, {
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": page.policy,
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+    },
+  });
+}
+
+/** Nothing may be loaded or run; the one style sheet is known by its hash. */
+async function policy(): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
+  const base64 = btoa(String.fromCharCode(...new Uint8Array(hash)));
+  return `default-src 'none'; style-src 'sha256-${base64}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+}
+
+/** Text as HTML, whatever is in it. */
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Text in which backticks mean code, and empty lines paragraphs. */
+function prose(text: string): string {
+  return text
+    .split("\n\n")
+    .map((paragraph) => `<p>${inline(paragraph)}</p>`)
+    .join("");
+}
+
+function inline(text: string): string {
+  return escape(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+}
+
+const pre = (text: string) => `<pre><code>${escape(text)}</code></pre>`;
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const head = heads.map((text) => `<th>${text}</th>`).join("");
+  const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join("")}</tr>`).join("");
+  return `<div class="wide"><table><tr>${head}</tr>${body}</table></div>`;
+}
+
+function render(document: OpenApiDocument): string {
+  const { info, tags, paths, components } = document;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+  );
+  const routes = tags.map(({ name, description }) => {
+    const own = operations.filter(({ operation }) => operation.tags.includes(name));
+    const items = own.map(({ method, path, operation }) => route(document, method, path, operation));
+    return `<h2>${escape(name)}</h2>${prose(description)}${items.join("")}`;
+  });
+  const types = Object.entries(components.schemas).map(
+    ([name, schema]) =>
+      `<h3 id="${escape(name)}">${escape(name)}</h3>${schema.description ? prose(schema.description) : ""}${shape(schema)}`,
+  );
+  const codes = Object.entries(problems).map(([code, { status, meaning }]) => [
+    `<code id="${code}">${code}</code>`,
+    String(status),
+    inline(meaning),
+  ]);
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escape(info.title)}: the HTTP interface</title><style>${style}</style></head><body>
+<h1>${escape(info.title)} <span class="soft">${escape(info.version)}</span></h1>
+<p>${inline(info.summary)}. The same as a document: <a href="openapi.json">OpenAPI ${document.openapi}</a>.</p>
+${prose(info.description)}
+${routes.join("")}
+<h2>problems</h2>${table(["code", "status", "meaning"], codes)}
+<h2>types</h2>${types.join("")}
+</body></html>`;
+}
+
+function route(document: OpenApiDocument, method: string, path: string, operation: Operation): string {
+  const { operationId, summary, description, requestBody, responses, parameters = [] } = operation;
+  const known = parameters.map((one) => resolve(document, "parameters", one));
+  const rows = known.map((one) => [
+    `<code>${escape(one.name)}</code>`,
+    `${one.in}${one.required ? "" : ", optional"}`,
+    inline(one.description),
+  ]);
+  return `<details class="route" id="${escape(operationId)}"><summary>
+<span class="method ${method}">${method.toUpperCase()}</span> <code>${escape(path)}</code>
+<span class="soft">${inline(summary)}</span></summary>
+${prose(description)}
+<h4>Try it</h4>${pre(curl(method, path, operation, known))}
+${rows.length > 0 ? `<h4>Parameters</h4>${table(["name", "in", "meaning"], rows)}` : ""}
+${requestBody ? `<h4>Body${requestBody.required ? "" : ", optional"}</h4>${content(document, requestBody.content)}${fieldsOf(document, requestBody.content)}` : ""}
+<h4>Answers</h4>${Object.entries(responses)
+    .map(([status, one]) => answer(document, status, resolve(document, "responses", one)))
+    .join("")}
+</details>`;
+}
+
+function answer(document: OpenApiDocument, status: string, { description, content: body }: Answer): string {
+  const problem = Number(status) >= 400;
+  const details = body && !problem ? content(document, body) : "";
+  const [first = "", ...others] = description.split("\n\n");
+  const label = `<summary><strong>${status}</strong> ${inline(first)}</summary>`;
+  return problem
+    ? `<p><strong>${status}</strong> ${[first, ...others].map(inline).join("<br>")}</p>`
+    : `<details open>${label}${details}</details>`;
+}
+
+function content(document: OpenApiDocument, body: Content): string {
+  return Object.entries(body)
+    .map(([type, { schema, examples = {} }]) => {
+      const shown = Object.values(examples).map((example) => {
+        const { summary, value } = resolve(document, "examples", example);
+        return `<p class="soft">${escape(summary)}</p>${pre(JSON.stringify(value, null, 2))}`;
+      });
+      return `<p><code>${escape(type)}</code> ${typeName(schema)}</p>${shown.join("")}`;
+    })
+    .join("");
+}
+
+/** The fields of a JSON body, of each of its forms. */
+function fieldsOf({ components }: OpenApiDocument, body: Content): string {
+  const { schema } = body["application/json"] ?? { schema: {} };
+  return (schema.anyOf ?? [schema])
+    .map(({ $ref }) => components.schemas[$ref?.split("/").at(-1) ?? ""])
+    .map((named) => (named ? shape(named) : ""))
+    .join("");
+}
+
+function resolve<Kind extends "parameters" | "examples" | "responses">(
+  { components }: OpenApiDocument,
+  kind: Kind,
+  one: OpenApiDocument["components"][Kind][string] | Reference,
+): OpenApiDocument["components"][Kind][string] {
+  if (!("$ref" in one)) return one;
+  const found = components[kind][one.$ref.split("/").at(-1) ?? ""];
+  if (!found) throw new Error(`${one.$ref} is not in the document`);
+  return found as OpenApiDocument["components"][Kind][string];
+}
+
+/** What goes between the angle brackets of the reader's own deployment is left to the shell. */
+function curl(method: string, path: string, operation: Operation, parameters: readonly Parameter[]): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const parameter = parameters.find((one) => one.name === name);
+    return encodeURIComponent(parameter?.example ?? name);
+  });
+  const lines = [`curl${method === "get" ? "" : ` -X ${method.toUpperCase()}`} "$SLUICE_URL${filled}"`];
+  const [security] = operation.security;
+  if (security) lines.push(`-H "Authorization: Bearer $${"token" in security ? "TOKEN" : "CRON_SECRET"}"`);
+  const [example] = Object.values(operation.requestBody?.content["application/json"]?.examples ?? {});
+  if (example && "value" in example) {
+    const json = JSON.stringify(example.value).replaceAll("'", String.raw`'\''`);
+    lines.push('-H "Content-Type: application/json"', `-d '${json}'`);
+  }
+  return lines.join(" \\\n  ");
+}
+
+/** The fields of an object, or of each alternative. */
+function shape(schema: JsonSchema): string {
+  const alternatives = schema.oneOf ?? schema.anyOf;
+  if (alternatives?.some((one) => one.properties)) return alternatives.map(shape).join("");
+  if (!schema.properties) return `<p>${typeName(schema)}</p>`;
+  return table(["field", "type", "meaning"], fieldRows(schema, ""));
+}
+
+function fieldRows(schema: JsonSchema, before: string): string[][] {
+  const { properties = {}, required = [] } = schema;
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const path = `${before}${name}`;
+    const optional = required.includes(name) ? "" : ' <span class="soft">optional</span>';
+    const row = [`<code>${escape(path)}</code>${optional}`, typeName(field), inline(field.description ?? "")];
+    const inner = field.items ?? field;
+    const below = inner.anyOf ?? [inner];
+    const prefix = field.items ? `${path}[].` : `${path}.`;
+    return [row, ...below.flatMap((one) => fieldRows(one, prefix))];
+  });
+}
+
+function typeName(schema: JsonSchema): string {
+  if (schema.$ref !== undefined) {
+    const name = escape(schema.$ref.split("/").at(-1) ?? "");
+    return `<a href="#${name}">${name}</a>`;
+  }
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives) return [...new Set(alternatives.map(typeName))].join(" or ");
+  if (schema.const !== undefined) return `<code>${escape(JSON.stringify(schema.const))}</code>`;
+  if (schema.enum) return schema.enum.map((one) => `<code>${escape(String(one))}</code>`).join(" or ");
+  if (schema.items) return `list of ${typeName(schema.items)}${bounds(schema.minItems, schema.maxItems)}`;
+  if (schema.type === undefined) return "any JSON";
+  const pattern = schema.pattern === undefined ? "" : ` <code>${escape(schema.pattern)}</code>`;
+  return `${escape(String(schema.type))}${bounds(schema.minimum, schema.maximum)}${bounds(schema.minLength, schema.maxLength)}${pattern}`;
+}
+
+function bounds(from: number | undefined, to: number | undefined): string {
+  const open = to === undefined || to === Number.MAX_SAFE_INTEGER;
+  if (open) return from === undefined || from === 0 ? "" : `, from ${from}`;
+  return `, ${from === undefined ? "up to" : `${from} to`} ${to}`;
+}

@@ -1,0 +1,2412 @@
+// Written by tools/build-openapi.ts; do not edit.
+import type { OpenApiDocument } from "./openapi-document.ts";
+
+export const openapi: OpenApiDocument = {
+  "openapi": "3.1.1",
+  "info": {
+    "title": "Sluice",
+    "version": "0.1.0",
+    "summary": "A reliable work queue over HTTP",
+    "description": "Producers enqueue tasks; consumers pull a batch, work, and settle it in one more request.\n\nTimes are epoch milliseconds and end in `At`. Numbers are those of JSON in JavaScript: send integers beyond 2^53 as text. Unknown fields and parameters are refused, so that a misspelt one is not lost quietly; replies may gain fields.\n\nErrors are problem documents (RFC 9457) with a stable `code`. Besides those listed with each route, a path that does not exist answers `not_found`, and another method `method_not_allowed` with `Allow`. HEAD goes where GET does, except to the sweep. There are no CORS headers.\n\nTokens come from the server's `SLUICE_TOKENS`, JSON: `[{\"sha256\": \"…\", \"scopes\": [\"enqueue\", \"consume\", \"admin\"], \"queues\": \"emails-*\"}]`.",
+    "license": {
+      "name": "MIT",
+      "identifier": "MIT"
+    }
+  },
+  "servers": [
+    {
+      "url": "/"
+    }
+  ],
+  "tags": [
+    {
+      "name": "tasks",
+      "description": "Enqueue, pull, settle, follow and cancel."
+    },
+    {
+      "name": "queues",
+      "description": "What there is."
+    },
+    {
+      "name": "operation",
+      "description": "What cron calls."
+    },
+    {
+      "name": "about",
+      "description": "Open to everybody."
+    }
+  ],
+  "paths": {
+    "/v1/queues/{queue}/tasks": {
+      "post": {
+        "operationId": "enqueue",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Enqueue one task or many",
+        "description": "A task is any JSON value, or bytes in base64. Many tasks, up to 1,000, go as `tasks` in one request and either all arrive or none. An `id` of your own, or an `Idempotency-Key`, makes a resend harmless. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "anyOf": [
+                  {
+                    "$ref": "#/components/schemas/NewTask"
+                  },
+                  {
+                    "$ref": "#/components/schemas/NewTasks"
+                  }
+                ]
+              },
+              "examples": {
+                "one": {
+                  "summary": "one",
+                  "value": {
+                    "payload": {
+                      "to": "a@example.com"
+                    },
+                    "id": "welcome-17",
+                    "delay": "30s",
+                    "headers": {
+                      "trace": "4bf92f35"
+                    }
+                  }
+                },
+                "many": {
+                  "summary": "many",
+                  "value": {
+                    "tasks": [
+                      {
+                        "payload": 1
+                      },
+                      {
+                        "payload": 2,
+                        "lease": "1m",
+                        "maxAttempts": 3
+                      }
+                    ]
+                  }
+                },
+                "bytes": {
+                  "summary": "bytes",
+                  "value": {
+                    "payload": "AAEC/w==",
+                    "encoding": "base64"
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "Every id was known already; nothing was changed.",
+            "headers": {
+              "Location": {
+                "$ref": "#/components/headers/Location"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "anyOf": [
+                    {
+                      "$ref": "#/components/schemas/Enqueued"
+                    },
+                    {
+                      "$ref": "#/components/schemas/EnqueuedMany"
+                    }
+                  ]
+                },
+                "examples": {
+                  "one": {
+                    "summary": "one",
+                    "value": {
+                      "id": "welcome-17",
+                      "created": false
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "201": {
+            "description": "At least one task was created.",
+            "headers": {
+              "Location": {
+                "$ref": "#/components/headers/Location"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "anyOf": [
+                    {
+                      "$ref": "#/components/schemas/Enqueued"
+                    },
+                    {
+                      "$ref": "#/components/schemas/EnqueuedMany"
+                    }
+                  ]
+                },
+                "examples": {
+                  "one": {
+                    "summary": "one",
+                    "value": {
+                      "id": "welcome-17",
+                      "created": true
+                    }
+                  },
+                  "many": {
+                    "summary": "many",
+                    "value": {
+                      "tasks": [
+                        {
+                          "id": "welcome-17",
+                          "created": true
+                        },
+                        {
+                          "id": "0VsJ0dW2kQ8mXyZ31aBc",
+                          "created": true
+                        }
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/tasks/pull": {
+      "post": {
+        "operationId": "pull",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Dequeue a batch",
+        "description": "Leases up to `max` tasks to the caller, the oldest first, and answers at once, with none where none is pending. Due delayed tasks and expired leases count as pending. Settle each task with its receipt before `deadlineAt`. With a `token` of your own, or an `Idempotency-Key`, a pull whose answer was lost can be sent again for the same tasks; without either a resend is a new request. Scope: consume.",
+        "security": [
+          {
+            "token": [
+              "consume"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": false,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/Pull"
+              },
+              "examples": {
+                "batch": {
+                  "summary": "batch",
+                  "value": {
+                    "max": 10,
+                    "lease": "1m",
+                    "token": "q7XnRk2ZtB0aVd9L"
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The tasks, perhaps none.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Pulled"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "tasks": [
+                        {
+                          "id": "welcome-17",
+                          "receipt": "1.1.42.q7XnRk2ZtB0aVd9L.welcome-17",
+                          "payload": {
+                            "to": "a@example.com"
+                          },
+                          "attempt": 1,
+                          "enqueuedAt": 1792800000000,
+                          "deadlineAt": 1792800060000,
+                          "headers": {
+                            "trace": "4bf92f35"
+                          }
+                        }
+                      ],
+                      "nextDueAt": null
+                    }
+                  },
+                  "none": {
+                    "summary": "none",
+                    "value": {
+                      "tasks": [],
+                      "nextDueAt": 1792800030000
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/tasks/settle": {
+      "post": {
+        "operationId": "settle",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Complete, reject, requeue or extend",
+        "description": "Says for up to 1,000 tasks what became of them, each with an outcome of its own and a result of its own in the same order: one lost lease harms no other. With `pull` the next batch comes with the answer. Scope: consume.",
+        "security": [
+          {
+            "token": [
+              "consume"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/Settle"
+              },
+              "examples": {
+                "mixed": {
+                  "summary": "mixed",
+                  "value": {
+                    "settlements": [
+                      {
+                        "receipt": "1.1.42.q7XnRk2ZtB0aVd9L.welcome-17",
+                        "outcome": "complete",
+                        "result": {
+                          "ok": true
+                        }
+                      },
+                      {
+                        "receipt": "1.2.43.q7XnRk2ZtB0aVd9L.b",
+                        "outcome": "requeue",
+                        "delay": "30s",
+                        "error": "503 from the receiver"
+                      },
+                      {
+                        "receipt": "1.1.44.q7XnRk2ZtB0aVd9L.c",
+                        "outcome": "reject",
+                        "error": "no such address"
+                      },
+                      {
+                        "receipt": "1.1.45.q7XnRk2ZtB0aVd9L.d",
+                        "outcome": "extend",
+                        "lease": "2m"
+                      }
+                    ],
+                    "pull": {
+                      "max": 10
+                    }
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "One result per settlement.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Settled"
+                },
+                "examples": {
+                  "mixed": {
+                    "summary": "mixed",
+                    "value": {
+                      "results": [
+                        {
+                          "receipt": "1.1.42.q7XnRk2ZtB0aVd9L.welcome-17",
+                          "ok": true,
+                          "state": "completed"
+                        },
+                        {
+                          "receipt": "1.2.43.q7XnRk2ZtB0aVd9L.b",
+                          "ok": false,
+                          "code": "lease_lost"
+                        }
+                      ],
+                      "pull": {
+                        "tasks": [
+                          {
+                            "id": "welcome-17",
+                            "receipt": "1.1.42.q7XnRk2ZtB0aVd9L.welcome-17",
+                            "payload": {
+                              "to": "a@example.com"
+                            },
+                            "attempt": 1,
+                            "enqueuedAt": 1792800000000,
+                            "deadlineAt": 1792800060000,
+                            "headers": {
+                              "trace": "4bf92f35"
+                            }
+                          }
+                        ],
+                        "nextDueAt": null
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/tasks/{id}": {
+      "get": {
+        "operationId": "getTask",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "State, result and error of a task",
+        "description": "A completed task is kept for its `resultTtl`, a rejected one for its `deadTtl`; then it is not found. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/id"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The task.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Task"
+                },
+                "examples": {
+                  "completed": {
+                    "summary": "completed",
+                    "value": {
+                      "id": "welcome-17",
+                      "queue": "emails",
+                      "state": "completed",
+                      "attempt": 1,
+                      "charged": 1,
+                      "lease": 42,
+                      "version": 3,
+                      "enqueuedAt": 1792800000000,
+                      "dequeuedAt": 1792800000900,
+                      "endedAt": 1792800001200,
+                      "result": {
+                        "ok": true
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/tasks/{id}/cancel": {
+      "post": {
+        "operationId": "cancelTask",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Cancel a task",
+        "description": "A waiting task is rejected at once, with the reason `cancelled`, and is no dead letter. A working one is flagged: its holder learns of it at the next extend or settle. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/id"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": false,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/Cancel"
+              },
+              "examples": {
+                "while-under-that-lease": {
+                  "summary": "while under that lease",
+                  "value": {
+                    "lease": 42
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "It is cancelled, or will be.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Cancelled"
+                },
+                "examples": {
+                  "waiting": {
+                    "summary": "waiting",
+                    "value": {
+                      "id": "welcome-17",
+                      "state": "rejected"
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "409": {
+            "$ref": "#/components/responses/already_ended-or-lease_lost"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues": {
+      "get": {
+        "operationId": "listQueues",
+        "tags": [
+          "queues"
+        ],
+        "summary": "List the queues",
+        "description": "Only those that the token is for. A page may be short, or empty, with more to come: follow `cursor`. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "description": "Where to go on: the `cursor` of the page before.",
+            "schema": {
+              "type": "string"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "A page of queues.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Queues"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "queues": [
+                        {
+                          "name": "emails",
+                          "seenAt": 1792800000000
+                        }
+                      ],
+                      "cursor": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}": {
+      "get": {
+        "operationId": "getQueue",
+        "tags": [
+          "queues"
+        ],
+        "summary": "Counts of a queue",
+        "description": "A queue that nothing was enqueued to counts 0 everywhere. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The counts.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Queue"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "queue": "emails",
+                      "pending": 120,
+                      "delayed": 7,
+                      "working": 10,
+                      "rejected": 2,
+                      "oldestAge": 4300,
+                      "nextDueAt": 1792800030000,
+                      "broken": 0
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/sweep": {
+      "post": {
+        "operationId": "sweep",
+        "tags": [
+          "operation"
+        ],
+        "summary": "Promote due tasks, reclaim expired leases",
+        "description": "What cron calls once a minute where the platform has no cron binding. With a token it sweeps the queues that the token is for, with the cron secret all of them. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          },
+          {
+            "cronSecret": []
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": false,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/Sweep"
+              },
+              "examples": {
+                "short": {
+                  "summary": "short",
+                  "value": {
+                    "budget": "5s"
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "What was done.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Swept"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "queues": 3,
+                      "promoted": 12,
+                      "reclaimed": 1,
+                      "rejected": 0,
+                      "expired": 40,
+                      "more": false,
+                      "failed": []
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      },
+      "get": {
+        "operationId": "sweepByCron",
+        "tags": [
+          "operation"
+        ],
+        "summary": "The same, for a cron that can only GET",
+        "description": "Opened by the cron secret alone, in `Authorization: Bearer …`. Sweeps all queues for at most 20 seconds.",
+        "security": [
+          {
+            "cronSecret": []
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "What was done.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Swept"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "queues": 3,
+                      "promoted": 12,
+                      "reclaimed": 1,
+                      "rejected": 0,
+                      "expired": 40,
+                      "more": false,
+                      "failed": []
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/health": {
+      "get": {
+        "operationId": "health",
+        "tags": [
+          "about"
+        ],
+        "summary": "Whether it runs",
+        "description": "Makes a round trip to Redis.",
+        "security": [],
+        "responses": {
+          "200": {
+            "description": "Redis answers.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Health"
+                },
+                "examples": {
+                  "well": {
+                    "summary": "well",
+                    "value": {
+                      "status": "ok"
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/openapi.json": {
+      "get": {
+        "operationId": "openapi",
+        "tags": [
+          "about"
+        ],
+        "summary": "This document",
+        "description": "OpenAPI 3.1, built from the schemas that check the requests.",
+        "security": [],
+        "responses": {
+          "200": {
+            "description": "The document.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "type": "object"
+                }
+              }
+            }
+          },
+          "503": {
+            "$ref": "#/components/responses/misconfigured"
+          }
+        }
+      }
+    },
+    "/docs": {
+      "get": {
+        "operationId": "docs",
+        "tags": [
+          "about"
+        ],
+        "summary": "This document, to read",
+        "description": "One page without scripts and without anything from elsewhere.",
+        "security": [],
+        "responses": {
+          "200": {
+            "description": "The page.",
+            "content": {
+              "text/html": {
+                "schema": {
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "503": {
+            "$ref": "#/components/responses/misconfigured"
+          }
+        }
+      }
+    }
+  },
+  "components": {
+    "securitySchemes": {
+      "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A token with the scope, for the queue."
+      },
+      "cronSecret": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "The server's CRON_SECRET."
+      }
+    },
+    "schemas": {
+      "NewTask": {
+        "type": "object",
+        "properties": {
+          "payload": {
+            "description": "Any JSON value; with `encoding`, bytes."
+          },
+          "encoding": {
+            "const": "base64",
+            "description": "Says that the value beside it is bytes, in base64."
+          },
+          "id": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "description": "Your id. A second enqueue with it is a duplicate. Generated by default."
+          },
+          "delay": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "Wait before the task becomes pending. Default 0."
+          },
+          "at": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9007199254740991,
+            "description": "Instant, epoch ms, at which the task becomes pending, instead of `delay`."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long one attempt may take. Default: the lease of the pull."
+          },
+          "maxAttempts": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000000,
+            "description": "Deliveries after which the task is dead-lettered; 0 is no limit. Default 5."
+          },
+          "resultTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the completed task is kept. Default \"1h\"."
+          },
+          "deadTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the dead letter is kept. Default \"7d\"."
+          },
+          "headers": {
+            "type": "object",
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Text that travels with the payload, at most 16 KiB in all."
+          }
+        },
+        "required": [
+          "payload"
+        ],
+        "additionalProperties": false
+      },
+      "NewTasks": {
+        "type": "object",
+        "properties": {
+          "tasks": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/NewTask"
+            },
+            "minItems": 1,
+            "maxItems": 1000
+          }
+        },
+        "required": [
+          "tasks"
+        ],
+        "additionalProperties": false
+      },
+      "Pull": {
+        "type": "object",
+        "properties": {
+          "max": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 100,
+            "description": "At most this many tasks. Default 1."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "The lease of tasks that fixed none. Default \"5m\"."
+          },
+          "token": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9_-]{8,64}$",
+            "description": "Made by you: a pull that is sent again with it gets the same tasks."
+          },
+          "maxBytes": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 8000000,
+            "description": "Bound on the payload bytes of the reply; one task is always given. Default 8,000,000."
+          }
+        },
+        "additionalProperties": false
+      },
+      "Settlement": {
+        "oneOf": [
+          {
+            "type": "object",
+            "properties": {
+              "receipt": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 512
+              },
+              "outcome": {
+                "const": "complete"
+              },
+              "result": {
+                "description": "Any JSON value; with `encoding`, bytes."
+              },
+              "encoding": {
+                "const": "base64",
+                "description": "Says that the value beside it is bytes, in base64."
+              }
+            },
+            "required": [
+              "receipt",
+              "outcome"
+            ],
+            "additionalProperties": false
+          },
+          {
+            "type": "object",
+            "properties": {
+              "receipt": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 512
+              },
+              "outcome": {
+                "const": "reject"
+              },
+              "error": {
+                "description": "What went wrong: any JSON value; with `encoding`, bytes."
+              },
+              "encoding": {
+                "const": "base64",
+                "description": "Says that the value beside it is bytes, in base64."
+              }
+            },
+            "required": [
+              "receipt",
+              "outcome"
+            ],
+            "additionalProperties": false
+          },
+          {
+            "type": "object",
+            "properties": {
+              "receipt": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 512
+              },
+              "outcome": {
+                "const": "requeue"
+              },
+              "error": {
+                "description": "What went wrong: any JSON value; with `encoding`, bytes."
+              },
+              "encoding": {
+                "const": "base64",
+                "description": "Says that the value beside it is bytes, in base64."
+              },
+              "delay": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "Wait before the task is pending again. Default 0."
+              },
+              "count": {
+                "type": "boolean",
+                "description": "False does not charge the attempt towards maxAttempts. Default true."
+              }
+            },
+            "required": [
+              "receipt",
+              "outcome"
+            ],
+            "additionalProperties": false
+          },
+          {
+            "type": "object",
+            "properties": {
+              "receipt": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 512
+              },
+              "outcome": {
+                "const": "extend"
+              },
+              "lease": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "From now on. Default: the task's own lease."
+              }
+            },
+            "required": [
+              "receipt",
+              "outcome"
+            ],
+            "additionalProperties": false
+          }
+        ]
+      },
+      "Settle": {
+        "type": "object",
+        "properties": {
+          "settlements": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Settlement"
+            },
+            "maxItems": 1000
+          },
+          "pull": {
+            "$ref": "#/components/schemas/Pull"
+          }
+        },
+        "required": [
+          "settlements"
+        ],
+        "additionalProperties": false
+      },
+      "Cancel": {
+        "type": "object",
+        "properties": {
+          "lease": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9007199254740991,
+            "description": "Cancel only while the task is under the lease of this number."
+          }
+        },
+        "additionalProperties": false
+      },
+      "Sweep": {
+        "type": "object",
+        "properties": {
+          "budget": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "Time that the sweep may take. Default \"20s\", at most \"60s\"."
+          }
+        },
+        "additionalProperties": false
+      },
+      "Duration": {
+        "anyOf": [
+          {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 315360000000
+          },
+          {
+            "type": "string",
+            "pattern": "^\\d{1,12}(?:ms|s|m|h|d)$"
+          }
+        ],
+        "description": "Milliseconds, or a text: `\"250ms\"`, `\"30s\"`, `\"5m\"`, `\"2h\"`, `\"7d\"`."
+      },
+      "TaskId": {
+        "type": "string",
+        "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+        "description": "Visible ASCII, the first character a letter or digit."
+      },
+      "Enqueued": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "$ref": "#/components/schemas/TaskId"
+          },
+          "created": {
+            "type": "boolean",
+            "description": "False where the id was known already: nothing was changed."
+          }
+        },
+        "required": [
+          "id",
+          "created"
+        ]
+      },
+      "EnqueuedMany": {
+        "type": "object",
+        "properties": {
+          "tasks": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Enqueued"
+            }
+          }
+        },
+        "required": [
+          "tasks"
+        ]
+      },
+      "Pulled": {
+        "type": "object",
+        "properties": {
+          "tasks": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "id": {
+                  "$ref": "#/components/schemas/TaskId"
+                },
+                "receipt": {
+                  "type": "string",
+                  "description": "Proof of the lease; send it with settle. Opaque."
+                },
+                "payload": {},
+                "encoding": {
+                  "const": "base64",
+                  "description": "The payload is bytes, in base64."
+                },
+                "attempt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "The how-manyth delivery this is, from 1."
+                },
+                "enqueuedAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it was enqueued, epoch ms."
+                },
+                "deadlineAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When the lease ends, epoch ms."
+                },
+                "headers": {
+                  "type": "object",
+                  "propertyNames": {
+                    "type": "string"
+                  },
+                  "additionalProperties": {
+                    "type": "string"
+                  }
+                }
+              },
+              "required": [
+                "id",
+                "receipt",
+                "attempt",
+                "enqueuedAt",
+                "deadlineAt"
+              ]
+            }
+          },
+          "nextDueAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "When it is worth pulling again, epoch ms: at once, or when the next delayed task is due or lease ends; null where nothing waits."
+          }
+        },
+        "required": [
+          "tasks",
+          "nextDueAt"
+        ]
+      },
+      "Settled": {
+        "type": "object",
+        "properties": {
+          "results": {
+            "type": "array",
+            "items": {
+              "anyOf": [
+                {
+                  "type": "object",
+                  "properties": {
+                    "receipt": {
+                      "type": "string"
+                    },
+                    "ok": {
+                      "const": true
+                    },
+                    "state": {
+                      "enum": [
+                        "pending",
+                        "delayed",
+                        "working",
+                        "completed",
+                        "rejected"
+                      ],
+                      "type": "string",
+                      "description": "Where the task is now. A requeue on the last attempt says rejected."
+                    },
+                    "reason": {
+                      "enum": [
+                        "rejected",
+                        "attempts_exhausted",
+                        "lease_expired",
+                        "cancelled"
+                      ],
+                      "type": "string"
+                    },
+                    "deadlineAt": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "When the extended lease ends, epoch ms."
+                    },
+                    "dueAt": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "description": "When the requeued task is due again, epoch ms."
+                    },
+                    "cancelRequested": {
+                      "const": true,
+                      "description": "The task was cancelled while it was worked on: stop."
+                    }
+                  },
+                  "required": [
+                    "receipt",
+                    "ok",
+                    "state"
+                  ]
+                },
+                {
+                  "type": "object",
+                  "properties": {
+                    "receipt": {
+                      "type": "string"
+                    },
+                    "ok": {
+                      "const": false
+                    },
+                    "code": {
+                      "const": "lease_lost",
+                      "description": "The lease is another's by now; nothing was changed."
+                    }
+                  },
+                  "required": [
+                    "receipt",
+                    "ok",
+                    "code"
+                  ]
+                }
+              ]
+            }
+          },
+          "pull": {
+            "$ref": "#/components/schemas/Pulled"
+          }
+        },
+        "required": [
+          "results"
+        ]
+      },
+      "Task": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "$ref": "#/components/schemas/TaskId"
+          },
+          "queue": {
+            "type": "string"
+          },
+          "state": {
+            "enum": [
+              "pending",
+              "delayed",
+              "working",
+              "completed",
+              "rejected"
+            ],
+            "type": "string"
+          },
+          "reason": {
+            "enum": [
+              "rejected",
+              "attempts_exhausted",
+              "lease_expired",
+              "cancelled"
+            ],
+            "type": "string",
+            "description": "Why it is rejected."
+          },
+          "attempt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Deliveries so far."
+          },
+          "charged": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Those that count towards maxAttempts."
+          },
+          "lease": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Number of its latest lease; 0 before the first."
+          },
+          "version": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Rises with every change of the record."
+          },
+          "enqueuedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was enqueued, epoch ms."
+          },
+          "dueAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it becomes pending, epoch ms."
+          },
+          "dequeuedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was last delivered, epoch ms."
+          },
+          "deadlineAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When its lease ends, epoch ms."
+          },
+          "requeuedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was last requeued, epoch ms."
+          },
+          "endedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was completed or rejected, epoch ms."
+          },
+          "cancelRequested": {
+            "const": true,
+            "description": "It was cancelled while it was worked on."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "type": "string"
+            },
+            "additionalProperties": {
+              "type": "string"
+            }
+          },
+          "result": {},
+          "encoding": {
+            "const": "base64",
+            "description": "The result is bytes, in base64."
+          },
+          "error": {},
+          "errorEncoding": {
+            "const": "base64",
+            "description": "The error is bytes, in base64."
+          }
+        },
+        "required": [
+          "id",
+          "queue",
+          "state",
+          "attempt",
+          "charged",
+          "lease",
+          "version",
+          "enqueuedAt"
+        ]
+      },
+      "Cancelled": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "$ref": "#/components/schemas/TaskId"
+          },
+          "state": {
+            "enum": [
+              "rejected",
+              "working"
+            ],
+            "type": "string",
+            "description": "`working`: its holder learns of it at the next extend or settle."
+          }
+        },
+        "required": [
+          "id",
+          "state"
+        ]
+      },
+      "Queues": {
+        "type": "object",
+        "properties": {
+          "queues": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "name": {
+                  "type": "string"
+                },
+                "seenAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When a task was last enqueued, to the minute, epoch ms."
+                }
+              },
+              "required": [
+                "name",
+                "seenAt"
+              ]
+            }
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Where the next page begins; null on the last."
+          }
+        },
+        "required": [
+          "queues",
+          "cursor"
+        ]
+      },
+      "Queue": {
+        "type": "object",
+        "properties": {
+          "queue": {
+            "type": "string"
+          },
+          "pending": {
+            "type": "integer",
+            "minimum": 0
+          },
+          "delayed": {
+            "type": "integer",
+            "minimum": 0
+          },
+          "working": {
+            "type": "integer",
+            "minimum": 0
+          },
+          "rejected": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Dead letters."
+          },
+          "oldestAge": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Age of the next task in line, ms; null where none is pending."
+          },
+          "nextDueAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "When the next delayed task is due or the next lease ends, epoch ms."
+          },
+          "broken": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Entries without a usable record, put aside by a pull; 0 in a sound queue."
+          }
+        },
+        "required": [
+          "queue",
+          "pending",
+          "delayed",
+          "working",
+          "rejected",
+          "oldestAge",
+          "nextDueAt",
+          "broken"
+        ]
+      },
+      "Swept": {
+        "type": "object",
+        "properties": {
+          "queues": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Queues that were swept."
+          },
+          "promoted": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Delayed tasks that became pending."
+          },
+          "reclaimed": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Expired leases whose task became pending again."
+          },
+          "rejected": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Expired leases whose task had no attempt left."
+          },
+          "expired": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Records whose time was over."
+          },
+          "more": {
+            "type": "boolean",
+            "description": "Whether the budget ended the sweep with work left: call again."
+          },
+          "failed": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "queue": {
+                  "type": "string"
+                },
+                "code": {
+                  "type": "string"
+                }
+              },
+              "required": [
+                "queue",
+                "code"
+              ]
+            },
+            "description": "Queues whose sweep failed, and why; the others were swept."
+          }
+        },
+        "required": [
+          "queues",
+          "promoted",
+          "reclaimed",
+          "rejected",
+          "expired",
+          "more",
+          "failed"
+        ]
+      },
+      "Health": {
+        "type": "object",
+        "properties": {
+          "status": {
+            "const": "ok"
+          }
+        },
+        "required": [
+          "status"
+        ]
+      },
+      "Problem": {
+        "type": "object",
+        "properties": {
+          "type": {
+            "type": "string"
+          },
+          "title": {
+            "type": "string"
+          },
+          "status": {
+            "type": "integer",
+            "minimum": 0
+          },
+          "code": {
+            "type": "string",
+            "description": "Stable; what a program should look at."
+          },
+          "detail": {
+            "type": "string"
+          },
+          "errors": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "path": {
+                  "type": "string",
+                  "description": "Such as `tasks[3].delay`."
+                },
+                "message": {
+                  "type": "string"
+                }
+              },
+              "required": [
+                "path",
+                "message"
+              ]
+            }
+          },
+          "instance": {
+            "type": "string",
+            "description": "Names this occurrence in the server's log."
+          }
+        },
+        "required": [
+          "type",
+          "title",
+          "status",
+          "code",
+          "detail"
+        ]
+      }
+    },
+    "examples": {
+      "invalid_request": {
+        "summary": "The request is not valid",
+        "value": {
+          "type": "/docs#invalid_request",
+          "title": "The request is not valid",
+          "status": 400,
+          "code": "invalid_request",
+          "detail": "A field, parameter or header is missing, unknown or out of bounds; `errors` lists every fault."
+        }
+      },
+      "invalid_json": {
+        "summary": "The body is not JSON",
+        "value": {
+          "type": "/docs#invalid_json",
+          "title": "The body is not JSON",
+          "status": 400,
+          "code": "invalid_json",
+          "detail": "The body is no JSON in UTF-8, or is nested more than 1,000 levels deep."
+        }
+      },
+      "unauthorized": {
+        "summary": "Not authorized",
+        "value": {
+          "type": "/docs#unauthorized",
+          "title": "Not authorized",
+          "status": 401,
+          "code": "unauthorized",
+          "detail": "There is no bearer token, or none that is known here."
+        }
+      },
+      "forbidden": {
+        "summary": "Not allowed",
+        "value": {
+          "type": "/docs#forbidden",
+          "title": "Not allowed",
+          "status": 403,
+          "code": "forbidden",
+          "detail": "The token is known, but has not the scope, or not for this queue."
+        }
+      },
+      "not_found": {
+        "summary": "Not found",
+        "value": {
+          "type": "/docs#not_found",
+          "title": "Not found",
+          "status": 404,
+          "code": "not_found",
+          "detail": "There is no such route, or no task with that id: it never was, or its record has expired."
+        }
+      },
+      "method_not_allowed": {
+        "summary": "Method not allowed",
+        "value": {
+          "type": "/docs#method_not_allowed",
+          "title": "Method not allowed",
+          "status": 405,
+          "code": "method_not_allowed",
+          "detail": "The route does not answer to this method; the `Allow` header lists those that it does."
+        }
+      },
+      "already_ended": {
+        "summary": "The task has ended already",
+        "value": {
+          "type": "/docs#already_ended",
+          "title": "The task has ended already",
+          "status": 409,
+          "code": "already_ended",
+          "detail": "A completed or rejected task cannot be cancelled."
+        }
+      },
+      "lease_lost": {
+        "summary": "Another lease",
+        "value": {
+          "type": "/docs#lease_lost",
+          "title": "Another lease",
+          "status": 409,
+          "code": "lease_lost",
+          "detail": "The task is not under the expected lease; nothing was changed. In a settle it is the `code` of one result."
+        }
+      },
+      "payload_too_large": {
+        "summary": "Too large",
+        "value": {
+          "type": "/docs#payload_too_large",
+          "title": "Too large",
+          "status": 413,
+          "code": "payload_too_large",
+          "detail": "The body, a payload or a result is larger than the limit that `detail` names."
+        }
+      },
+      "unsupported_media_type": {
+        "summary": "Not application/json",
+        "value": {
+          "type": "/docs#unsupported_media_type",
+          "title": "Not application/json",
+          "status": 415,
+          "code": "unsupported_media_type",
+          "detail": "A body has to be `Content-Type: application/json`, in UTF-8, without a Content-Encoding."
+        }
+      },
+      "queue_full": {
+        "summary": "The queue is full",
+        "value": {
+          "type": "/docs#queue_full",
+          "title": "The queue is full",
+          "status": 429,
+          "code": "queue_full",
+          "detail": "Redis is full, or the queue has reached the size that Redis allows. Nothing was written; enqueue again later."
+        }
+      },
+      "internal": {
+        "summary": "Internal error",
+        "value": {
+          "type": "/docs#internal",
+          "title": "Internal error",
+          "status": 500,
+          "code": "internal",
+          "detail": "A fault of this server. `instance` stands in its log too."
+        }
+      },
+      "redis_unauthorized": {
+        "summary": "Redis refused this server",
+        "value": {
+          "type": "/docs#redis_unauthorized",
+          "title": "Redis refused this server",
+          "status": 502,
+          "code": "redis_unauthorized",
+          "detail": "Redis refused the server's credentials, or they do not allow the command."
+        }
+      },
+      "redis_error": {
+        "summary": "Redis answered with an error",
+        "value": {
+          "type": "/docs#redis_error",
+          "title": "Redis answered with an error",
+          "status": 502,
+          "code": "redis_error",
+          "detail": "Redis refused a command for a reason that is none of the others."
+        }
+      },
+      "unexpected_reply": {
+        "summary": "Redis answered with something else",
+        "value": {
+          "type": "/docs#unexpected_reply",
+          "title": "Redis answered with something else",
+          "status": 502,
+          "code": "unexpected_reply",
+          "detail": "Redis, or what answers in its place, sent what is no reply to the command."
+        }
+      },
+      "redis_quota": {
+        "summary": "The quota of Redis is used up",
+        "value": {
+          "type": "/docs#redis_quota",
+          "title": "The quota of Redis is used up",
+          "status": 503,
+          "code": "redis_quota",
+          "detail": "The Redis account has used up its requests."
+        }
+      },
+      "newer_schema": {
+        "summary": "A newer release wrote this record",
+        "value": {
+          "type": "/docs#newer_schema",
+          "title": "A newer release wrote this record",
+          "status": 503,
+          "code": "newer_schema",
+          "detail": "Deploy that release of Sluice here too. Nothing was changed."
+        }
+      },
+      "auth_not_configured": {
+        "summary": "No token is configured",
+        "value": {
+          "type": "/docs#auth_not_configured",
+          "title": "No token is configured",
+          "status": 503,
+          "code": "auth_not_configured",
+          "detail": "SLUICE_TOKENS is not set, so nobody is let in and nothing is done."
+        }
+      },
+      "misconfigured": {
+        "summary": "The configuration is not valid",
+        "value": {
+          "type": "/docs#misconfigured",
+          "title": "The configuration is not valid",
+          "status": 503,
+          "code": "misconfigured",
+          "detail": "The server's environment is incomplete or malformed; `detail` says where."
+        }
+      },
+      "redis_unreachable": {
+        "summary": "Redis did not answer",
+        "value": {
+          "type": "/docs#redis_unreachable",
+          "title": "Redis did not answer",
+          "status": 504,
+          "code": "redis_unreachable",
+          "detail": "Redis could not be reached in time. The request may or may not have taken effect: send it again with the same Idempotency-Key."
+        }
+      }
+    },
+    "parameters": {
+      "queue": {
+        "name": "queue",
+        "in": "path",
+        "required": true,
+        "description": "Name of the queue: 1 to 128 of A-Z a-z 0-9 _ . -, not beginning with a dot.",
+        "schema": {
+          "type": "string",
+          "pattern": "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$"
+        },
+        "example": "emails"
+      },
+      "id": {
+        "name": "id",
+        "in": "path",
+        "required": true,
+        "description": "Id of the task, percent-encoded.",
+        "schema": {
+          "$ref": "#/components/schemas/TaskId"
+        },
+        "example": "welcome-17"
+      },
+      "Idempotency-Key": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": false,
+        "description": "Made by you, 1 to 255 visible ASCII characters. The same request sent again with it, within 5 minutes, gets the same answer and has no second effect.",
+        "schema": {
+          "type": "string",
+          "pattern": "^[!-~]{1,255}$"
+        }
+      }
+    },
+    "headers": {
+      "Location": {
+        "description": "The task; for one task only.",
+        "schema": {
+          "type": "string"
+        }
+      },
+      "WWW-Authenticate": {
+        "description": "That a bearer token is wanted, and why.",
+        "schema": {
+          "type": "string"
+        }
+      }
+    },
+    "responses": {
+      "invalid_request-or-invalid_json": {
+        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds; `errors` lists every fault.\n\n`invalid_json`: The body is no JSON in UTF-8, or is nested more than 1,000 levels deep.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "invalid_request": {
+                "$ref": "#/components/examples/invalid_request"
+              },
+              "invalid_json": {
+                "$ref": "#/components/examples/invalid_json"
+              }
+            }
+          }
+        }
+      },
+      "unauthorized": {
+        "description": "`unauthorized`: There is no bearer token, or none that is known here.",
+        "headers": {
+          "WWW-Authenticate": {
+            "$ref": "#/components/headers/WWW-Authenticate"
+          }
+        },
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "unauthorized": {
+                "$ref": "#/components/examples/unauthorized"
+              }
+            }
+          }
+        }
+      },
+      "forbidden": {
+        "description": "`forbidden`: The token is known, but has not the scope, or not for this queue.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "forbidden": {
+                "$ref": "#/components/examples/forbidden"
+              }
+            }
+          }
+        }
+      },
+      "payload_too_large": {
+        "description": "`payload_too_large`: The body, a payload or a result is larger than the limit that `detail` names.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "payload_too_large": {
+                "$ref": "#/components/examples/payload_too_large"
+              }
+            }
+          }
+        }
+      },
+      "unsupported_media_type": {
+        "description": "`unsupported_media_type`: A body has to be `Content-Type: application/json`, in UTF-8, without a Content-Encoding.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "unsupported_media_type": {
+                "$ref": "#/components/examples/unsupported_media_type"
+              }
+            }
+          }
+        }
+      },
+      "queue_full": {
+        "description": "`queue_full`: Redis is full, or the queue has reached the size that Redis allows. Nothing was written; enqueue again later.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "queue_full": {
+                "$ref": "#/components/examples/queue_full"
+              }
+            }
+          }
+        }
+      },
+      "internal": {
+        "description": "`internal`: A fault of this server. `instance` stands in its log too.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "internal": {
+                "$ref": "#/components/examples/internal"
+              }
+            }
+          }
+        }
+      },
+      "redis_unauthorized-or-redis_error-or-unexpected_reply": {
+        "description": "`redis_unauthorized`: Redis refused the server's credentials, or they do not allow the command.\n\n`redis_error`: Redis refused a command for a reason that is none of the others.\n\n`unexpected_reply`: Redis, or what answers in its place, sent what is no reply to the command.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "redis_unauthorized": {
+                "$ref": "#/components/examples/redis_unauthorized"
+              },
+              "redis_error": {
+                "$ref": "#/components/examples/redis_error"
+              },
+              "unexpected_reply": {
+                "$ref": "#/components/examples/unexpected_reply"
+              }
+            }
+          }
+        }
+      },
+      "redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured": {
+        "description": "`redis_quota`: The Redis account has used up its requests.\n\n`newer_schema`: Deploy that release of Sluice here too. Nothing was changed.\n\n`auth_not_configured`: SLUICE_TOKENS is not set, so nobody is let in and nothing is done.\n\n`misconfigured`: The server's environment is incomplete or malformed; `detail` says where.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "redis_quota": {
+                "$ref": "#/components/examples/redis_quota"
+              },
+              "newer_schema": {
+                "$ref": "#/components/examples/newer_schema"
+              },
+              "auth_not_configured": {
+                "$ref": "#/components/examples/auth_not_configured"
+              },
+              "misconfigured": {
+                "$ref": "#/components/examples/misconfigured"
+              }
+            }
+          }
+        }
+      },
+      "redis_unreachable": {
+        "description": "`redis_unreachable`: Redis could not be reached in time. The request may or may not have taken effect: send it again with the same Idempotency-Key.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "redis_unreachable": {
+                "$ref": "#/components/examples/redis_unreachable"
+              }
+            }
+          }
+        }
+      },
+      "invalid_request": {
+        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds; `errors` lists every fault.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "invalid_request": {
+                "$ref": "#/components/examples/invalid_request"
+              }
+            }
+          }
+        }
+      },
+      "not_found": {
+        "description": "`not_found`: There is no such route, or no task with that id: it never was, or its record has expired.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "not_found": {
+                "$ref": "#/components/examples/not_found"
+              }
+            }
+          }
+        }
+      },
+      "already_ended-or-lease_lost": {
+        "description": "`already_ended`: A completed or rejected task cannot be cancelled.\n\n`lease_lost`: The task is not under the expected lease; nothing was changed. In a settle it is the `code` of one result.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "already_ended": {
+                "$ref": "#/components/examples/already_ended"
+              },
+              "lease_lost": {
+                "$ref": "#/components/examples/lease_lost"
+              }
+            }
+          }
+        }
+      },
+      "redis_quota-or-misconfigured": {
+        "description": "`redis_quota`: The Redis account has used up its requests.\n\n`misconfigured`: The server's environment is incomplete or malformed; `detail` says where.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "redis_quota": {
+                "$ref": "#/components/examples/redis_quota"
+              },
+              "misconfigured": {
+                "$ref": "#/components/examples/misconfigured"
+              }
+            }
+          }
+        }
+      },
+      "misconfigured": {
+        "description": "`misconfigured`: The server's environment is incomplete or malformed; `detail` says where.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "misconfigured": {
+                "$ref": "#/components/examples/misconfigured"
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+};

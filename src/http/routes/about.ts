@@ -1,0 +1,23 @@
+import { SluiceError } from "../../errors.ts";
+import { type App, type Services } from "../context.ts";
+import { docsPage } from "../docs.ts";
+import { openapi } from "../openapi.gen.ts";
+import type * as replies from "../replies.ts";
+import type { ReplyOf } from "../replies.ts";
+
+/** What is open to everybody: whether it runs, and how to use it. */
+export function aboutRoutes(app: App, { transport }: Services): void {
+  app.get("/health", async (c) => {
+    const [outcome] = await transport.send([["PING"]]);
+    if (outcome && "error" in outcome) throw outcome.error;
+    if (outcome?.reply !== "PONG")
+      throw new SluiceError("unexpected_reply", "PING was not answered with PONG");
+    const reply: ReplyOf<typeof replies.health> = { status: "ok" };
+    c.header("cache-control", "no-store");
+    return c.json(reply);
+  });
+
+  app.get("/openapi.json", (c) => c.json(openapi));
+
+  app.get("/docs", async () => docsPage(openapi));
+}

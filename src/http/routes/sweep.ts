@@ -1,0 +1,39 @@
+import { milliseconds } from "../../queue/duration.ts";
+import { sweep } from "../../queue/sweep.ts";
+import type { Duration } from "../../queue/types.ts";
+import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
+import { methodNotAllowed } from "../methods.ts";
+import type * as replies from "../replies.ts";
+import type { ReplyOf } from "../replies.ts";
+import * as schemas from "../schemas.ts";
+
+/** Within the time that every platform allows a request. */
+const defaultBudget: Duration = "20s";
+const longestBudget = 60_000;
+
+/** What cron calls where there is no cron binding. */
+export function sweepRoutes(app: App, services: Services): void {
+  const { transport, prefix, allow } = services;
+
+  const run = async (c: Call, wanted: Duration = defaultBudget) => {
+    const budget = milliseconds(wanted, "budget", { min: 1, max: longestBudget });
+    const { grants } = c.var;
+    const queues = (name: string) => grants.allows("cron", name) || grants.allows("admin", name);
+    const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, prefix, queues });
+    return c.json(reply);
+  };
+
+  app.post("/v1/sweep", allow("admin", "cron"), async (c) => {
+    requestOptions(c);
+    readQuery(c);
+    const { budget } = await readBody(c, services, schemas.sweep, "optional");
+    return run(c, budget);
+  });
+
+  // Platforms whose cron can only GET send their secret along; a token is for POST.
+  app.get("/v1/sweep", allow("cron"), async (c) => {
+    if (c.req.method === "HEAD") throw methodNotAllowed(["GET", "POST"]);
+    readQuery(c);
+    return run(c);
+  });
+}

@@ -1,0 +1,122 @@
+import type { Batch } from "../../queue/queue.ts";
+import type { TaskInfo } from "../../queue/types.ts";
+import { toBase64 } from "../bytes.ts";
+import { type App, readBody, readQuery, requestOptions, type Services } from "../context.ts";
+import { Problem } from "../problem.ts";
+import type * as replies from "../replies.ts";
+import type { ReplyOf } from "../replies.ts";
+import * as schemas from "../schemas.ts";
+import { validate } from "../validate.ts";
+
+/** Everything that is done with the tasks of one queue. */
+export function taskRoutes(app: App, services: Services): void {
+  const { allow } = services;
+
+  app.post("/v1/queues/:queue/tasks", allow("enqueue"), async (c) => {
+    const options = requestOptions(c);
+    readQuery(c);
+    const body = await readBody(c, services, oneOrMany);
+    if ("tasks" in body) {
+      const tasks = await c.var.queue.enqueueMany(body.tasks, options);
+      const reply: ReplyOf<typeof replies.enqueuedMany> = { tasks };
+      return c.json(reply, tasks.some(({ created }) => created) ? 201 : 200);
+    }
+    const { payload, ...rest } = body;
+    const reply: ReplyOf<typeof replies.enqueued> = await c.var.queue.enqueue(payload, {
+      ...rest,
+      ...options,
+    });
+    // Relative to the request, so that it holds wherever the app is mounted.
+    c.header("location", `tasks/${encodeURIComponent(reply.id)}`);
+    return c.json(reply, reply.created ? 201 : 200);
+  });
+
+  app.post("/v1/queues/:queue/tasks/pull", allow("consume"), async (c) => {
+    const options = requestOptions(c);
+    readQuery(c);
+    const body = await readBody(c, services, schemas.pull, "optional");
+    const tasks = await c.var.queue.dequeue({ ...body, ...options });
+    return c.json(pulledReply(tasks));
+  });
+
+  app.post("/v1/queues/:queue/tasks/settle", allow("consume"), async (c) => {
+    const options = requestOptions(c);
+    readQuery(c);
+    const { settlements, pull } = await readBody(c, services, schemas.settle);
+    if (!pull) {
+      const results = await c.var.queue.settle(settlements, options);
+      const reply: ReplyOf<typeof replies.settled> = { results };
+      return c.json(reply);
+    }
+    const { settled, tasks } = await c.var.queue.settleAndDequeue(settlements, { ...pull, ...options });
+    const reply: ReplyOf<typeof replies.settled> = { results: settled, pull: pulledReply(tasks) };
+    return c.json(reply);
+  });
+
+  app.get("/v1/queues/:queue/tasks/:id", allow("enqueue"), async (c) => {
+    readQuery(c);
+    const task = await c.var.queue.get(idOf(c.req.param("id")));
+    if (!task) throw noTask();
+    return c.json(taskReply(task));
+  });
+
+  app.post("/v1/queues/:queue/tasks/:id/cancel", allow("enqueue"), async (c) => {
+    const options = requestOptions(c);
+    readQuery(c);
+    const id = idOf(c.req.param("id"));
+    const body = await readBody(c, services, schemas.cancel, "optional");
+    const cancelled = await c.var.queue.cancel(id, { ...body, ...options });
+    if (!cancelled.ok) {
+      if (cancelled.code === "not_found") throw noTask();
+      throw new Problem(cancelled.code);
+    }
+    const reply: ReplyOf<typeof replies.cancelled> = { id, state: cancelled.state };
+    return c.json(reply);
+  });
+}
+
+type OneOrMany = typeof schemas.newTask | typeof schemas.newTasks;
+
+/** Chosen before it is checked, so that faults are told of the form that was meant. */
+function oneOrMany(body: unknown): OneOrMany {
+  const many = typeof body === "object" && body !== null && Object.hasOwn(body, "tasks");
+  return many ? schemas.newTasks : schemas.newTask;
+}
+
+const idOf = (id: string) => validate(schemas.idInPath, { id }).id;
+
+const noTask = () =>
+  new Problem("not_found", {
+    detail: "There is no task with that id: it never was, or its record has expired.",
+  });
+
+function pulledReply(tasks: Batch<unknown>): ReplyOf<typeof replies.pulled> {
+  return {
+    tasks: tasks.map(({ id, receipt, payload, attempt, enqueuedAt, deadlineAt, headers }) => ({
+      id,
+      receipt,
+      ...(payload instanceof Uint8Array
+        ? { payload: toBase64(payload), encoding: "base64" as const }
+        : { payload }),
+      attempt,
+      enqueuedAt,
+      deadlineAt,
+      headers,
+    })),
+    nextDueAt: tasks.nextDueAt,
+  };
+}
+
+function taskReply(task: TaskInfo): ReplyOf<typeof replies.task> {
+  return {
+    ...task,
+    ...(task.result instanceof Uint8Array && {
+      result: toBase64(task.result),
+      encoding: "base64" as const,
+    }),
+    ...(task.error instanceof Uint8Array && {
+      error: toBase64(task.error),
+      errorEncoding: "base64" as const,
+    }),
+  };
+}

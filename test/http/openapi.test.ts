@@ -1,0 +1,213 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openapi } from "../../src/http/openapi.gen.ts";
+import type { Operation } from "../../src/http/openapi-document.ts";
+import { problems } from "../../src/http/problem.ts";
+import * as replies from "../../src/http/replies.ts";
+import * as schemas from "../../src/http/schemas.ts";
+import { validate } from "../../src/http/validate.ts";
+import { serve } from "./served.ts";
+
+let served: Awaited<ReturnType<typeof serve>>;
+
+beforeAll(async () => {
+  served = await serve();
+});
+afterAll(() => served.stop());
+
+const operations = Object.entries(openapi.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]): [string, Operation] => [
+    `${method.toUpperCase()} ${path}`,
+    operation,
+  ]),
+);
+
+/** Every object in the document, with the pointer to it. */
+function* walk(value: unknown, pointer = "#"): Generator<[string, Record<string, unknown>]> {
+  if (typeof value !== "object" || value === null) return;
+  if (!Array.isArray(value)) yield [pointer, value as Record<string, unknown>];
+  for (const [key, inner] of Object.entries(value)) {
+    yield* walk(inner, `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+  }
+}
+
+const nodes = new Map(walk(openapi));
+
+describe("the document", () => {
+  it("is current", async () => {
+    const tool = fileURLToPath(new URL("../../tools/build-openapi.ts", import.meta.url));
+    await promisify(execFile)(process.execPath, [tool, "--check"]);
+  });
+
+  it("is served, to everybody, as it is", async () => {
+    const { status, body, headers } = await served.ask("GET", "/openapi.json", { as: null });
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("application/json");
+    expect(body).toEqual(openapi);
+  });
+
+  it("tells of exactly the routes that the app has", () => {
+    const ofApp = served.app.routes
+      .filter(({ method }) => method !== "ALL")
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
+    expect([...new Set(ofApp)].toSorted()).toEqual(operations.map(([route]) => route).toSorted());
+  });
+
+  it("has no reference that leads nowhere, and no component that nothing refers to", () => {
+    const refs = [...nodes.values()].flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : []));
+    expect(refs.filter((ref) => !nodes.has(ref))).toEqual([]);
+    const components = Object.entries(openapi.components)
+      .filter(([kind]) => kind !== "securitySchemes")
+      .flatMap(([kind, named]) => Object.keys(named).map((name) => `#/components/${kind}/${name}`));
+    // Those two are met on every route; they are there to be read.
+    const everywhere = ["not_found", "method_not_allowed"].map((code) => `#/components/examples/${code}`);
+    expect(components.filter((one) => !refs.includes(one) && !everywhere.includes(one))).toEqual([]);
+  });
+
+  it("gives every operation an id of its own, and names every parameter of its path", () => {
+    expect(new Set(operations.map(([, { operationId }]) => operationId)).size).toBe(operations.length);
+    for (const [route, { parameters = [] }] of operations) {
+      const named = parameters.flatMap((one) => ("$ref" in one ? [one.$ref.split("/").at(-1)] : []));
+      for (const [, name] of route.matchAll(/\{(\w+)\}/g))
+        expect([route, named]).toEqual([route, expect.arrayContaining([name])]);
+    }
+  });
+
+  it("asks for a token where the app does", async () => {
+    for (const [route, { security }] of operations) {
+      const [method = "", path = ""] = route.split(" ");
+      const { status } = await served.ask(method, path.replaceAll(/[{}]/g, ""), { as: null });
+      expect([route, status]).toEqual([route, security.length > 0 ? 401 : 200]);
+    }
+  });
+
+  it("names every problem, each with an example", () => {
+    const { examples } = openapi.components;
+    for (const [code, { status, title }] of Object.entries(problems)) {
+      expect(examples[code]?.value).toMatchObject({
+        code,
+        status,
+        title,
+        type: `/docs#${code}`,
+      });
+      expect(validate(replies.problem, examples[code]?.value)).toBeTruthy();
+    }
+  });
+
+  it("shows examples that its own schemas accept", () => {
+    const known: Record<string, Parameters<typeof validate>[0]> = {
+      NewTask: schemas.newTask,
+      NewTasks: schemas.newTasks,
+      Pull: schemas.pull,
+      Settle: schemas.settle,
+      Cancel: schemas.cancel,
+      Sweep: schemas.sweep,
+      Enqueued: replies.enqueued,
+      EnqueuedMany: replies.enqueuedMany,
+      Pulled: replies.pulled,
+      Settled: replies.settled,
+      Task: replies.task,
+      Cancelled: replies.cancelled,
+      Queues: replies.queues,
+      Queue: replies.queue,
+      Swept: replies.swept,
+      Health: replies.health,
+    };
+    let checked = 0;
+    for (const [pointer, node] of nodes) {
+      if (!pointer.endsWith("application~1json")) continue;
+      const schema = node["schema"] as { $ref?: string; anyOf?: { $ref: string }[] };
+      const names = [schema, ...(schema.anyOf ?? [])].flatMap(({ $ref }) =>
+        $ref ? [$ref.split("/").at(-1) ?? ""] : [],
+      );
+      for (const example of Object.values(node["examples"] ?? {})) {
+        const fits = names.some((name) => {
+          const schemaOfName = known[name];
+          if (!schemaOfName) return false;
+          try {
+            validate(schemaOfName, example.value);
+            return true;
+          } catch {
+            return false;
+          }
+        });
+        expect([pointer, example.value, fits]).toEqual([pointer, example.value, true]);
+        checked++;
+      }
+    }
+    expect(checked).toBeGreaterThan(15);
+  });
+
+  it("tells what the app answers", async () => {
+    const ask = served.ask;
+    const path = "/v1/queues/told/tasks";
+    const enqueued = await ask("POST", path, { json: { payload: 1, id: "x" } });
+    const many = await ask("POST", path, {
+      json: { tasks: [{ payload: 1, delay: "1h", headers: { a: "b" } }] },
+    });
+    const pulled = await ask("POST", `${path}/pull`);
+    const [{ receipt }] = pulled.body.tasks;
+    const settled = await ask("POST", `${path}/settle`, {
+      json: {
+        settlements: [
+          { receipt, outcome: "extend" },
+          { receipt: "1.1.9.abcdefgh.x", outcome: "extend" },
+        ],
+        pull: {},
+      },
+    });
+    const strict: [Parameters<typeof validate>[0], unknown][] = [
+      [replies.enqueued, enqueued.body],
+      [replies.enqueuedMany, many.body],
+      [replies.pulled, pulled.body],
+      [replies.settled, settled.body],
+      [replies.task, (await ask("GET", `${path}/x`)).body],
+      [replies.cancelled, (await ask("POST", `${path}/x/cancel`)).body],
+      [replies.queues, (await ask("GET", "/v1/queues")).body],
+      [replies.queue, (await ask("GET", "/v1/queues/told")).body],
+      [replies.swept, (await ask("POST", "/v1/sweep")).body],
+      [replies.health, (await ask("GET", "/health")).body],
+      [replies.problem, (await ask("GET", "/nowhere")).body],
+    ];
+    // What is validated is a copy with the documented fields alone, so this also finds undocumented ones.
+    for (const [schema, body] of strict) expect(validate(schema, body)).toEqual(body);
+  });
+});
+
+describe("the page", () => {
+  it("shows every route and problem, and runs and loads nothing", async () => {
+    const { status, body, headers } = await served.ask("GET", "/docs", { as: null });
+    expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    for (const [route, { operationId, summary }] of operations) {
+      expect(body).toContain(`id="${operationId}"`);
+      expect(body).toContain(route.split(" ")[1]);
+      expect(body).toContain(summary);
+    }
+    for (const code of Object.keys(problems)) expect(body).toContain(`id="${code}"`);
+    expect(body).not.toMatch(/<script|<link|<img|\bon\w+=|style="|https?:\/\//);
+    const policy = headers.get("content-security-policy");
+    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; /);
+    const style = /<style>([^]*?)<\/style>/.exec(body)?.[1] ?? "";
+    const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
+    expect(policy).toContain(Buffer.from(hash).toString("base64"));
+  });
+
+  it("has balanced elements and ids that are there once", async () => {
+    const { body } = await served.ask("GET", "/docs", { as: null });
+    const open: string[] = [];
+    for (const [tag, end, name = ""] of body
+      .replace(/<style>[^]*<\/style>/, "")
+      .matchAll(/<(\/?)([a-z0-9]+)[^>]*>/g)) {
+      if (["meta", "br", "link"].includes(name)) continue;
+      if (!end) open.push(name);
+      else expect([tag, open.pop()]).toEqual([tag, name]);
+    }
+    expect(open).toEqual([]);
+    const ids = [...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const targets = [...body.matchAll(/href="#([^"]*)"/g)].map(([, id]) => id);
+    expect(targets.filter((id) => !ids.includes(id))).toEqual([]);
+  });
+});

@@ -1,0 +1,230 @@
+import { createClient } from "@redis/client";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { SluiceError, type SluiceErrorCode } from "../../src/errors.ts";
+import { createApp } from "../../src/http/app.ts";
+import { misconfigured } from "../../src/http/misconfigured.ts";
+import { type ProblemCode, problems } from "../../src/http/problem.ts";
+import type { Transport } from "../../src/queue/transport.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { type Answer, asker, expectProblem as expectAnswer, serve, tokens } from "./served.ts";
+
+let served: Awaited<ReturnType<typeof serve>>;
+const seen = new Set<ProblemCode>();
+
+beforeAll(async () => {
+  served = await serve();
+});
+afterAll(() => served.stop());
+afterEach(() => vi.restoreAllMocks());
+
+/** Checks the answer, and that each problem was met. */
+function expectProblem(answer: Answer, code: ProblemCode): Answer["body"] {
+  seen.add(code);
+  return expectAnswer(answer, code);
+}
+
+const enqueue = (json: unknown, headers = {}) => served.ask("POST", "/v1/queues/q/tasks", { json, headers });
+
+describe("the faults of a caller", () => {
+  it("invalid_request: a field that is not known", async () => {
+    const { errors } = expectProblem(await enqueue({ paylod: 1 }), "invalid_request");
+    expect(errors).toEqual([
+      { path: "payload", message: "is required" },
+      { path: "paylod", message: "is not a known field" },
+    ]);
+  });
+
+  it("invalid_json, unsupported_media_type, payload_too_large: a body that is none, another, or too long", async () => {
+    const post = (raw: string, headers = {}) => served.ask("POST", "/v1/queues/q/tasks", { raw, headers });
+    expectProblem(await post("{"), "invalid_json");
+    expectProblem(await post("{}", { "content-type": "text/plain" }), "unsupported_media_type");
+    expectProblem(await post(" ".repeat(10_000_001)), "payload_too_large");
+  });
+
+  it("unauthorized: no token", async () => {
+    expectProblem(await served.ask("GET", "/v1/queues", { as: null }), "unauthorized");
+  });
+
+  it("forbidden: a token without the scope", async () => {
+    expectProblem(await served.ask("GET", "/v1/queues", { as: "enqueue" }), "forbidden");
+  });
+
+  it.each(["/", "/v1", "/v1/queues/", "/v1//queues", "/v1/queues/a/b", "/v2/queues"])(
+    "not_found: the path %s",
+    async (path) => {
+      expectProblem(await served.ask("GET", path), "not_found");
+    },
+  );
+
+  it("not_found: a task that never was, to look at or to cancel", async () => {
+    expectProblem(await served.ask("GET", "/v1/queues/q/tasks/nobody"), "not_found");
+    expectProblem(await served.ask("POST", "/v1/queues/q/tasks/nobody/cancel"), "not_found");
+  });
+
+  it.each([
+    ["DELETE", "/v1/queues/a/tasks", "POST, OPTIONS"],
+    ["GET", "/v1/queues/a/tasks/x/cancel", "POST, OPTIONS"],
+    ["PUT", "/v1/queues/a/tasks/x", "GET, HEAD, OPTIONS"],
+    ["PATCH", "/v1/queues/a/tasks/pull", "GET, HEAD, POST, OPTIONS"],
+    ["PUT", "/v1/sweep", "GET, POST, OPTIONS"],
+    ["POST", "/health", "GET, HEAD, OPTIONS"],
+  ])("method_not_allowed: %s %s, with what is allowed", async (method, path, allow) => {
+    const answer = await served.ask(method, path);
+    expectProblem(answer, "method_not_allowed");
+    expect(answer.headers.get("allow")).toBe(allow);
+    const options = await served.ask("OPTIONS", path, { as: null });
+    expect([options.status, options.headers.get("allow")]).toEqual([204, allow]);
+  });
+
+  it("already_ended: a completed task is not cancelled", async () => {
+    await served.ask("POST", "/v1/queues/ended/tasks", { json: { payload: 1, id: "x" } });
+    const [{ receipt }] = (await served.ask("POST", "/v1/queues/ended/tasks/pull")).body.tasks;
+    const settlements = [{ receipt, outcome: "complete" }];
+    await served.ask("POST", "/v1/queues/ended/tasks/settle", { json: { settlements } });
+    expectProblem(await served.ask("POST", "/v1/queues/ended/tasks/x/cancel"), "already_ended");
+  });
+
+  it("lease_lost: a task under another lease is not cancelled", async () => {
+    await enqueue({ payload: 1, id: "leased" });
+    expectProblem(
+      await served.ask("POST", "/v1/queues/q/tasks/leased/cancel", { json: { lease: 99 } }),
+      "lease_lost",
+    );
+  });
+});
+
+describe("the faults of Redis", () => {
+  const silent = { report: () => {} };
+  /** A transport whose Redis answers every command with that error. */
+  const failing = (code: SluiceErrorCode): Transport => ({
+    send: async (commands) => commands.map(() => ({ error: new SluiceError(code, "the words of Redis") })),
+  });
+
+  it("queue_full: a Redis without memory, of which the enqueue wrote nothing", async () => {
+    const full = await serve(silent, ["--maxmemory", "1mb", "--maxmemory-policy", "noeviction"]);
+    try {
+      expectProblem(await full.ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } }), "queue_full");
+      expect((await full.ask("GET", "/v1/queues/q")).body.pending).toBe(0);
+    } finally {
+      await full.stop();
+    }
+  });
+
+  it("redis_unauthorized: a Redis that wants a password", async () => {
+    const closed = await serve(silent);
+    const client = await createClient({ url: closed.redis.url }).connect();
+    await client.configSet("requirepass", "secret");
+    try {
+      expectProblem(await closed.ask("GET", "/v1/queues/q"), "redis_unauthorized");
+      expectProblem(await closed.ask("GET", "/health"), "redis_unauthorized");
+    } finally {
+      await client.close();
+      await closed.stop();
+    }
+  });
+
+  it("redis_unreachable: nobody listens", async () => {
+    const transport = resp({ url: "redis://127.0.0.1:1", retry: { deadline: 200 } });
+    const ask = asker((request) => createApp({ transport, tokens, ...silent }).fetch(request));
+    expectProblem(await ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } }), "redis_unreachable");
+    expectProblem(await ask("GET", "/health"), "redis_unreachable");
+    await transport.close();
+  });
+
+  it("redis_error: a key that is something else", async () => {
+    const client = await createClient({ url: served.redis.url }).connect();
+    await client.set("sluice:{broken}:tasks", "text");
+    const app = createApp({ transport: served.transport, tokens, ...silent });
+    const ask = asker((request) => app.fetch(request));
+    const body = expectProblem(await ask("GET", "/v1/queues/broken/tasks/x"), "redis_error");
+    expect(JSON.stringify(body)).not.toContain("WRONGTYPE");
+    await client.close();
+  });
+
+  it.each(["redis_quota", "newer_schema", "unexpected_reply"] as const)("%s", async (code) => {
+    const app = createApp({ transport: failing(code), tokens, ...silent });
+    const body = expectProblem(await asker((request) => app.fetch(request))("GET", "/v1/queues/q"), code);
+    expect(body.instance).toMatch(/^urn:uuid:/);
+    expect(JSON.stringify(body)).not.toContain("the words of Redis");
+  });
+
+  it("are reported in one line, with the instance that the caller was told", async () => {
+    const error = vi.spyOn(console, "error").mockImplementation(() => {});
+    const app = createApp({ transport: failing("redis_quota"), tokens });
+    const { body } = await asker((request) => app.fetch(request))("GET", "/v1/queues/secret-name");
+    expect(error).toHaveBeenCalledTimes(1);
+    expect(JSON.parse(error.mock.calls[0]?.[0] as string)).toEqual({
+      instance: body.instance,
+      code: "redis_quota",
+      method: "GET",
+      route: "/v1/queues/:queue",
+      error: "SluiceError",
+      message: "the words of Redis",
+    });
+  });
+});
+
+describe("the faults of the server", () => {
+  it("internal: tells and logs nothing of what was thrown but where", async () => {
+    const error = vi.spyOn(console, "error").mockImplementation(() => {});
+    const transport: Transport = {
+      send: async () => {
+        throw new TypeError("cannot read the payload 4711");
+      },
+    };
+    const ask = asker((request) => createApp({ transport, tokens }).fetch(request));
+    const answer = await ask("POST", "/v1/queues/q/tasks", { json: { payload: 4711 } });
+    expect(expectProblem(answer, "internal").detail).toBe(problems.internal.meaning);
+    const line = error.mock.calls[0]?.[0] as string;
+    expect(JSON.parse(line)).toMatchObject({
+      code: "internal",
+      error: "TypeError",
+      frames: expect.any(Array),
+    });
+    expect(line + JSON.stringify(answer.body)).not.toContain("4711");
+  });
+
+  it("auth_not_configured: no token", async () => {
+    const app = createApp({ transport: served.transport, tokens: [] });
+    expectProblem(await asker((request) => app.fetch(request))("GET", "/v1/queues"), "auth_not_configured");
+  });
+
+  it("misconfigured: what an entry answers while its environment is not valid", async () => {
+    const answer = await asker(() => misconfigured(new SluiceError("invalid_argument", "X is not set", "X")))(
+      "GET",
+      "/",
+    );
+    expect(expectProblem(answer, "misconfigured").detail).toBe("X is not set.");
+    expect(() => misconfigured(new TypeError("a bug"))).toThrow("a bug");
+  });
+});
+
+describe("every answer", () => {
+  it("lets no other origin in", async () => {
+    const headers = { origin: "https://elsewhere.example", "access-control-request-method": "POST" };
+    for (const method of ["GET", "OPTIONS", "POST"]) {
+      const answer = await served.ask(method, "/v1/queues", { headers });
+      expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+    }
+  });
+
+  it("to HEAD is that to GET, without a body", async () => {
+    for (const path of [
+      "/health",
+      "/docs",
+      "/openapi.json",
+      "/v1/queues",
+      "/v1/queues/q",
+      "/v1/queues/q/tasks/none",
+    ]) {
+      const get = await served.ask("GET", path);
+      const head = await served.ask("HEAD", path);
+      expect([head.status, head.body]).toEqual([get.status, ""]);
+      expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
+    }
+  });
+});
+
+it("every documented problem was met above", () => {
+  expect([...seen].toSorted()).toEqual(Object.keys(problems).toSorted());
+});

@@ -1,0 +1,106 @@
+import { expect } from "vitest";
+import { createApp, type AppOptions } from "../../src/http/app.ts";
+import type { TokenEntry } from "../../src/http/auth.ts";
+import { type ProblemCode, problems } from "../../src/http/problem.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { startRedis } from "../support/redis.ts";
+
+export const secrets = {
+  all: "all-0123456789abcdef",
+  enqueue: "enqueue-0123456789abcdef",
+  consume: "consume-0123456789abcdef",
+  admin: "admin-0123456789abcdef",
+  mails: "mails-0123456789abcdef",
+  mixed: "mixed-0123456789abcdef",
+  cron: "cron-0123456789abcdef",
+} as const;
+
+export type Caller = keyof typeof secrets;
+
+export const tokens: readonly TokenEntry[] = [
+  { token: secrets.all, scopes: ["enqueue", "consume", "admin"], queues: "*" },
+  { token: secrets.enqueue, scopes: ["enqueue"], queues: "*" },
+  { token: secrets.consume, scopes: ["consume"], queues: "*" },
+  { token: secrets.admin, scopes: ["admin"], queues: "*" },
+  { token: secrets.mails, scopes: ["enqueue", "consume", "admin"], queues: "mails-*" },
+  // The same token twice: what it allows adds up.
+  { token: secrets.mixed, scopes: ["enqueue"], queues: "in" },
+  { token: secrets.mixed, scopes: ["consume"], queues: "out" },
+];
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // JSON that a test looks into.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any;
+}
+
+export interface CallOptions {
+  /** Whose token is sent; null sends none. @default "all" */
+  readonly as?: Caller | null;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is, instead of `json`. */
+  readonly raw?: BodyInit;
+  readonly headers?: Record<string, string>;
+}
+
+export type Ask = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+
+/** How a test speaks to something with a `fetch`. */
+export function asker(fetch: (request: Request) => Response | Promise<Response>): Ask {
+  return async (method, path, { as = "all", json, raw, headers = {} } = {}) => {
+    const request = new Request(`http://sluice.test${path}`, {
+      method,
+      headers: {
+        ...(as !== null && { authorization: `Bearer ${secrets[as]}` }),
+        ...((json !== undefined || raw !== undefined) && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+      ...(raw !== undefined && { body: raw, duplex: "half" }),
+    });
+    const response = await fetch(request);
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get("content-type") ?? "");
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && text ? JSON.parse(text) : text,
+    };
+  };
+}
+
+/** The app over a real Redis of its own. */
+export async function serve(options: Partial<AppOptions> = {}, redisArgs: readonly string[] = []) {
+  const redis = await startRedis({ args: redisArgs });
+  const transport = resp(redis.url);
+  const app = createApp({ transport, tokens, cronSecret: secrets.cron, ...options });
+  return {
+    app,
+    redis,
+    transport,
+    ask: asker((request) => app.fetch(request)),
+    async stop() {
+      await transport.close();
+      await redis.stop();
+    },
+  };
+}
+
+/** Checks that the answer is that problem, in the documented form. */
+export function expectProblem(answer: Answer, code: ProblemCode): Answer["body"] {
+  const { status, title } = problems[code];
+  expect(answer.body).toMatchObject({
+    type: `/docs#${code}`,
+    title,
+    status,
+    code,
+    detail: expect.any(String),
+  });
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get("content-type")).toBe("application/problem+json");
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+  return answer.body;
+}

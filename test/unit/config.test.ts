@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { readConfig } from "../../src/config.ts";
+
+const redis = {
+  UPSTASH_REDIS_REST_URL: "https://eu1.example.com",
+  UPSTASH_REDIS_REST_TOKEN: "rest-secret",
+};
+const entry = { token: "0123456789abcdef", scopes: ["enqueue"], queues: "emails-*" };
+
+describe("the configuration", () => {
+  it("is read from the environment that is handed over", () => {
+    const env = {
+      ...redis,
+      REDIS_URL: "redis://localhost:6379",
+      SLUICE_TOKENS: JSON.stringify([entry]),
+      CRON_SECRET: "cron-0123456789ab",
+      SLUICE_PREFIX: "staging",
+      SOMETHING_ELSE: { fetch() {} },
+    };
+    expect(readConfig(env)).toEqual({
+      redis: { url: "https://eu1.example.com", token: "rest-secret" },
+      tokens: [entry],
+      cronSecret: "cron-0123456789ab",
+      prefix: "staging",
+    });
+  });
+
+  it("needs nothing but a way to Redis, and takes an empty variable for none", () => {
+    const empty = { SLUICE_TOKENS: "", CRON_SECRET: "", SLUICE_PREFIX: "", UPSTASH_REDIS_REST_URL: "" };
+    expect(readConfig({ ...empty, REDIS_URL: "rediss://user:pass@example.com:6380/0" })).toEqual({
+      redis: { redisUrl: "rediss://user:pass@example.com:6380/0" },
+      tokens: [],
+      cronSecret: undefined,
+      prefix: undefined,
+    });
+  });
+
+  it.each([
+    ["UPSTASH_REDIS_REST_URL", {}],
+    ["UPSTASH_REDIS_REST_TOKEN", { UPSTASH_REDIS_REST_URL: "https://s3cret.example.com" }],
+    ["UPSTASH_REDIS_REST_URL", { UPSTASH_REDIS_REST_TOKEN: "s3cret" }],
+    ["UPSTASH_REDIS_REST_URL", { ...redis, UPSTASH_REDIS_REST_URL: "s3cret.example.com" }],
+    ["UPSTASH_REDIS_REST_URL", { ...redis, UPSTASH_REDIS_REST_URL: "redis://s3cret" }],
+    ["REDIS_URL", { REDIS_URL: "http://s3cret" }],
+    ["REDIS_URL", { REDIS_URL: "s3cret" }],
+    ["REDIS_URL", { REDIS_URL: 5 }],
+    ["SLUICE_TOKENS", { ...redis, SLUICE_TOKENS: "[s3cret]" }],
+    ["SLUICE_TOKENS", { ...redis, SLUICE_TOKENS: '{"token":"s3cret"}' }],
+    ["SLUICE_TOKENS", { ...redis, SLUICE_TOKENS: '"s3cret"' }],
+    ["SLUICE_TOKENS[0]", { ...redis, SLUICE_TOKENS: '["s3cret"]' }],
+    ["SLUICE_TOKENS[0].token", { ...redis, SLUICE_TOKENS: JSON.stringify([{ ...entry, token: "s3cret" }]) }],
+    [
+      "SLUICE_TOKENS[0].queues",
+      { ...redis, SLUICE_TOKENS: JSON.stringify([{ ...entry, queues: undefined }]) },
+    ],
+    [
+      "SLUICE_TOKENS[1].scopes[0]",
+      { ...redis, SLUICE_TOKENS: JSON.stringify([entry, { ...entry, scopes: ["s3cret"] }]) },
+    ],
+    ["SLUICE_TOKENS[0]", { ...redis, SLUICE_TOKENS: JSON.stringify([{ ...entry, sha256: "0".repeat(64) }]) }],
+    ["CRON_SECRET", { ...redis, CRON_SECRET: "s3cret" }],
+    ["CRON_SECRET", { ...redis, CRON_SECRET: "s3cret with spaces in it" }],
+  ])("names %s where it is wrong, and shows no value", (path, env) => {
+    const read = () => readConfig(env);
+    expect(read).toThrow(expect.objectContaining({ code: "invalid_argument", path }));
+    expect(read).toThrow(path);
+    expect(read).not.toThrow(/s3cret/);
+  });
+});

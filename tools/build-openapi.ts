@@ -1,0 +1,318 @@
+/**
+ * Writes src/http/openapi.gen.ts: the OpenAPI document, from the schemas that check requests and the
+ * texts of openapi-operations.ts. With --check it only tells whether the file is current.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { toJsonSchema } from "@valibot/to-json-schema";
+import type { GenericSchema } from "valibot";
+import type {
+  Answer,
+  Content,
+  Example,
+  Header,
+  JsonSchema,
+  OpenApiDocument,
+  Operation,
+  Parameter,
+  Reference,
+} from "../src/http/openapi-document.ts";
+import { type ProblemCode, problems } from "../src/http/problem.ts";
+import * as replies from "../src/http/replies.ts";
+import * as schemas from "../src/http/schemas.ts";
+import { operations, type OperationText } from "./openapi-operations.ts";
+
+const target = new URL("../src/http/openapi.gen.ts", import.meta.url);
+
+const named: Readonly<Record<string, GenericSchema>> = {
+  NewTask: schemas.newTask,
+  NewTasks: schemas.newTasks,
+  Pull: schemas.pull,
+  Settlement: schemas.settlement,
+  Settle: schemas.settle,
+  Cancel: schemas.cancel,
+  Sweep: schemas.sweep,
+  Duration: schemas.duration,
+  TaskId: schemas.taskId,
+  Enqueued: replies.enqueued,
+  EnqueuedMany: replies.enqueuedMany,
+  Pulled: replies.pulled,
+  Settled: replies.settled,
+  Task: replies.task,
+  Cancelled: replies.cancelled,
+  Queues: replies.queues,
+  Queue: replies.queue,
+  Swept: replies.swept,
+  Health: replies.health,
+  Problem: replies.problem,
+};
+
+/** What no schema can say. */
+const meanings: Readonly<Record<string, string>> = {
+  Duration: 'Milliseconds, or a text: `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`.',
+  TaskId: "Visible ASCII, the first character a letter or digit.",
+};
+
+const ref = (
+  kind: "schemas" | "examples" | "parameters" | "headers" | "responses",
+  name: string,
+): Reference => ({
+  $ref: `#/components/${kind}/${name}`,
+});
+
+/** The generator writes a schema out where it has a description of its own; here it refers to it. */
+const durationText = JSON.stringify(toJsonSchema(schemas.duration).anyOf);
+const referring = (_: string, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null || !("anyOf" in value)) return value;
+  const { anyOf, ...rest } = value;
+  return JSON.stringify(anyOf) === durationText ? { ...ref("schemas", "Duration"), ...rest } : value;
+};
+
+function schemaOf(name: string, schema: GenericSchema): JsonSchema {
+  const { $schema, $defs, ...json } = toJsonSchema(schema, {
+    target: "draft-2020-12",
+    typeMode: "input",
+    ignoreActions: ["raw_check"],
+    definitions: Object.fromEntries(Object.entries(named).filter(([other]) => other !== name)),
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+    overrideSchema: ({ valibotSchema }) =>
+      valibotSchema.type === "custom"
+        ? { type: "object", additionalProperties: { type: "string" } }
+        : undefined,
+  });
+  const description = meanings[name];
+  // A plain copy: the generator's own type is wider than what it makes of these schemas.
+  return {
+    ...(JSON.parse(JSON.stringify(json, schema === schemas.duration ? undefined : referring)) as JsonSchema),
+    ...(description && { description }),
+  };
+}
+
+function oneOf(names: readonly string[]): JsonSchema {
+  const [first, ...others] = names.map((name) => ref("schemas", name));
+  if (!first) throw new Error("a body without a schema");
+  return others.length === 0 ? first : { anyOf: [first, ...others] };
+}
+
+function examplesOf(values: Readonly<Record<string, unknown>>): Record<string, Example> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name.replaceAll(" ", "-"), { summary: name, value }]),
+  );
+}
+
+const json = (names: readonly string[], examples: Readonly<Record<string, unknown>>): Content => ({
+  "application/json": { schema: oneOf(names), examples: examplesOf(examples) },
+});
+
+const ofRedis: readonly ProblemCode[] = [
+  "redis_unauthorized",
+  "redis_error",
+  "unexpected_reply",
+  "redis_quota",
+  "newer_schema",
+  "redis_unreachable",
+];
+
+function problemsOf({ scopes, body, method, problems: own = [] }: OperationText): ProblemCode[] {
+  const codes = new Set<ProblemCode>([...own, "misconfigured"]);
+  if (scopes.length > 0) {
+    const always: ProblemCode[] = [
+      "invalid_request",
+      "unauthorized",
+      "forbidden",
+      "internal",
+      "auth_not_configured",
+    ];
+    for (const code of [...always, ...ofRedis]) codes.add(code);
+  }
+  if (body || method === "post") {
+    codes.add("invalid_json").add("payload_too_large").add("unsupported_media_type");
+  }
+  // In the order of the table.
+  return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
+}
+
+/** The codes of each status; the name says which, for one answer serves many routes. */
+function problemAnswers(codes: readonly ProblemCode[]): Record<string, Reference> {
+  const answers: Record<string, Reference> = {};
+  for (const status of new Set(codes.map((code) => problems[code].status))) {
+    const here = codes.filter((code) => problems[code].status === status);
+    const name = here.join("-or-");
+    shared[name] ??= problemAnswer(here);
+    answers[status] = ref("responses", name);
+  }
+  return answers;
+}
+
+const shared: Record<string, Answer> = {};
+
+function problemAnswer(codes: readonly ProblemCode[]): Answer {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${problems[code].meaning}`).join("\n\n"),
+    ...(codes.includes("unauthorized") && {
+      headers: { "WWW-Authenticate": ref("headers", "WWW-Authenticate") },
+    }),
+    content: {
+      "application/problem+json": {
+        schema: ref("schemas", "Problem"),
+        examples: Object.fromEntries(codes.map((code) => [code, ref("examples", code)])),
+      },
+    },
+  };
+}
+
+function contentOf({ schemas: names, examples }: OperationText["answers"][string]): Content {
+  if (names[0] === "Html") return { "text/html": { schema: { type: "string" } } };
+  if (names[0] === "OpenApi") return { "application/json": { schema: { type: "object" } } };
+  return json(names, examples);
+}
+
+function operationOf(text: OperationText): Operation {
+  const { method, path, scopes, query = {}, body, answers } = text;
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ref("parameters", name));
+  const inQuery = Object.entries(query).map(([name, description]): Parameter => ({
+    name,
+    in: "query",
+    required: false,
+    description,
+    schema: { type: "string" },
+  }));
+  const parameters = [
+    ...inPath,
+    ...inQuery,
+    ...(method === "post" ? [ref("parameters", "Idempotency-Key")] : []),
+  ];
+  const wanted = scopes.filter((scope) => scope !== "cron");
+  return {
+    operationId: text.operationId,
+    tags: [text.tag],
+    summary: text.summary,
+    description: wanted.length > 0 ? `${text.description} Scope: ${wanted.join(", ")}.` : text.description,
+    security: [
+      ...(wanted.length > 0 ? [{ token: wanted }] : []),
+      ...(scopes.includes("cron") ? [{ cronSecret: [] }] : []),
+    ],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: body.required, content: json(body.schemas, body.examples) } }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, answer]) => [
+          status,
+          {
+            description: answer.description,
+            ...(answer.location && { headers: { Location: ref("headers", "Location") } }),
+            content: contentOf(answer),
+          },
+        ]),
+      ),
+      ...problemAnswers(problemsOf(text)),
+    },
+  };
+}
+
+function pathsOf(): Record<string, Record<string, Operation>> {
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const text of operations) {
+    paths[text.path] = { ...paths[text.path], [text.method]: operationOf(text) };
+  }
+  return paths;
+}
+
+function problemExamples(): Record<string, Example> {
+  return Object.fromEntries(
+    Object.entries(problems).map(([code, { status, title, meaning }]) => [
+      code,
+      { summary: title, value: { type: `/docs#${code}`, title, status, code, detail: meaning } },
+    ]),
+  );
+}
+
+const parameters: Record<string, Parameter> = {
+  queue: {
+    name: "queue",
+    in: "path",
+    required: true,
+    description: "Name of the queue: 1 to 128 of A-Z a-z 0-9 _ . -, not beginning with a dot.",
+    schema: { type: "string", pattern: "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$" },
+    example: "emails",
+  },
+  id: {
+    name: "id",
+    in: "path",
+    required: true,
+    description: "Id of the task, percent-encoded.",
+    schema: ref("schemas", "TaskId"),
+    example: "welcome-17",
+  },
+  "Idempotency-Key": {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    description:
+      "Made by you, 1 to 255 visible ASCII characters. The same request sent again with it, within 5 minutes, gets the same answer and has no second effect.",
+    schema: { type: "string", pattern: "^[!-~]{1,255}$" },
+  },
+};
+
+const headers: Record<string, Header> = {
+  Location: { description: "The task; for one task only.", schema: { type: "string" } },
+  "WWW-Authenticate": { description: "That a bearer token is wanted, and why.", schema: { type: "string" } },
+};
+
+async function build(): Promise<OpenApiDocument> {
+  const { version } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Sluice",
+      version,
+      summary: "A reliable work queue over HTTP",
+      description: [
+        "Producers enqueue tasks; consumers pull a batch, work, and settle it in one more request.",
+        "Times are epoch milliseconds and end in `At`. Numbers are those of JSON in JavaScript: send integers beyond 2^53 as text. Unknown fields and parameters are refused, so that a misspelt one is not lost quietly; replies may gain fields.",
+        "Errors are problem documents (RFC 9457) with a stable `code`. Besides those listed with each route, a path that does not exist answers `not_found`, and another method `method_not_allowed` with `Allow`. HEAD goes where GET does, except to the sweep. There are no CORS headers.",
+        'Tokens come from the server\'s `SLUICE_TOKENS`, JSON: `[{"sha256": "…", "scopes": ["enqueue", "consume", "admin"], "queues": "emails-*"}]`.',
+      ].join("\n\n"),
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/" }],
+    tags: [
+      { name: "tasks", description: "Enqueue, pull, settle, follow and cancel." },
+      { name: "queues", description: "What there is." },
+      { name: "operation", description: "What cron calls." },
+      { name: "about", description: "Open to everybody." },
+    ],
+    paths: pathsOf(),
+    components: {
+      securitySchemes: {
+        token: { type: "http", scheme: "bearer", description: "A token with the scope, for the queue." },
+        cronSecret: { type: "http", scheme: "bearer", description: "The server's CRON_SECRET." },
+      },
+      schemas: Object.fromEntries(
+        Object.entries(named).map(([name, schema]) => [name, schemaOf(name, schema)]),
+      ),
+      examples: problemExamples(),
+      parameters,
+      headers,
+      responses: shared,
+    },
+  };
+}
+
+/** Leaves out the empty lists of required fields. */
+const tidy = (key: string, value: unknown) =>
+  key === "required" && Array.isArray(value) && value.length === 0 ? undefined : value;
+
+const source = `// Written by tools/build-openapi.ts; do not edit.
+import type { OpenApiDocument } from "./openapi-document.ts";
+
+export const openapi: OpenApiDocument = ${JSON.stringify(await build(), tidy, 2)};
+`;
+
+if (!process.argv.includes("--check")) {
+  await writeFile(target, source);
+} else if ((await readFile(target, "utf8").catch(() => "")) !== source) {
+  console.error("src/http/openapi.gen.ts is not current: run `node tools/build-openapi.ts`.");
+  process.exitCode = 1;
+}

@@ -1,0 +1,332 @@
+import type { ProblemCode } from "../src/http/problem.ts";
+
+/** What a route's document says beyond its schemas. */
+export interface OperationText {
+  readonly method: "get" | "post";
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: "tasks" | "queues" | "operation" | "about";
+  readonly summary: string;
+  readonly description: string;
+  /** `cron`: the platform's cron secret; none: open to everybody. */
+  readonly scopes: readonly ("enqueue" | "consume" | "admin" | "cron")[];
+  readonly query?: Readonly<Record<string, string>>;
+  /** One schema of the components, or several of which one has to fit. */
+  readonly body?: {
+    readonly schemas: readonly string[];
+    readonly required: boolean;
+    readonly examples: Readonly<Record<string, unknown>>;
+  };
+  readonly answers: Readonly<
+    Record<
+      string,
+      {
+        readonly description: string;
+        readonly schemas: readonly string[];
+        readonly examples: Readonly<Record<string, unknown>>;
+        readonly location?: true;
+      }
+    >
+  >;
+  /** Problems beside those that every route of its kind can answer with. */
+  readonly problems?: readonly ProblemCode[];
+}
+
+const receipt = "1.1.42.q7XnRk2ZtB0aVd9L.welcome-17";
+const enqueuedAt = 1_792_800_000_000;
+const one = { id: "welcome-17", created: true };
+const many = { tasks: [one, { id: "0VsJ0dW2kQ8mXyZ31aBc", created: true }] };
+const pulled = {
+  tasks: [
+    {
+      id: "welcome-17",
+      receipt,
+      payload: { to: "a@example.com" },
+      attempt: 1,
+      enqueuedAt,
+      deadlineAt: enqueuedAt + 60_000,
+      headers: { trace: "4bf92f35" },
+    },
+  ],
+  nextDueAt: null,
+};
+const swept = { queues: 3, promoted: 12, reclaimed: 1, rejected: 0, expired: 40, more: false, failed: [] };
+
+export const operations: readonly OperationText[] = [
+  {
+    method: "post",
+    path: "/v1/queues/{queue}/tasks",
+    operationId: "enqueue",
+    tag: "tasks",
+    summary: "Enqueue one task or many",
+    description:
+      "A task is any JSON value, or bytes in base64. Many tasks, up to 1,000, go as `tasks` in one request and either all arrive or none. An `id` of your own, or an `Idempotency-Key`, makes a resend harmless.",
+    scopes: ["enqueue"],
+    body: {
+      schemas: ["NewTask", "NewTasks"],
+      required: true,
+      examples: {
+        one: {
+          payload: { to: "a@example.com" },
+          id: "welcome-17",
+          delay: "30s",
+          headers: { trace: "4bf92f35" },
+        },
+        many: { tasks: [{ payload: 1 }, { payload: 2, lease: "1m", maxAttempts: 3 }] },
+        bytes: { payload: "AAEC/w==", encoding: "base64" },
+      },
+    },
+    answers: {
+      200: {
+        description: "Every id was known already; nothing was changed.",
+        schemas: ["Enqueued", "EnqueuedMany"],
+        examples: { one: { ...one, created: false } },
+        location: true,
+      },
+      201: {
+        description: "At least one task was created.",
+        schemas: ["Enqueued", "EnqueuedMany"],
+        examples: { one, many },
+        location: true,
+      },
+    },
+    problems: ["queue_full"],
+  },
+  {
+    method: "post",
+    path: "/v1/queues/{queue}/tasks/pull",
+    operationId: "pull",
+    tag: "tasks",
+    summary: "Dequeue a batch",
+    description:
+      "Leases up to `max` tasks to the caller, the oldest first, and answers at once, with none where none is pending. Due delayed tasks and expired leases count as pending. Settle each task with its receipt before `deadlineAt`. With a `token` of your own, or an `Idempotency-Key`, a pull whose answer was lost can be sent again for the same tasks; without either a resend is a new request.",
+    scopes: ["consume"],
+    body: {
+      schemas: ["Pull"],
+      required: false,
+      examples: { batch: { max: 10, lease: "1m", token: "q7XnRk2ZtB0aVd9L" } },
+    },
+    answers: {
+      200: {
+        description: "The tasks, perhaps none.",
+        schemas: ["Pulled"],
+        examples: { some: pulled, none: { tasks: [], nextDueAt: enqueuedAt + 30_000 } },
+      },
+    },
+  },
+  {
+    method: "post",
+    path: "/v1/queues/{queue}/tasks/settle",
+    operationId: "settle",
+    tag: "tasks",
+    summary: "Complete, reject, requeue or extend",
+    description:
+      "Says for up to 1,000 tasks what became of them, each with an outcome of its own and a result of its own in the same order: one lost lease harms no other. With `pull` the next batch comes with the answer.",
+    scopes: ["consume"],
+    body: {
+      schemas: ["Settle"],
+      required: true,
+      examples: {
+        mixed: {
+          settlements: [
+            { receipt, outcome: "complete", result: { ok: true } },
+            {
+              receipt: "1.2.43.q7XnRk2ZtB0aVd9L.b",
+              outcome: "requeue",
+              delay: "30s",
+              error: "503 from the receiver",
+            },
+            { receipt: "1.1.44.q7XnRk2ZtB0aVd9L.c", outcome: "reject", error: "no such address" },
+            { receipt: "1.1.45.q7XnRk2ZtB0aVd9L.d", outcome: "extend", lease: "2m" },
+          ],
+          pull: { max: 10 },
+        },
+      },
+    },
+    answers: {
+      200: {
+        description: "One result per settlement.",
+        schemas: ["Settled"],
+        examples: {
+          mixed: {
+            results: [
+              { receipt, ok: true, state: "completed" },
+              { receipt: "1.2.43.q7XnRk2ZtB0aVd9L.b", ok: false, code: "lease_lost" },
+            ],
+            pull: pulled,
+          },
+        },
+      },
+    },
+    problems: ["queue_full"],
+  },
+  {
+    method: "get",
+    path: "/v1/queues/{queue}/tasks/{id}",
+    operationId: "getTask",
+    tag: "tasks",
+    summary: "State, result and error of a task",
+    description:
+      "A completed task is kept for its `resultTtl`, a rejected one for its `deadTtl`; then it is not found.",
+    scopes: ["enqueue"],
+    answers: {
+      200: {
+        description: "The task.",
+        schemas: ["Task"],
+        examples: {
+          completed: {
+            id: "welcome-17",
+            queue: "emails",
+            state: "completed",
+            attempt: 1,
+            charged: 1,
+            lease: 42,
+            version: 3,
+            enqueuedAt,
+            dequeuedAt: enqueuedAt + 900,
+            endedAt: enqueuedAt + 1_200,
+            result: { ok: true },
+          },
+        },
+      },
+    },
+    problems: ["not_found"],
+  },
+  {
+    method: "post",
+    path: "/v1/queues/{queue}/tasks/{id}/cancel",
+    operationId: "cancelTask",
+    tag: "tasks",
+    summary: "Cancel a task",
+    description:
+      "A waiting task is rejected at once, with the reason `cancelled`, and is no dead letter. A working one is flagged: its holder learns of it at the next extend or settle.",
+    scopes: ["enqueue"],
+    body: {
+      schemas: ["Cancel"],
+      required: false,
+      examples: { "while under that lease": { lease: 42 } },
+    },
+    answers: {
+      200: {
+        description: "It is cancelled, or will be.",
+        schemas: ["Cancelled"],
+        examples: { waiting: { id: "welcome-17", state: "rejected" } },
+      },
+    },
+    problems: ["not_found", "already_ended", "lease_lost"],
+  },
+  {
+    method: "get",
+    path: "/v1/queues",
+    operationId: "listQueues",
+    tag: "queues",
+    summary: "List the queues",
+    description:
+      "Only those that the token is for. A page may be short, or empty, with more to come: follow `cursor`.",
+    scopes: ["admin"],
+    query: { cursor: "Where to go on: the `cursor` of the page before." },
+    answers: {
+      200: {
+        description: "A page of queues.",
+        schemas: ["Queues"],
+        examples: { some: { queues: [{ name: "emails", seenAt: enqueuedAt }], cursor: null } },
+      },
+    },
+  },
+  {
+    method: "get",
+    path: "/v1/queues/{queue}",
+    operationId: "getQueue",
+    tag: "queues",
+    summary: "Counts of a queue",
+    description: "A queue that nothing was enqueued to counts 0 everywhere.",
+    scopes: ["admin"],
+    answers: {
+      200: {
+        description: "The counts.",
+        schemas: ["Queue"],
+        examples: {
+          some: {
+            queue: "emails",
+            pending: 120,
+            delayed: 7,
+            working: 10,
+            rejected: 2,
+            oldestAge: 4_300,
+            nextDueAt: enqueuedAt + 30_000,
+            broken: 0,
+          },
+        },
+      },
+    },
+  },
+  {
+    method: "post",
+    path: "/v1/sweep",
+    operationId: "sweep",
+    tag: "operation",
+    summary: "Promote due tasks, reclaim expired leases",
+    description:
+      "What cron calls once a minute where the platform has no cron binding. With a token it sweeps the queues that the token is for, with the cron secret all of them.",
+    scopes: ["admin", "cron"],
+    body: { schemas: ["Sweep"], required: false, examples: { short: { budget: "5s" } } },
+    answers: {
+      200: { description: "What was done.", schemas: ["Swept"], examples: { some: swept } },
+    },
+  },
+  {
+    method: "get",
+    path: "/v1/sweep",
+    operationId: "sweepByCron",
+    tag: "operation",
+    summary: "The same, for a cron that can only GET",
+    description:
+      "Opened by the cron secret alone, in `Authorization: Bearer …`. Sweeps all queues for at most 20 seconds.",
+    scopes: ["cron"],
+    answers: {
+      200: { description: "What was done.", schemas: ["Swept"], examples: { some: swept } },
+    },
+  },
+  {
+    method: "get",
+    path: "/health",
+    operationId: "health",
+    tag: "about",
+    summary: "Whether it runs",
+    description: "Makes a round trip to Redis.",
+    scopes: [],
+    answers: {
+      200: { description: "Redis answers.", schemas: ["Health"], examples: { well: { status: "ok" } } },
+    },
+    problems: [
+      "redis_unauthorized",
+      "redis_error",
+      "unexpected_reply",
+      "redis_quota",
+      "redis_unreachable",
+      "internal",
+    ],
+  },
+  {
+    method: "get",
+    path: "/openapi.json",
+    operationId: "openapi",
+    tag: "about",
+    summary: "This document",
+    description: "OpenAPI 3.1, built from the schemas that check the requests.",
+    scopes: [],
+    answers: {
+      200: { description: "The document.", schemas: ["OpenApi"], examples: {} },
+    },
+  },
+  {
+    method: "get",
+    path: "/docs",
+    operationId: "docs",
+    tag: "about",
+    summary: "This document, to read",
+    description: "One page without scripts and without anything from elsewhere.",
+    scopes: [],
+    answers: { 200: { description: "The page.", schemas: ["Html"], examples: {} } },
+  },
+];
