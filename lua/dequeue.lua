@@ -76,7 +76,7 @@ local function records(first, last)
     fields[#fields + 1] = popped[i]
     fields[#fields + 1] = '.' .. popped[i]
   end
-  return redis.call('HMGET', tasks, unpack(fields))
+  return redis.pcall('HMGET', tasks, unpack(fields))
 end
 
 local function add_task(reply, id, options, deadline, fixed)
@@ -152,6 +152,10 @@ repeat
   local last = math.min(position + slice - 1, #popped)
   slice = math.min(slice * 4, 499)
   local found = records(position, last)
+  if found.err then
+    put_back(1)
+    return found
+  end
   if not counter then
     counter = tonumber(found[1] or 0)
     if found[2] and string.match(found[2], '^%S+') == token then
@@ -221,7 +225,7 @@ while written < #taken do
     -- Full in a way that taking ids off the list does not cure: whoever has no record goes back.
     if written == 0 then
       put_back(1)
-      return redis.error_reply(reply.err)
+      return reply
     end
     for i = #taken, written + 1, -1 do
       redis.call('RPUSH', pending, taken[i].id)

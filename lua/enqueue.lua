@@ -111,7 +111,7 @@ for first = 1, #fields, SLICE do
         redis.call('HDEL', tasks, fields[i])
       end
     end
-    return redis.error_reply(reply.err)
+    return reply
   end
 end
 write('HSET', tasks, changed)

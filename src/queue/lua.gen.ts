@@ -428,7 +428,7 @@ for i = first, last do
 fields[#fields + 1] = popped[i]
 fields[#fields + 1] = '.' .. popped[i]
 end
-return redis.call('HMGET', tasks, unpack(fields))
+return redis.pcall('HMGET', tasks, unpack(fields))
 end
 local function add_task(reply, id, options, deadline, fixed)
 for _, value in ipairs({ id, tonumber(options.a), tonumber(options.n), deadline, fixed }) do
@@ -492,6 +492,10 @@ repeat
 local last = math.min(position + slice - 1, #popped)
 slice = math.min(slice * 4, 499)
 local found = records(position, last)
+if found.err then
+put_back(1)
+return found
+end
 if not counter then
 counter = tonumber(found[1] or 0)
 if found[2] and string.match(found[2], '^%S+') == token then
@@ -557,7 +561,7 @@ local reply = redis.pcall('HSET', tasks, unpack(fields))
 if type(reply) == 'table' and reply.err then
 if written == 0 then
 put_back(1)
-return redis.error_reply(reply.err)
+return reply
 end
 for i = #taken, written + 1, -1 do
 redis.call('RPUSH', pending, taken[i].id)
@@ -598,8 +602,8 @@ redis.pcall('HSET', tasks, slot, token)
 end
 return reply
 `,
-  sha1: "393d003a8a9c1a18841951111e1442c64046f947",
-  keyLockingSha1: "8d840eca8af85963938f2c99a5eda88e14e5d734",
+  sha1: "ff0f137c92b4d309510b0636de49ff231f29e2b8",
+  keyLockingSha1: "885b4075b09fd63bed2b014d386a73dff9cbdf88",
 };
 
 export const enqueue: Script = {
@@ -746,7 +750,7 @@ else
 redis.call('HDEL', tasks, fields[i])
 end
 end
-return redis.error_reply(reply.err)
+return reply
 end
 end
 write('HSET', tasks, changed)
@@ -762,8 +766,8 @@ reply[i + 1] = created[i]
 end
 return reply
 `,
-  sha1: "a17c83a940ae813b2e462729d0f928fa1a84ed0b",
-  keyLockingSha1: "faf285d9e7b965cabf1a1be7b411e2b204240d29",
+  sha1: "44ea2a5dc6dd1015f1e2c9059a3368d16aa85963",
+  keyLockingSha1: "aab6790601761b82549eeececffe8be14b0f5d54",
 };
 
 export const forget: Script = {

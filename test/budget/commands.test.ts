@@ -1,0 +1,121 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Queue, sweep } from "../../src/index.ts";
+import { startGateway, type Gateway } from "../../src/local/index.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+
+// DESIGN's budgets in commands as Upstash bills them. Counts are exact, so these are equalities:
+// whoever changes a script sees here what it costs, and changes the README's table too.
+
+let redis: TestRedis;
+let gateway: Gateway;
+let queue: Queue;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = await startGateway({ redisUrl: redis.url });
+});
+beforeEach(async () => {
+  queue = new Queue("emails", { transport: upstash({ url: gateway.url, token: gateway.token }) });
+  // Scripts loaded and the queue noted in the registry, as in any instance that has run for a minute.
+  const first = await queue.enqueue("warm", { resultTtl: 0 });
+  const [task] = await queue.dequeue();
+  await task?.extend();
+  await task?.requeue();
+  await (await queue.dequeue())[0]?.complete();
+  await queue.get(first.id);
+  await queue.counts();
+  await queue.cancel(first.id);
+  await sweep(queue["transport"]);
+  gateway.resetUsage();
+});
+afterEach(async () => {
+  const { Redis } = await import("@upstash/redis");
+  await new Redis({ url: gateway.url, token: gateway.token }).flushall();
+});
+afterAll(async () => {
+  await gateway.close();
+  await redis.stop();
+});
+
+async function cost(run: () => Promise<unknown>): Promise<number> {
+  gateway.resetUsage();
+  await run();
+  return gateway.usage().commands;
+}
+
+describe("a lone task", () => {
+  test("costs 4 to enqueue, 6 to dequeue, 6 to complete: 16", async () => {
+    const costs = {
+      enqueue: await cost(() => queue.enqueue({ to: "a@example.com" }, { resultTtl: 0 })),
+      dequeue: 0,
+      complete: 0,
+    };
+    let [task]: Awaited<ReturnType<typeof queue.dequeue>> = [] as never;
+    costs.dequeue = await cost(async () => ([task] = await queue.dequeue({ max: 1 })));
+    costs.complete = await cost(async () => task?.complete());
+    expect(costs).toEqual({ enqueue: 4, dequeue: 6, complete: 6 });
+  });
+
+  test("costs no more with a kept result, a chosen id, headers, and options of its own", async () => {
+    const total = await cost(async () => {
+      await queue.enqueue(1, { id: "mine", lease: "1m", maxAttempts: 3, headers: { a: "b" } });
+      const [task] = await queue.dequeue();
+      await task?.complete({ kept: true });
+    });
+    expect(total).toBe(16);
+  });
+
+  test("costs 4 with a delay, 6 to requeue or reject, 5 to extend", async () => {
+    expect(await cost(() => queue.enqueue(1, { delay: "1h" }))).toBe(4);
+    await queue.enqueueMany([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+    const [a, b, c] = await queue.dequeue({ max: 3 });
+    expect(await cost(async () => a?.extend())).toBe(5);
+    expect(await cost(async () => a?.requeue())).toBe(6);
+    expect(await cost(async () => b?.requeue({ delay: "1h" }))).toBe(6);
+    expect(await cost(async () => c?.reject("no"))).toBe(7);
+  });
+
+  test("costs 6 to cancel, 3 to look at", async () => {
+    const { id } = await queue.enqueue(1, { delay: "1h" });
+    expect(await cost(() => queue.get(id))).toBe(3);
+    expect(await cost(() => queue.cancel(id))).toBe(6);
+  });
+});
+
+describe("batches of 100", () => {
+  test("cost at most 0.2 commands and 0.03 requests a task", async () => {
+    await cost(async () => {
+      await queue.enqueueMany(Array.from({ length: 100 }, (_, i) => ({ payload: { i } })));
+      const batch = await queue.dequeue({ max: 100 });
+      await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete", result: 1 })));
+    });
+    const { commands, requests } = gateway.usage();
+    expect({ commands, requests }).toEqual({ commands: 18, requests: 3 });
+  });
+});
+
+describe("idle", () => {
+  test("a poll of an empty queue costs 5", async () => {
+    expect(await cost(() => queue.dequeue({ max: 10 }))).toBe(5);
+  });
+
+  test("a sweep that finds nothing costs 5 a queue, beside 3 for the list of queues", async () => {
+    await queue.enqueue(1, { delay: "1h" });
+    expect(await cost(() => sweep(queue["transport"]))).toBe(3 + 5);
+  });
+
+  test("a sweep costs 1 for a queue that is empty and has not been in use for ten minutes", async () => {
+    const { Redis } = await import("@upstash/redis");
+    const client = new Redis({ url: gateway.url, token: gateway.token });
+    await client.del("sluice:{emails}:expiry");
+    await client.zadd("sluice:queues", { score: Date.now() - 11 * 60_000, member: "emails" });
+    expect(await cost(() => sweep(queue["transport"]))).toBe(3 + 1);
+  });
+
+  test("the note of a queue costs 3, once a minute an instance", async () => {
+    const instance = new Queue("emails", { transport: upstash({ url: gateway.url, token: gateway.token }) });
+    expect(await cost(() => instance.enqueue(1))).toBe(4 + 3);
+    expect(await cost(() => instance.enqueue(1))).toBe(4);
+  });
+});

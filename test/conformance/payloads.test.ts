@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Queue } from "../../src/index.ts";
+import { startGateway, type Gateway } from "../../src/local/index.ts";
+import type { Transport } from "../../src/queue/transport.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { awkwardPayloads, comparable } from "../support/payloads.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+
+let redis: TestRedis;
+let gateway: Gateway;
+let tcp: ReturnType<typeof resp>;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = await startGateway({ redisUrl: redis.url });
+  tcp = resp(redis.url);
+});
+afterAll(async () => {
+  await tcp.close();
+  await gateway.close();
+  await redis.stop();
+});
+
+const transports: [string, () => Transport][] = [
+  ["upstash", () => upstash({ url: gateway.url, token: gateway.token })],
+  ["resp", () => tcp],
+];
+
+describe.each(transports)("over %s every payload comes back identical (law 9)", (name, transport) => {
+  test.each(awkwardPayloads)("%s", async (label, payload) => {
+    const queue = new Queue(`${name}-${label.replace(/\W/g, "")}`, { transport: transport() });
+    await queue.enqueue(payload, { id: "one" });
+    await queue.enqueueMany([{ payload }, { payload }]);
+    const batch = await queue.dequeue({ max: 3 });
+    const same = comparable(payload);
+    expect(batch.map((task) => comparable(task.payload))).toStrictEqual([same, same, same]);
+
+    // As a result and, within its limit, as an error too.
+    await batch[0]?.complete(payload);
+    expect(comparable((await queue.get("one"))?.result)).toStrictEqual(same);
+    if (!label.startsWith("1 M")) {
+      await batch[1]?.reject(payload);
+      expect(comparable((await queue.get(batch[1]?.id ?? ""))?.error)).toStrictEqual(same);
+    }
+  });
+});
+
+describe("what one transport wrote the other reads", () => {
+  test.each(awkwardPayloads)("%s", async (label, payload) => {
+    const name = `mixed-${label.replace(/\W/g, "")}`;
+    const [http, direct] = transports.map(([, transport]) => new Queue(name, { transport: transport() }));
+    await http?.enqueue(payload);
+    await direct?.enqueue(payload);
+    expect(comparable((await direct?.dequeue())?.[0]?.payload)).toStrictEqual(comparable(payload));
+    expect(comparable((await http?.dequeue())?.[0]?.payload)).toStrictEqual(comparable(payload));
+  });
+});

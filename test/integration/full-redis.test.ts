@@ -1,0 +1,67 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { useRig } from "../support/rig.ts";
+
+const rig = useRig();
+const payload = "x".repeat(1_000);
+
+/** A queue whose Redis has reached its memory limit. */
+beforeEach(async () => {
+  await rig.command("CONFIG", "SET", "maxmemory", "0");
+  const queue = rig.queue();
+  await queue.enqueueMany(Array.from({ length: 50 }, (_, i) => ({ id: `t${i}`, payload })));
+  await queue.enqueue(payload, { id: "due", delay: 1 });
+  rig.now += 1;
+  await queue.dequeue({ max: 4, token: "token-01" });
+  await rig.command("CONFIG", "SET", "maxmemory", "1");
+  await expect(rig.command("SET", "more", "data")).rejects.toThrow(/OOM/);
+});
+
+async function held() {
+  return rig.queue().dequeue({ max: 4, token: "token-01" });
+}
+
+describe("a full Redis refuses what is new and lets the rest drain (laws 1 and 10)", () => {
+  test("enqueue says queue_full and has written nothing", async () => {
+    const before = await rig.keySpace();
+    const queue = rig.queue();
+    await expect(queue.enqueue(1)).rejects.toMatchObject({ code: "queue_full" });
+    await expect(queue.enqueueMany([{ payload: 1 }, { payload: 2, delay: 5 }])).rejects.toMatchObject({
+      code: "queue_full",
+    });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("dequeue and complete empty the queue", async () => {
+    const queue = rig.queue();
+    await queue.settle((await held()).map(({ receipt }) => ({ receipt, outcome: "complete" })));
+    let done = 4;
+    for (let batch = await queue.dequeue({ max: 10 }); batch.length > 0; batch = await queue.dequeue({ max: 10 })) {
+      const answers = await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete", result: 1 })));
+      done += answers.filter(({ ok }) => ok).length;
+    }
+    expect(done).toBe(51);
+    expect(await queue.counts()).toMatchObject({ pending: 0, working: 0, delayed: 0 });
+  });
+
+  test("each outcome works alone", async () => {
+    const queue = rig.queue();
+    const [a, b, c, d] = await held();
+    expect(await a?.extend("1h")).toMatchObject({ ok: true, state: "working" });
+    expect(await b?.requeue({ delay: "1s" })).toMatchObject({ ok: true, state: "delayed" });
+    expect(await c?.requeue()).toMatchObject({ ok: true, state: "pending" });
+    expect(await d?.reject("no")).toMatchObject({ ok: true, state: "rejected" });
+    expect(await queue.settle([{ receipt: a?.receipt ?? "", outcome: "extend", lease: "2h" }])).toMatchObject([
+      { ok: true },
+    ]);
+  });
+
+  test("sweep promotes and reclaims", async () => {
+    rig.now += 300_000;
+    expect(await rig.sweepOnce()).toEqual(["ok", 1, 4, 0, 0, 0]);
+  });
+
+  test("cancel frees a task's payload", async () => {
+    expect(await rig.queue().cancel("t20")).toEqual({ ok: true, state: "rejected" });
+    expect(await rig.queue().cancel("due")).toEqual({ ok: true, state: "rejected" });
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import { QUEUE, useRig } from "../support/rig.ts";
+
+// What a release must do with records that it did not write so: other releases', or broken by a failover.
+const rig = useRig({ sound: false });
+const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
+
+describe("a record of a newer release is refused as a whole, and nothing changes (law 12)", () => {
+  const newer = (field: string) => rig.command("HSET", key("tasks"), field, "2;x=y\nunknown");
+  const refuses = async (run: () => Promise<unknown>) => {
+    const before = await rig.keySpace();
+    await expect(run()).rejects.toMatchObject({ code: "newer_schema" });
+    expect(await rig.keySpace()).toEqual(before);
+  };
+
+  test.each(["b", ".b"])("in %s", async (field) => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+    await newer(field);
+    await refuses(() => queue.dequeue({ max: 3 }));
+    await refuses(() => queue.dequeue({ max: 2 }));
+    await refuses(() => queue.get("b"));
+    await refuses(() => queue.cancel("b"));
+    if (field === "b") {
+      await refuses(() => queue.enqueue(1, { id: "b" }));
+      await refuses(() => queue.enqueueMany([{ payload: 1 }, { payload: 1, id: "b" }]));
+    }
+    expect((await queue.dequeue())[0]?.id).toBe("a");
+  });
+
+  test("at settle and at sweep", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+    const [a, b] = await queue.dequeue({ max: 2, lease: 10 });
+    await newer(".b");
+    await refuses(() =>
+      queue.settle([a, b].map((task) => ({ receipt: task?.receipt ?? "", outcome: "complete" as const }))),
+    );
+    rig.now += 10;
+    const before = await rig.keySpace();
+    expect(await rig.sweepOnce()).toEqual(["newer_schema"]);
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("a dequeue still gives what it can read", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+    await queue.dequeue({ lease: 10 });
+    await newer(".a");
+    rig.now += 10;
+    expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["b"]);
+  });
+});
+
+describe("an entry of the list that is no task to deliver is put aside and counted, never delivered (law 10)", () => {
+  test("an id without a payload, one that is working, one that has ended", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c", "lost"].map((id) => ({ id, payload: id })));
+    const [a, b] = await queue.dequeue({ max: 2 });
+    await b?.complete();
+    await rig.command("HDEL", key("tasks"), "lost");
+    await rig.command("RPUSH", key("pending"), "a", "b");
+    expect((await queue.dequeue({ max: 10 })).map(({ id }) => id)).toEqual(["c"]);
+    expect(await queue.counts()).toMatchObject({ pending: 0, working: 2, broken: 3 });
+    expect(await a?.complete()).toMatchObject({ ok: true });
+  });
+
+  test("a lease whose record is gone comes back as a first delivery", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("p", { id: "a", maxAttempts: 3 });
+    const [stale] = await queue.dequeue({ lease: 10 });
+    await rig.command("HDEL", key("tasks"), ".a");
+    rig.now += 10;
+    const [task] = await queue.dequeue({ lease: 10 });
+    expect(task).toMatchObject({ id: "a", payload: "p" });
+    expect(await stale?.complete()).toMatchObject({ ok: false });
+    expect(await queue.get("a")).toMatchObject({ state: "working", attempt: 1, charged: 1 });
+  });
+
+  test("a key of another type is an error of that call, and nothing changes", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("p", { id: "a" });
+    await rig.command("DEL", key("tasks"));
+    await rig.command("SET", key("tasks"), "text");
+    const before = await rig.keySpace();
+    await expect(queue.enqueue("q")).rejects.toMatchObject({ code: "redis_error" });
+    await expect(queue.dequeue({ max: 5 })).rejects.toMatchObject({ code: "redis_error" });
+    await expect(queue.get("a")).rejects.toMatchObject({ code: "redis_error" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+});
