@@ -6,7 +6,7 @@ export default defineConfig({
     index: "src/index.ts",
     upstash: "src/transport/upstash.ts",
     resp: "src/transport/resp.ts",
-    http: "src/http/app.ts",
+    http: "src/http/index.ts",
     cloudflare: "serverless/cloudflare.ts",
     local: "src/local/index.ts",
     cli: "src/cli/main.ts",
