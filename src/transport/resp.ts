@@ -163,9 +163,18 @@ function networkError(error: unknown, ...commands: Words[]): string {
 /** @throws {SluiceError} that never repeats the URL: it may hold a password */
 function checkedUrl(url: unknown): string {
   const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
-  if (!parsed || !/^rediss?:$/.test(parsed.protocol) || !/^(?:\/\d*)?$/.test(parsed.pathname)) {
-    const form = "redis://[user[:password]@]host[:port][/database] or rediss://…";
-    throw new SluiceError("invalid_argument", `resp: url must be of the form ${form}`, "url");
+  if (parsed && /^rediss?:$/.test(parsed.protocol) && /^(?:\/\d*)?$/.test(parsed.pathname)) {
+    if (canDecode(parsed.username) && canDecode(parsed.password)) return parsed.href;
   }
-  return parsed.href;
+  const form = "redis://[user[:password]@]host[:port][/database] or rediss://…";
+  throw new SluiceError("invalid_argument", `resp: url must be of the form ${form}`, "url");
+}
+
+function canDecode(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,9 +1,8 @@
 import { Redis } from "@upstash/redis/cloudflare";
 
 import { SluiceError } from "../errors.ts";
-import type { SluiceErrorCode } from "../errors.ts";
 import type { Transport } from "../queue/transport.ts";
-import { isRefusedForNow, redisError, withhold } from "./redis-error.ts";
+import { redisError, withhold } from "./redis-error.ts";
 import type { Words } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
 import { Transient } from "./retry.ts";
@@ -60,12 +59,11 @@ export function upstash(
  * - Replies stay as they are: with deserialization the text `"42"` becomes a number.
  * - Strings come as JSON, not base64: the SDK's base64 decoder drops a byte order mark at the start
  *   of a text, and costs time. All that Sluice stores is UTF-8.
- * - Commands go straight to its HTTP client: its typed methods rewrite arguments, and its errors
- *   for a pipeline hide which commands worked.
+ * - Requests go straight to its HTTP client: its pipeline cannot take a command by its name.
  * - The Cloudflare entry is the one that touches neither `process` nor fetch's `cache` option.
- *
- * The SDK shows neither the HTTP status nor the headers of a reply. So a failure is judged by its
- * text, and a Retry-After cannot be honoured.
+ * - It calls the global fetch, and shows neither the status nor the headers of a reply. So a single
+ *   command goes as a pipeline too: there the error of a command stands in the reply, and whatever
+ *   comes as an HTTP error is about the request. A Retry-After cannot be honoured.
  */
 class Endpoint extends Redis {
   constructor(url: string, token: string) {
@@ -80,8 +78,8 @@ class Endpoint extends Redis {
     });
   }
 
-  async post(path: string[], body: unknown, signal: AbortSignal): Promise<unknown> {
-    const reply: unknown = await this.client.request({ path, body, signal });
+  async post(commands: readonly Words[], signal: AbortSignal): Promise<unknown> {
+    const reply: unknown = await this.client.request({ path: ["pipeline"], body: commands, signal });
     // With an aborted signal the SDK resolves, to a reply that nobody gave.
     if (signal.aborted) throw new Transient("the request was aborted");
     return reply;
@@ -90,16 +88,9 @@ class Endpoint extends Redis {
 
 function exchangeOver(endpoint: Endpoint): Exchange {
   return async (commands, signal) => {
-    const isPipeline = commands.length > 1;
-    let reply: unknown;
-    try {
-      reply = await (isPipeline
-        ? endpoint.post(["pipeline"], commands, signal)
-        : endpoint.post([], commands[0], signal));
-    } catch (error) {
-      return [refusal(error, commands)];
-    }
-    const results = isPipeline ? reply : [reply];
+    const results = await endpoint.post(commands, signal).catch((error: unknown) => {
+      throw failure(error, commands);
+    });
     if (!Array.isArray(results) || results.length !== commands.length) throw new Transient(notAReply);
     return results.map(toAnswer);
   };
@@ -114,38 +105,20 @@ function toAnswer(result: unknown): Answer {
   throw new Transient(notAReply);
 }
 
-/** Upstash answers such a text with an HTTP error although it comes from Redis. */
-const fromRedis = /^[A-Z]{2,}[A-Z0-9]*\b/;
-const trouble =
-  /internal (?:server )?error|too many requests|bad gateway|service unavailable|gateway time-?out/i;
-/** The reason phrases of those HTTP errors that another try would meet again. */
-const inVain = /^(?:bad request|not found|method not allowed)\b/i;
+/** HTTP errors that another try would meet again. Those of credentials, quota and size have codes. */
+const inVain = /syntax error|parse|malformed|unsupported|bad request|not found|not allowed/i;
 
-/**
- * What an exception of the SDK means. Its messages quote commands and replies, which go no further.
- * @returns the answer to the only command, where it was refused
- * @throws what ends or repeats the request as a whole
- */
-function refusal(error: unknown, commands: readonly Words[]): Answer {
-  if (error instanceof Transient) throw error;
-  if (!(error instanceof Error)) throw new Transient("an unknown failure");
-  if (error.name === "UpstashJSONParseError") throw new Transient("a reply that is not JSON");
+/** What an exception of the SDK means. Its messages quote commands and replies: that goes no further. */
+function failure(error: unknown, commands: readonly Words[]): Error {
+  if (error instanceof Transient) return error;
+  if (!(error instanceof Error)) return new Transient("an unknown failure");
+  if (error.name === "UpstashJSONParseError") return new Transient("a reply that is not JSON");
   const text = withhold(error.message, ...commands);
-  if (error.name !== "UpstashError") throw new Transient(`a network error (${systemCode(error) ?? text})`);
-
-  const isAnswer = (fromRedis.test(text) && !trouble.test(text)) || inVain.test(text);
-  const refused = redisError(text);
-  if (aboutTheRequest.has(refused.code)) throw refused;
-  if (!isAnswer || isRefusedForNow(text)) throw new Transient(`an HTTP error (${text})`);
-  if (commands.length > 1) throw refused;
-  return { redisError: text };
+  if (error.name !== "UpstashError") return new Transient(`a network error (${systemCode(error) ?? text})`);
+  const refusal = redisError(text);
+  if (refusal.code !== "redis_error" || inVain.test(text)) return refusal;
+  return new Transient(`an HTTP error (${text})`);
 }
-
-const aboutTheRequest: ReadonlySet<SluiceErrorCode> = new Set([
-  "redis_unauthorized",
-  "redis_quota",
-  "too_large",
-]);
 
 /** Such as `ECONNREFUSED`, where the runtime gives one. */
 function systemCode({ cause }: Error): string | undefined {

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+
+import { SluiceError } from "../../src/errors.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+
+const url = "https://eu1-some.upstash.io";
+const token = "AbC123==";
+
+function refusal(make: () => unknown): { code: string; message: string; path: string | undefined } {
+  try {
+    make();
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error;
+    expect(error.stack).not.toContain("secret");
+    return { code: error.code, message: error.message, path: error.path };
+  }
+  throw new Error("was not refused");
+}
+
+describe("upstash takes", () => {
+  interface Env {
+    UPSTASH_REDIS_REST_URL: string;
+    UPSTASH_REDIS_REST_TOKEN: string;
+    OTHER: { binding: true };
+  }
+  const env: Env = {
+    UPSTASH_REDIS_REST_URL: url,
+    UPSTASH_REDIS_REST_TOKEN: token,
+    OTHER: { binding: true },
+  };
+
+  test("the environment of a Worker, or process.env", () => {
+    expect(upstash(env)).toHaveProperty("send");
+    const before = process.env;
+    process.env = { ...before, UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token };
+    expect(upstash(process.env, { retry: { tries: 1 } })).toHaveProperty("send");
+    process.env = before;
+  });
+
+  test("credentials, with options beside them or behind them", () => {
+    expect(upstash({ url, token })).toHaveProperty("send");
+    expect(upstash({ url: `${url}/`, token, retry: { tries: 1 } })).toHaveProperty("send");
+    const bad = { deadline: -1 };
+    expect(refusal(() => upstash({ url, token, retry: bad })).path).toBe("retry.deadline");
+    expect(refusal(() => upstash(env, { retry: bad })).path).toBe("retry.deadline");
+  });
+});
+
+describe("upstash refuses", () => {
+  test.each([
+    [{}, "upstash: UPSTASH_REDIS_REST_URL is missing", "UPSTASH_REDIS_REST_URL"],
+    [
+      { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: "" },
+      "upstash: UPSTASH_REDIS_REST_TOKEN is missing",
+      "UPSTASH_REDIS_REST_TOKEN",
+    ],
+    [{ url: undefined, token }, "upstash: url is missing", "url"],
+    [{ url, token: undefined }, "upstash: token is missing", "token"],
+    [{ url: "secret", token }, "upstash: url must be an http or https URL", "url"],
+    [{ url: "redis://secret@host", token }, "upstash: url must be an http or https URL", "url"],
+    [
+      { url: "https://secret@host.io", token },
+      "upstash: url must have no user, password, query or fragment",
+      "url",
+    ],
+    [
+      { url: `${url}?_token=secret`, token },
+      "upstash: url must have no user, password, query or fragment",
+      "url",
+    ],
+    [
+      { url, token: "secret\n" },
+      "upstash: token must be printable ASCII without spaces or line breaks",
+      "token",
+    ],
+  ])("%o", (from, message, path) => {
+    expect(refusal(() => upstash(from))).toEqual({ code: "invalid_argument", message, path });
+  });
+});
+
+describe("resp refuses", () => {
+  const form = "redis://[user[:password]@]host[:port][/database] or rediss://…";
+  test.each(["", "secret", "http://secret@host", "redis://host/secret", "redis://:sec%ret@host"])(
+    "%j",
+    (address) => {
+      expect(refusal(() => resp(address))).toEqual({
+        code: "invalid_argument",
+        message: `resp: url must be of the form ${form}`,
+        path: "url",
+      });
+    },
+  );
+
+  test("options of retry that are none", () => {
+    expect(refusal(() => resp({ url: "redis://localhost", retry: { tries: 0 } })).path).toBe("retry.tries");
+  });
+});

@@ -1,0 +1,87 @@
+import { connect, createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { once } from "node:events";
+
+/** A TCP proxy in front of a Redis that can lose replies, hold them back and break connections. */
+export interface Proxy {
+  /** `redis://` URL of the proxy. */
+  readonly url: string;
+  /** Connections that were opened so far. */
+  connections(): number;
+  /** Where the next connections lead. */
+  leadTo(port: number): void;
+  /** Breaks the connection in place of the next reply. */
+  loseNextReply(): void;
+  /**
+   * Keeps back the replies on the connections there are now until {@link Proxy.release}; resolves
+   * when there is the first.
+   */
+  hold(): Promise<void>;
+  release(): void;
+  /** Breaks all connections. */
+  breakAll(): void;
+  stop(): Promise<void>;
+}
+
+export async function startProxy(firstPort: number): Promise<Proxy> {
+  let target = firstPort;
+  let opened = 0;
+  let losing = false;
+  let held: (() => void)[] = [];
+  let holding: ReadonlySet<Socket> = new Set();
+  let onHeld: (() => void) | undefined;
+  const sockets = new Set<Socket>();
+
+  const server = createServer((client) => {
+    opened++;
+    const redis = connect(target, "127.0.0.1");
+    for (const [socket, other] of [
+      [client, redis],
+      [redis, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("error", () => other.destroy());
+      socket.on("close", () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+    client.on("data", (chunk) => redis.write(chunk));
+    redis.on("data", (chunk) => {
+      if (losing) {
+        losing = false;
+        client.destroy();
+      } else if (holding.has(client)) {
+        held.push(() => client.write(chunk));
+        onHeld?.();
+      } else {
+        client.write(chunk);
+      }
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+
+  const breakAll = () => sockets.forEach((socket) => socket.destroy());
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => opened,
+    leadTo: (port) => void (target = port),
+    loseNextReply: () => void (losing = true),
+    hold: () => {
+      holding = new Set(sockets);
+      return new Promise((resolve) => (onHeld = resolve));
+    },
+    release: () => {
+      for (const write of held) write();
+      held = [];
+      holding = new Set();
+    },
+    breakAll,
+    stop: async () => {
+      breakAll();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
