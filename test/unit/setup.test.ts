@@ -1,0 +1,71 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-setup-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Starts a script that runs `body` in the foreground with tools/setup.mjs. */
+async function foreground(body: string) {
+  const inner = join(folder, "inner.mjs");
+  const outer = join(folder, "outer.mjs");
+  const setup = pathToFileURL(join(root, "tools/setup.mjs")).href;
+  await writeFile(inner, body);
+  await writeFile(
+    outer,
+    `import { runForeground } from "${setup}"; runForeground(process.execPath, ["${inner}"]);`,
+  );
+  return spawn(process.execPath, [outer], { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+test.for([
+  [
+    "test.mjs",
+    /^sluice: redis-server is needed and is not on the PATH\.\nDebian, Ubuntu: sudo apt-get install/,
+  ],
+  ["start.mjs", /\nOr name a running Redis: REDIS_URL=/],
+] as const)(
+  "without a redis-server and a way to install it, %s says what to do",
+  async ([script, message]) => {
+    const env = { PATH: folder };
+    const failure = promisify(execFile)(process.execPath, [join(root, "tools", script)], { env });
+    await expect(failure).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(message) as string,
+    });
+  },
+);
+
+test("the exit status of what runs in the foreground is passed on", async () => {
+  const child = await foreground("process.exit(7)");
+  expect(await once(child, "exit")).toEqual([7, null]);
+});
+
+test("a signal reaches what runs in the foreground once, however often it is sent", async () => {
+  const child = await foreground(`
+    let count = 0;
+    process.on("SIGINT", () => ++count === 1 && setTimeout(() => process.exit(count), 300));
+    setInterval(() => {}, 1000);
+    console.log("ready");
+  `);
+  await once(child.stdout, "data");
+  child.kill("SIGINT");
+  await new Promise((done) => setTimeout(done, 50));
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([1, null]);
+});
+
+test("what ends by a signal is told as a shell tells it", async () => {
+  const child = await foreground(`process.kill(process.pid, "SIGKILL")`);
+  expect(await once(child, "exit")).toEqual([137, null]);
+});

@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createClient } from "@redis/client";
+import { expect, test } from "vitest";
+import { startRedis } from "../support/redis.ts";
+
+async function answers(url: string): Promise<boolean> {
+  const client = createClient({ url, socket: { reconnectStrategy: false } });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return (await client.ping()) === "PONG";
+  } catch {
+    return false;
+  } finally {
+    if (client.isOpen) client.destroy();
+  }
+}
+
+test("each test's Redis has a port of its own, and ends when it is stopped", async () => {
+  const servers = await Promise.all([startRedis(), startRedis(), startRedis()]);
+  expect(new Set(servers.map(({ port }) => port)).size).toBe(3);
+  expect(await Promise.all(servers.map(({ url }) => answers(url)))).toEqual([true, true, true]);
+  await Promise.all(servers.map((server) => server.stop()));
+  expect(await Promise.all(servers.map(({ url }) => answers(url)))).toEqual([false, false, false]);
+});
+
+test("a test's Redis ends with a process that is killed", async () => {
+  const source = `
+    import { startRedis } from ${JSON.stringify(new URL("../support/redis.ts", import.meta.url).href)};
+    console.log((await startRedis()).url);
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  const url = line.toString().trim();
+  expect(await answers(url)).toBe(true);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  await expect.poll(() => answers(url), { timeout: 20_000 }).toBe(false);
+});
+
+test("an argument that redis-server refuses is told with its message", async () => {
+  await expect(startRedis({ args: ["--no-such-option", "1"] })).rejects.toThrow("Bad directive");
+});
