@@ -10,11 +10,12 @@ import type {
 import { style } from "./docs-style.ts";
 import { problems } from "./problem.ts";
 
-let page: { readonly html: string; readonly policy: string } | undefined;
+const pages = new WeakMap<OpenApiDocument, { readonly html: string; readonly policy: string }>();
 
 /** The OpenAPI document as a page to read: no scripts, nothing from elsewhere. */
 export async function docsPage(document: OpenApiDocument): Promise<Response> {
-  page ??= { html: render(document), policy: await policy() };
+  const page = pages.get(document) ?? { html: render(document), policy: await policy() };
+  pages.set(document, page);
   return new Response(page.html, {
     headers: {
       "content-type": "text/html; charset=utf-8",

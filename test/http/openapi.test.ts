@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { docsPage } from "../../src/http/docs.ts";
 import { openapi } from "../../src/http/openapi.gen.ts";
 import type { Operation } from "../../src/http/openapi-document.ts";
 import { problems } from "../../src/http/problem.ts";
@@ -192,6 +193,13 @@ describe("the page", () => {
     const style = /<style>([^]*?)<\/style>/.exec(body)?.[1] ?? "";
     const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
     expect(policy).toContain(Buffer.from(hash).toString("base64"));
+  });
+
+  it("shows whatever the document says as text", async () => {
+    const hostile = { ...openapi, info: { ...openapi.info, title: `<script>"&'`, description: "a `<b>` c" } };
+    const html = await (await docsPage(hostile)).text();
+    expect(html).toContain("<h1>&#60;script&#62;&#34;&#38;&#39;");
+    expect(html).toContain("<p>a <code>&#60;b&#62;</code> c</p>");
   });
 
   it("has balanced elements and ids that are there once", async () => {
