@@ -21,6 +21,12 @@ export class Transient extends Error {
   override readonly name = "Transient";
 }
 
+class TimedOut extends Transient {
+  constructor(timeout: number) {
+    super(`no answer within ${Math.round(timeout)} ms`);
+  }
+}
+
 /** Time and chance, so that tests can own them. */
 export interface Pace {
   /** Milliseconds of a clock that never goes back. */
@@ -108,7 +114,8 @@ export async function retrying<T>(
       if (accept(await within(Math.min(policy.tryTimeout, left), signal, attempt)) === "done") return;
     } catch (error) {
       if (!(error instanceof Transient)) throw error;
-      last = error.message;
+      // A try that the deadline cut short says less than the one before it.
+      if (tries === 1 || left >= policy.tryTimeout || !(error instanceof TimedOut)) last = error.message;
       const wait = backoff(tries, policy, pace.random);
       if (tries >= policy.tries || pace.now() + wait >= end) {
         throw unreachable(tries, pace.now() - start, last);
@@ -132,7 +139,7 @@ async function within<T>(
       reject(error);
       controller.abort(error);
     };
-    timer = setTimeout(() => end(new Transient(`no answer within ${Math.round(timeout)} ms`)), timeout);
+    timer = setTimeout(() => end(new TimedOut(timeout)), timeout);
     onAbort = () => end(aborted());
     caller?.addEventListener("abort", onAbort);
   });

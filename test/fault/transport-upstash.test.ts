@@ -191,7 +191,7 @@ describe("is sent again, as a resend:", () => {
 
   test("a request without an answer", async () => {
     const sent = answering(never, ok);
-    expect(await transport({ tryTimeout: 500 }).send([call])).toEqual([{ reply: "done" }]);
+    expect(await transport({ tryTimeout: 1_000 }).send([call])).toEqual([{ reply: "done" }]);
     expect(sent.map(({ body }) => body)).toEqual([[firstCopy], [resend]]);
   });
 
@@ -225,12 +225,11 @@ describe("is sent again, as a resend:", () => {
 });
 
 test("a server that never answers is given up at the deadline", async () => {
-  const sent = answering(never, never, never, never, never, never);
-  const { code, message } = await failure(transport({ tryTimeout: 200, deadline: 500 }).send([call]));
-  expect({ code, tries: `in ${sent.length} tries` }).toEqual({
-    code: "redis_unreachable",
-    tries: /in \d+ tries/.exec(message)?.[0],
-  });
+  const sent = answering(never);
+  const { code, message } = await failure(transport({ deadline: 50 }).send([call]));
+  expect(code).toBe("redis_unreachable");
+  expect(message).toMatch(/in 1 try over \d+ ms; the last time: no answer within \d+ ms$/);
+  expect(sent.length).toBeLessThan(2);
 });
 
 describe("a request that is refused is not sent again:", () => {

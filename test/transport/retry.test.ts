@@ -182,6 +182,25 @@ describe("retrying", () => {
     expect(accepted).toEqual(["second"]);
   });
 
+  test("a last try that the deadline cuts short does not hide why the others failed", async () => {
+    const own = ownPace();
+    let tries = 0;
+    const end = retrying(
+      retryPolicy({ deadline: 100 }),
+      own.pace,
+      undefined,
+      () => {
+        if (++tries === 1) return Promise.reject(new Transient("no luck"));
+        own.take(50);
+        return new Promise<never>(() => undefined);
+      },
+      () => "done",
+    );
+    await expect(end).rejects.toMatchObject({
+      message: "Redis gave no useful answer in 2 tries over 100 ms; the last time: no luck",
+    });
+  });
+
   test("a try that never settles ends at the deadline", async () => {
     const end = retrying(
       retryPolicy({ deadline: 30, tryTimeout: 5_000 }),
