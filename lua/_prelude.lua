@@ -53,57 +53,76 @@ local function newer(record)
   return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
 end
 
--- The letter options in the first line of a record, and the text behind that line.
+-- The letter options at the end of a record's first line.
+local function parse_letters(into, letters)
+  for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+    into[letter] = value
+  end
+  return into
+end
+
+-- What a fixed record says, without a copy of its payload.
+local function parse_fixed(fixed)
+  local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\n]*)')
+  return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+
+-- Nine fields in fixed places, for they change most, then letters.
+local CHANGING = '^1' .. string.rep(';([^;\n]*)', 9) .. '([^\n]*)\n(.*)$'
+
+-- What a changing record says, and the text behind its first line (a result or an error).
 local function parse(record)
-  local options, text = {}, ''
+  local task, text = {}, ''
   if record and record ~= '' then
-    local stop = string.find(record, '\n', 1, true)
-    for letter, value in string.gmatch(string.sub(record, 1, stop - 1), ';(%a)=([^;]*)') do
-      options[letter] = value
-    end
-    text = string.sub(record, stop + 1)
-  end
-  return options, text
-end
-
--- The options of a fixed record, without a copy of its payload.
-local function parse_fixed(record)
-  return (parse(string.match(record, '^[^\n]*\n?')))
-end
-
--- The changing record of a task, from its options and its text (a result or an error).
-local function format(options, text)
-  local parts = { '1' }
-  for letter in string.gmatch('veacxsnkquzylmrdtfgp', '.') do
-    if options[letter] then
-      parts[#parts + 1] = letter .. '=' .. options[letter]
+    local letters
+    task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
+      string.match(record, CHANGING)
+    if letters ~= '' then
+      parse_letters(task, letters)
     end
   end
-  return table.concat(parts, ';') .. '\n' .. text
+  return task, text
 end
 
--- Counts an option up or down; an absent one is 0.
-local function add(options, letter, amount)
-  options[letter] = int(tonumber(options[letter] or 0) + amount)
-end
-
--- The options and the text of a task; what it fixed at enqueue is taken over from there once.
-local function options_of(fixed, record)
-  local options, text = parse(record)
-  if not options.e then
+-- As `parse`; what the task fixed at enqueue is taken over from there once.
+local function parse_with(fixed, record)
+  local task, text = parse(record)
+  if (task.e or '') == '' then
     local first = parse_fixed(fixed)
-    for letter in string.gmatch('emrdt', '.') do
-      options[letter] = first[letter]
-    end
-    options.v = options.v or '1'
+    task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+    task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+    task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
   end
-  return options, text
+  return task, text
+end
+
+-- The changing record of a task.
+local function format(task, text)
+  local letters = ''
+  for _, letter in ipairs({ 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }) do
+    if task[letter] then
+      letters = letters .. ';' .. letter .. '=' .. task[letter]
+    end
+  end
+  local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+  return table.concat(fields, ';') .. letters .. '\n' .. text
+end
+
+-- The record of an id that has nothing but entries in the list left over from cancelled lives.
+local function ghost_record(state, ghosts)
+  local task = { v = '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+  return format(task, '')
+end
+
+-- Counts a field up or down; an absent one is 0.
+local function add(task, field, amount)
+  task[field] = int(tonumber(task[field] or 0) + amount)
 end
 
 -- True where a delivery more would be one too many.
-local function exhausted(options)
-  local most = tonumber(options.m or DEFAULT_MAX_ATTEMPTS)
-  return most > 0 and tonumber(options.c or 0) >= most
+local function exhausted(task)
+  local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+  return most > 0 and tonumber(task.c) >= most
 end
 
 -- Writes that a script has decided on; `commit` carries them out.
@@ -111,36 +130,39 @@ local function new_plan()
   return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
 end
 
--- Adds "keep this record" to a plan.
-local function keep(plan, id, options, text)
-  plan.fields[#plan.fields + 1] = '.' .. id
-  plan.fields[#plan.fields + 1] = format(options, text)
+local function append(list, first, second)
+  list[#list + 1] = first
+  list[#list + 1] = second
+end
+
+-- Adds the end of a lease to a plan: the task waits again.
+local function wait_again(plan, id, task, text)
+  task.s, task.k, task.l = '', '', ''
+  add(task, 'v', 1)
+  append(plan.fields, '.' .. id, format(task, text))
 end
 
 -- Adds the end of a task to a plan. What is kept of it, and for how long, was fixed at enqueue; a
 -- cancelled task keeps only its tombstone.
-local function finish(plan, id, options, text, now, state, reason)
+local function finish(plan, id, task, text, now, state, reason)
   local ttl = 0
   if state == 'completed' then
-    ttl = tonumber(options.r or DEFAULT_RESULT_TTL)
+    ttl = tonumber(task.r or DEFAULT_RESULT_TTL)
   elseif reason ~= 'cancelled' then
-    ttl = tonumber(options.d or DEFAULT_DEAD_TTL)
+    ttl = tonumber(task.d or DEFAULT_DEAD_TTL)
   end
-  add(options, 'v', 1)
-  options.s = string.sub(state, 1, 1)
-  options.y = reason ~= '' and reason or nil
-  options.z = int(now)
-  options.k, options.l, options.m, options.r, options.d = nil, nil, nil, nil, nil
+  add(task, 'v', 1)
+  task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+  task.y = reason ~= '' and reason or nil
+  task.z = int(now)
+  task.m, task.r, task.d = nil, nil, nil
   if state == 'rejected' and ttl > 0 then
-    plan.dead[#plan.dead + 1] = int(now)
-    plan.dead[#plan.dead + 1] = id
+    append(plan.dead, task.z, id)
   else
-    plan.fields[#plan.fields + 1] = id
-    plan.fields[#plan.fields + 1] = ''
+    append(plan.fields, id, '')
   end
-  keep(plan, id, options, ttl > 0 and text or '')
-  plan.expiry[#plan.expiry + 1] = int(now + math.max(ttl, RESEND_WINDOW))
-  plan.expiry[#plan.expiry + 1] = id
+  append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+  append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
 end
 
 -- Carries out a plan. What frees memory stands first: Redis at its limit refuses a script whose first
@@ -178,17 +200,15 @@ local function reclaim(pending, working, delayed, tasks, expiry, dead, now, limi
     if newer(records[i]) then
       return nil
     end
-    local options, text = parse(records[i])
+    local task, text = parse_with('', records[i])
     plan.leave[#plan.leave + 1] = ids[i]
-    add(options, 'x', 1)
-    if options.f then
-      finish(plan, ids[i], options, text, now, 'rejected', 'cancelled')
-    elseif exhausted(options) then
-      finish(plan, ids[i], options, text, now, 'rejected', 'lease_expired')
+    add(task, 'x', 1)
+    if task.f then
+      finish(plan, ids[i], task, text, now, 'rejected', 'cancelled')
+    elseif exhausted(task) then
+      finish(plan, ids[i], task, text, now, 'rejected', 'lease_expired')
     else
-      options.s, options.k, options.l = nil, nil, nil
-      add(options, 'v', 1)
-      keep(plan, ids[i], options, text)
+      wait_again(plan, ids[i], task, text)
       plan.front[#plan.front + 1] = ids[i]
     end
   end

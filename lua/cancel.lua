@@ -14,24 +14,24 @@ local fixed, record, ghosts = found[1], found[2], tonumber(found[3] or 0)
 if newer(fixed) or newer(record) then
   return { 'newer_schema' }
 end
-local options, text = options_of(fixed or '', record)
-if not fixed or options.s == 'g' then
+local task, text = parse_with(fixed or '', record)
+if not fixed or task.s == 'g' then
   return { 'not_found' }
 end
-if lease ~= '' and (options.n or '0') ~= lease then
+if lease ~= '' and task.n ~= lease then
   return { 'lease_lost' }
 end
-if options.s == 'c' or (options.s == 'r' and options.y ~= 'cancelled') then
+if task.s == 'c' or (task.s == 'r' and task.y ~= 'cancelled') then
   return { 'already_ended' }
-elseif options.s == 'r' then
+elseif task.s == 'r' then
   return { 'rejected' }
 end
 
-if options.s == 'w' then
-  if not options.f then
-    options.f = '1'
-    add(options, 'v', 1)
-    redis.call('HSET', tasks, '.' .. id, format(options, text))
+if task.s == 'w' then
+  if not task.f then
+    task.f = '1'
+    add(task, 'v', 1)
+    redis.call('HSET', tasks, '.' .. id, format(task, text))
   end
   return { 'working' }
 end
@@ -40,9 +40,9 @@ local now = clock(test_now)
 local plan = new_plan()
 if redis.call('ZREM', delayed, id) == 0 then
   -- In the list, where finding it would take time: the entry stays as a ghost that dequeue drops.
-  add(options, 'g', 1)
+  add(task, 'g', 1)
   plan.fields = { '~ghosts', int(ghosts + 1) }
 end
-finish(plan, id, options, '', now, 'rejected', 'cancelled')
+finish(plan, id, task, '', now, 'rejected', 'cancelled')
 commit(plan, nil, working, delayed, tasks, expiry, nil)
 return { 'rejected' }

@@ -79,10 +79,10 @@ local function records(first, last)
   return redis.pcall('HMGET', tasks, unpack(fields))
 end
 
-local function add_task(reply, id, options, deadline, fixed)
-  for _, value in ipairs({ id, tonumber(options.a), tonumber(options.n), deadline, fixed }) do
-    reply[#reply + 1] = value
-  end
+local function give(reply, id, task, deadline, fixed)
+  append(reply, id, tonumber(task.a))
+  append(reply, tonumber(task.n), deadline)
+  reply[#reply + 1] = fixed
 end
 
 -- The reply to a copy of a call that has run already: what is still leased under its token.
@@ -90,10 +90,10 @@ local function lease_again(ids)
   local reply = { 'ok', now or clock(test_now) }
   for id in string.gmatch(ids, '%S+') do
     local found = redis.call('HMGET', tasks, id, '.' .. id)
-    local options = parse(found[2])
-    if options.s == 'w' and options.k == token then
+    local task = parse(found[2])
+    if task.s == 'w' and task.k == token then
       local deadline = redis.call('ZSCORE', working, id)
-      add_task(reply, id, options, tonumber(deadline), found[1])
+      give(reply, id, task, tonumber(deadline), found[1])
     end
   end
   return reply
@@ -110,22 +110,22 @@ if drained then
   end
 end
 
-local taken, cap, bytes = {}, max, 0
-local tasks_by_id = {} -- as this call leaves them
+local taken, company, bytes = {}, max, 0
+local entries = {} -- id -> what was found of it, as this call leaves it
 local ghosts, broken = 0, 0
 local counter
 
 -- True for an entry of the list that is no task to deliver: one cancelled, or one without a sound record.
-local function stray(task)
-  local options = task.options
-  if tonumber(options.g or 0) > 0 then
-    add(options, 'g', -1)
-    options.g = options.g ~= '0' and options.g or nil
+local function stray(entry)
+  local task = entry.task
+  if tonumber(task.g or 0) > 0 then
+    add(task, 'g', -1)
+    task.g = task.g ~= '0' and task.g or nil
     ghosts = ghosts + 1
-    task.changed = true
+    entry.changed = true
     return true
   end
-  if not task.fixed or task.fixed == '' or options.s then
+  if not entry.fixed or entry.fixed == '' or task.s ~= '' then
     broken = broken + 1
     return true
   end
@@ -133,16 +133,19 @@ local function stray(task)
 end
 
 -- False where the batch must end before this task.
-local function take(task)
+local function take(entry)
   -- A task whose lease expired k times travels in a batch of at most max / 10^k.
-  local company = math.max(1, math.floor(max / 10 ^ tonumber(task.options.x or 0)))
-  local size = bytes + #task.fixed
-  if #taken >= math.min(cap, company) or (#taken > 0 and size > tonumber(max_bytes)) then
+  local most = company
+  if entry.task.x then
+    most = math.min(company, math.max(1, math.floor(max / 10 ^ tonumber(entry.task.x))))
+  end
+  local size = bytes + #entry.fixed
+  if #taken >= most or (#taken > 0 and size > tonumber(max_bytes)) then
     return false
   end
-  cap, bytes = math.min(cap, company), size
-  taken[#taken + 1] = task
-  task.options.s = 'w'
+  company, bytes = most, size
+  taken[#taken + 1] = entry
+  entry.task.s = 'w'
   return true
 end
 
@@ -170,19 +173,18 @@ repeat
       put_back(1)
       return { 'newer_schema' }
     end
-    if not tasks_by_id[id] then
-      local options, text = options_of(fixed or '', record)
-      tasks_by_id[id] = { id = id, fixed = fixed, options = options, text = text }
+    if not entries[id] then
+      local task, text = parse_with(fixed or '', record)
+      entries[id] = { id = id, fixed = fixed, task = task, text = text }
     end
-    local task = tasks_by_id[id]
-    if not stray(task) and not take(task) then
+    if not stray(entries[id]) and not take(entries[id]) then
       full = true
       put_back(i)
       break
     end
   end
   position = last + 1
-  full = full or #taken >= cap
+  full = full or #taken >= company
   -- Strays do not stand in the way of tasks behind them, within bounds.
   if not full and not drained and position > #popped and #popped < max + SLICE then
     drained = pop(max - #taken) < max - #taken
@@ -197,63 +199,59 @@ if #taken > 0 or not drained then
   next_due = drained and next_due or now
 end
 
-local deadlines = {}
-local written = 0
-while written < #taken do
+-- Writes the records of leases first to last; the error where Redis has no room for them.
+local function write_leases(first, last)
   local fields = {}
-  if written == 0 then
+  if first == 1 then
     local held = { token }
-    for i, task in ipairs(taken) do
-      held[i + 1] = task.id
+    for i, entry in ipairs(taken) do
+      held[i + 1] = entry.id
     end
     fields = { '~lease', int(counter + #taken), slot, table.concat(held, ' ') }
   end
-  local last = math.min(written + 490, #taken)
-  for i = written + 1, last do
-    local task = taken[i]
-    local options = task.options
-    add(options, 'v', 1)
-    add(options, 'a', 1)
-    add(options, 'c', 1)
-    options.n, options.k, options.q = int(counter + i), token, int(now)
-    options.l = parse_fixed(task.fixed).l or lease
-    fields[#fields + 1] = '.' .. task.id
-    fields[#fields + 1] = format(options, task.text)
+  local now_text = int(now)
+  for i = first, last do
+    local task = taken[i].task
+    add(task, 'v', 1)
+    add(task, 'a', 1)
+    add(task, 'c', 1)
+    task.n, task.k, task.q = int(counter + i), token, now_text
+    task.l = string.match(taken[i].fixed, '^[^\n]*;l=(%d+)') or lease
+    append(fields, '.' .. taken[i].id, format(task, taken[i].text))
   end
   local reply = redis.pcall('HSET', tasks, unpack(fields))
-  if type(reply) == 'table' and reply.err then
+  return type(reply) == 'table' and reply.err and reply
+end
+
+for first = 1, #taken, 490 do
+  local failed = taken[first] and write_leases(first, math.min(first + 489, #taken))
+  if failed and first == 1 then
+    put_back(1)
+    return failed
+  elseif failed then
     -- Full in a way that taking ids off the list does not cure: whoever has no record goes back.
-    if written == 0 then
-      put_back(1)
-      return reply
-    end
-    for i = #taken, written + 1, -1 do
+    for i = #taken, first, -1 do
       redis.call('RPUSH', pending, taken[i].id)
       taken[i] = nil
     end
   end
-  written = last
 end
 
-local reply = { 'ok', next_due }
-for _, task in ipairs(taken) do
-  local options = task.options
-  local deadline = now + tonumber(options.l)
-  deadlines[#deadlines + 1] = int(deadline)
-  deadlines[#deadlines + 1] = task.id
-  add_task(reply, task.id, options, deadline, task.fixed)
+local reply, deadlines = { 'ok', next_due }, {}
+for _, entry in ipairs(taken) do
+  local deadline = now + tonumber(entry.task.l)
+  append(deadlines, int(deadline), entry.id)
+  give(reply, entry.id, entry.task, deadline, entry.fixed)
 end
 write('ZADD', working, deadlines)
 
 if ghosts > 0 then
   local fields, gone = {}, {}
-  for id, task in pairs(tasks_by_id) do
-    if task.changed and task.options.s == 'g' and not task.options.g then
-      gone[#gone + 1] = id
-      gone[#gone + 1] = '.' .. id
-    elseif task.changed and not task.options.k then
-      fields[#fields + 1] = '.' .. id
-      fields[#fields + 1] = format(task.options, task.text)
+  for id, entry in pairs(entries) do
+    if entry.changed and entry.task.s == 'g' and not entry.task.g then
+      append(gone, id, '.' .. id)
+    elseif entry.changed and entry.task.s ~= 'w' then
+      append(fields, '.' .. id, format(entry.task, entry.text))
     end
   end
   write('HDEL', tasks, gone)

@@ -8,6 +8,7 @@ local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at),
 --      or {'newer_schema'}
 
 local now = clock(test_now)
+local now_text = int(now)
 local count = (#new - 1) / 3
 
 local function id_of(i)
@@ -15,7 +16,7 @@ local function id_of(i)
 end
 
 local function record_of(i)
-  return '1;e=' .. int(now) .. new[3 * i + 1]
+  return '1;' .. now_text .. new[3 * i + 1]
 end
 
 -- stored[i]: false where the id is unknown, else its fixed record without the payload.
@@ -59,19 +60,18 @@ for i = 1, count do
     if newer(record) then
       return { 'newer_schema' }
     end
-    local options = parse(record)
-    if options.s == 'g' then
-      ghost = options
+    local task = parse(record)
+    if task.s == 'g' then
+      ghost = task
     else
-      created[i] = options.t == parse_fixed(record_of(i)).t and 1 or 0
+      created[i] = task.t == parse_fixed(record_of(i)).t and 1 or 0
     end
   end
   seen[id] = true
   if created[i] == nil then
     created[i] = 1
     if count > 1 or ghost then
-      fields[#fields + 1] = id
-      fields[#fields + 1] = record_of(i)
+      append(fields, id, record_of(i))
     end
     local when = new[3 * i]
     local due = 0
@@ -81,8 +81,7 @@ for i = 1, count do
       due = tonumber(when)
     end
     if due > now then
-      later[#later + 1] = int(due)
-      later[#later + 1] = id
+      append(later, int(due), id)
     elseif not ghost then
       back[#back + 1] = id
     else
@@ -92,8 +91,7 @@ for i = 1, count do
     end
     reused[id] = ghost ~= nil
     if ghost and tonumber(ghost.g) > 0 then
-      changed[#changed + 1] = '.' .. id
-      changed[#changed + 1] = format({ g = ghost.g }, '')
+      append(changed, '.' .. id, ghost_record('', ghost.g))
     elseif ghost then
       spent[#spent + 1] = '.' .. id
     end

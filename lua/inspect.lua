@@ -12,20 +12,20 @@ local fixed, record = found[1], found[2] or ''
 if newer(fixed) or newer(record) then
   return { 'newer_schema' }
 end
-local options = parse(record)
-if not fixed or options.s == 'g' then
+local task = parse(record)
+if not fixed or task.s == 'g' then
   return { 'not_found' }
 end
 
 local head = string.match(fixed, '^[^\n]*\n?')
-local headers = tonumber(parse(head).h or 0)
+local headers = tonumber(parse_fixed(head).h or 0)
 fixed = head .. string.sub(fixed, #head + 1, #head + headers)
 
-if options.s == 'c' then
+if task.s == 'c' then
   return { 'ok', 'completed', 0, fixed, record }
-elseif options.s == 'r' then
+elseif task.s == 'r' then
   return { 'ok', 'rejected', 0, fixed, record }
-elseif options.s == 'w' then
+elseif task.s == 'w' then
   local deadline = redis.call('ZSCORE', working, id)
   return { 'ok', 'working', tonumber(deadline or 0), fixed, record }
 end

@@ -44,14 +44,14 @@ local longer = {} -- id -> later deadline
 local open = {} -- id -> task as this call leaves it
 
 -- Where an outcome takes a task whose lease is current: state, reason, due.
-local function destination(options, outcome, ms)
+local function destination(task, outcome, ms)
   if outcome == 'complete' then
     return 'completed', '', 0
-  elseif options.f then
+  elseif task.f then
     return 'rejected', 'cancelled', 0
   elseif outcome == 'reject' then
     return 'rejected', 'rejected', 0
-  elseif exhausted(options) then
+  elseif exhausted(task) then
     return 'rejected', 'attempts_exhausted', 0
   elseif tonumber(ms) > 0 then
     return 'delayed', '', now + tonumber(ms)
@@ -60,28 +60,24 @@ local function destination(options, outcome, ms)
 end
 
 -- Ends the lease. Returns the item's part of the reply.
-local function leave(id, task, outcome, ms, counted, text, receipt)
-  local options = task.options
+local function leave(id, task, old_text, outcome, ms, counted, text, receipt)
   if outcome == 'requeue' and counted == '0' then
-    add(options, 'c', -1)
+    add(task, 'c', -1)
   end
-  local state, reason, due = destination(options, outcome, ms)
-  local flag = options.f and 1 or 0
-  text = (text ~= '' or outcome == 'complete') and text or task.text
+  local state, reason, due = destination(task, outcome, ms)
+  local flag = task.f and 1 or 0
+  text = (text ~= '' or outcome == 'complete') and text or old_text
   -- What a resend of this settlement is answered with.
-  options.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
+  task.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
   plan.leave[#plan.leave + 1] = id
   longer[id] = nil
   if state == 'completed' or state == 'rejected' then
-    finish(plan, id, options, text, now, state, reason)
+    finish(plan, id, task, text, now, state, reason)
   else
-    options.s, options.k, options.l = nil, nil, nil
-    options.u = int(now)
-    add(options, 'v', 1)
-    keep(plan, id, options, text)
+    task.u = int(now)
+    wait_again(plan, id, task, text)
     if state == 'delayed' then
-      plan.later[#plan.later + 1] = int(due)
-      plan.later[#plan.later + 1] = id
+      append(plan.later, int(due), id)
     else
       plan.back[#plan.back + 1] = id
     end
@@ -90,18 +86,18 @@ local function leave(id, task, outcome, ms, counted, text, receipt)
 end
 
 -- The later of the current deadline and now + lease.
-local function extend(id, options, ms)
-  local deadline = now + tonumber(ms ~= '' and ms or options.l)
+local function extend(id, task, ms)
+  local deadline = now + tonumber(ms ~= '' and ms or task.l)
   longer[id] = math.max(longer[id] or deadlines[id], deadline)
-  return { 'working', '', longer[id], options.f and 1 or 0 }
+  return { 'working', '', longer[id], task.f and 1 or 0 }
 end
 
 -- The answer that an earlier copy of this settlement got.
-local function answer_again(options, receipt)
+local function answer_again(task, receipt)
   local prefix = receipt .. ','
-  if options.p and string.sub(options.p, 1, #prefix) == prefix then
+  if task.p and string.sub(task.p, 1, #prefix) == prefix then
     local state, reason, due, flag =
-      string.match(string.sub(options.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
+      string.match(string.sub(task.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
     return { state, reason, tonumber(due), tonumber(flag) }
   end
   return { 'lost', '', 0, 0 }
@@ -112,8 +108,7 @@ local function write_deadlines()
   local ids, scores = {}, {}
   for id, deadline in pairs(longer) do
     ids[#ids + 1] = id
-    scores[#scores + 1] = int(deadline)
-    scores[#scores + 1] = id
+    append(scores, int(deadline), id)
   end
   if #ids == 0 then
     return
@@ -131,18 +126,17 @@ local reply = { 'ok' }
 for i = 1, count do
   local id, lease, token, outcome, ms, counted, text = item(i)
   if not open[id] then
-    local options, old_text = parse(records[i])
-    open[id] = { options = options, text = old_text }
+    local task, old_text = parse(records[i])
+    open[id] = { task = task, text = old_text }
   end
-  local task = open[id]
-  local options = task.options
+  local task = open[id].task
   local receipt = table.concat({ lease, token, outcome }, ',')
-  if options.s ~= 'w' or options.n ~= lease or options.k ~= token then
-    reply[i + 1] = answer_again(options, receipt)
+  if task.s ~= 'w' or task.n ~= lease or task.k ~= token then
+    reply[i + 1] = answer_again(task, receipt)
   elseif outcome == 'extend' then
-    reply[i + 1] = extend(id, options, ms)
+    reply[i + 1] = extend(id, task, ms)
   else
-    reply[i + 1] = leave(id, task, outcome, ms, counted, text, receipt)
+    reply[i + 1] = leave(id, task, open[id].text, outcome, ms, counted, text, receipt)
   end
 end
 

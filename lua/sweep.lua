@@ -26,14 +26,12 @@ local function expire()
     if newer(records[i]) then
       return nil
     end
-    local options = parse(records[i])
-    if tonumber(options.g or 0) > 0 then
+    local task = parse(records[i])
+    if tonumber(task.g or 0) > 0 then
       -- The list still holds the id: what is left of the record says so.
-      ghosts[#ghosts + 1] = names[i]
-      ghosts[#ghosts + 1] = format({ s = 'g', g = options.g }, '')
-    elseif options.s == 'c' or options.s == 'r' then
-      gone[#gone + 1] = id
-      gone[#gone + 1] = names[i]
+      append(ghosts, names[i], ghost_record('g', task.g))
+    elseif task.s == 'c' or task.s == 'r' then
+      append(gone, id, names[i])
     end
   end
   write('HDEL', tasks, gone)

@@ -26,72 +26,78 @@ end
 local function newer(record)
 return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
 end
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+into[letter] = value
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local CHANGING = '^1' .. string.rep(';([^;\\n]*)', 9) .. '([^\\n]*)\\n(.*)$'
 local function parse(record)
-local options, text = {}, ''
+local task, text = {}, ''
 if record and record ~= '' then
-local stop = string.find(record, '\\n', 1, true)
-for letter, value in string.gmatch(string.sub(record, 1, stop - 1), ';(%a)=([^;]*)') do
-options[letter] = value
-end
-text = string.sub(record, stop + 1)
-end
-return options, text
-end
-local function parse_fixed(record)
-return (parse(string.match(record, '^[^\\n]*\\n?')))
-end
-local function format(options, text)
-local parts = { '1' }
-for letter in string.gmatch('veacxsnkquzylmrdtfgp', '.') do
-if options[letter] then
-parts[#parts + 1] = letter .. '=' .. options[letter]
+local letters
+task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
+string.match(record, CHANGING)
+if letters ~= '' then
+parse_letters(task, letters)
 end
 end
-return table.concat(parts, ';') .. '\\n' .. text
+return task, text
 end
-local function add(options, letter, amount)
-options[letter] = int(tonumber(options[letter] or 0) + amount)
-end
-local function options_of(fixed, record)
-local options, text = parse(record)
-if not options.e then
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-for letter in string.gmatch('emrdt', '.') do
-options[letter] = first[letter]
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
-options.v = options.v or '1'
+return task, text
 end
-return options, text
+local function format(task, text)
+local letters = ''
+for _, letter in ipairs({ 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }) do
+if task[letter] then
+letters = letters .. ';' .. letter .. '=' .. task[letter]
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function add(task, field, amount)
+task[field] = int(tonumber(task[field] or 0) + amount)
 end
 local function new_plan()
 return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
 end
-local function keep(plan, id, options, text)
-plan.fields[#plan.fields + 1] = '.' .. id
-plan.fields[#plan.fields + 1] = format(options, text)
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
 end
-local function finish(plan, id, options, text, now, state, reason)
+local function finish(plan, id, task, text, now, state, reason)
 local ttl = 0
 if state == 'completed' then
-ttl = tonumber(options.r or DEFAULT_RESULT_TTL)
+ttl = tonumber(task.r or DEFAULT_RESULT_TTL)
 elseif reason ~= 'cancelled' then
-ttl = tonumber(options.d or DEFAULT_DEAD_TTL)
+ttl = tonumber(task.d or DEFAULT_DEAD_TTL)
 end
-add(options, 'v', 1)
-options.s = string.sub(state, 1, 1)
-options.y = reason ~= '' and reason or nil
-options.z = int(now)
-options.k, options.l, options.m, options.r, options.d = nil, nil, nil, nil, nil
+add(task, 'v', 1)
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+task.y = reason ~= '' and reason or nil
+task.z = int(now)
+task.m, task.r, task.d = nil, nil, nil
 if state == 'rejected' and ttl > 0 then
-plan.dead[#plan.dead + 1] = int(now)
-plan.dead[#plan.dead + 1] = id
+append(plan.dead, task.z, id)
 else
-plan.fields[#plan.fields + 1] = id
-plan.fields[#plan.fields + 1] = ''
+append(plan.fields, id, '')
 end
-keep(plan, id, options, ttl > 0 and text or '')
-plan.expiry[#plan.expiry + 1] = int(now + math.max(ttl, RESEND_WINDOW))
-plan.expiry[#plan.expiry + 1] = id
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
 end
 local function commit(plan, pending, working, delayed, tasks, expiry, dead)
 write('ZREM', working, plan.leave)
@@ -114,38 +120,38 @@ local fixed, record, ghosts = found[1], found[2], tonumber(found[3] or 0)
 if newer(fixed) or newer(record) then
 return { 'newer_schema' }
 end
-local options, text = options_of(fixed or '', record)
-if not fixed or options.s == 'g' then
+local task, text = parse_with(fixed or '', record)
+if not fixed or task.s == 'g' then
 return { 'not_found' }
 end
-if lease ~= '' and (options.n or '0') ~= lease then
+if lease ~= '' and task.n ~= lease then
 return { 'lease_lost' }
 end
-if options.s == 'c' or (options.s == 'r' and options.y ~= 'cancelled') then
+if task.s == 'c' or (task.s == 'r' and task.y ~= 'cancelled') then
 return { 'already_ended' }
-elseif options.s == 'r' then
+elseif task.s == 'r' then
 return { 'rejected' }
 end
-if options.s == 'w' then
-if not options.f then
-options.f = '1'
-add(options, 'v', 1)
-redis.call('HSET', tasks, '.' .. id, format(options, text))
+if task.s == 'w' then
+if not task.f then
+task.f = '1'
+add(task, 'v', 1)
+redis.call('HSET', tasks, '.' .. id, format(task, text))
 end
 return { 'working' }
 end
 local now = clock(test_now)
 local plan = new_plan()
 if redis.call('ZREM', delayed, id) == 0 then
-add(options, 'g', 1)
+add(task, 'g', 1)
 plan.fields = { '~ghosts', int(ghosts + 1) }
 end
-finish(plan, id, options, '', now, 'rejected', 'cancelled')
+finish(plan, id, task, '', now, 'rejected', 'cancelled')
 commit(plan, nil, working, delayed, tasks, expiry, nil)
 return { 'rejected' }
 `,
-  sha1: "374f2a5804a0b197939ef8dd110cd53dc51dc44e",
-  keyLockingSha1: "8e09ccae774834a51a968a6d406c322db4b9cd4b",
+  sha1: "cf7d71868a819c84faa07b071542279d7ea05e69",
+  keyLockingSha1: "5ce18f40cdda93b40a379e130b5ae21800b72005",
 };
 
 export const count: Script = {
@@ -160,19 +166,15 @@ end
 local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
-local function parse(record)
-local options, text = {}, ''
-if record and record ~= '' then
-local stop = string.find(record, '\\n', 1, true)
-for letter, value in string.gmatch(string.sub(record, 1, stop - 1), ';(%a)=([^;]*)') do
-options[letter] = value
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+into[letter] = value
 end
-text = string.sub(record, stop + 1)
+return into
 end
-return options, text
-end
-local function parse_fixed(record)
-return (parse(string.match(record, '^[^\\n]*\\n?')))
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
 local pending = KEYS[1]
 local working = KEYS[2]
@@ -210,8 +212,8 @@ math.min(due or deadline or 0, deadline or due or 0),
 tonumber(control[2] or 0),
 }
 `,
-  sha1: "cda0c46656be83681f09aca820dd2c4b29714178",
-  keyLockingSha1: "3b2832d40679bd1b0f0715aee94118ab24e0f72f",
+  sha1: "be23f100327a7f62d3e245c19c1ac80eb2abf275",
+  keyLockingSha1: "cef7f9ce3731c89d1dcf8505c2bc1c39e30a3e4a",
 };
 
 export const dequeue: Script = {
@@ -250,76 +252,87 @@ end
 local function newer(record)
 return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
 end
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+into[letter] = value
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local CHANGING = '^1' .. string.rep(';([^;\\n]*)', 9) .. '([^\\n]*)\\n(.*)$'
 local function parse(record)
-local options, text = {}, ''
+local task, text = {}, ''
 if record and record ~= '' then
-local stop = string.find(record, '\\n', 1, true)
-for letter, value in string.gmatch(string.sub(record, 1, stop - 1), ';(%a)=([^;]*)') do
-options[letter] = value
-end
-text = string.sub(record, stop + 1)
-end
-return options, text
-end
-local function parse_fixed(record)
-return (parse(string.match(record, '^[^\\n]*\\n?')))
-end
-local function format(options, text)
-local parts = { '1' }
-for letter in string.gmatch('veacxsnkquzylmrdtfgp', '.') do
-if options[letter] then
-parts[#parts + 1] = letter .. '=' .. options[letter]
+local letters
+task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
+string.match(record, CHANGING)
+if letters ~= '' then
+parse_letters(task, letters)
 end
 end
-return table.concat(parts, ';') .. '\\n' .. text
+return task, text
 end
-local function add(options, letter, amount)
-options[letter] = int(tonumber(options[letter] or 0) + amount)
-end
-local function options_of(fixed, record)
-local options, text = parse(record)
-if not options.e then
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-for letter in string.gmatch('emrdt', '.') do
-options[letter] = first[letter]
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
-options.v = options.v or '1'
+return task, text
 end
-return options, text
+local function format(task, text)
+local letters = ''
+for _, letter in ipairs({ 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }) do
+if task[letter] then
+letters = letters .. ';' .. letter .. '=' .. task[letter]
 end
-local function exhausted(options)
-local most = tonumber(options.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(options.c or 0) >= most
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function add(task, field, amount)
+task[field] = int(tonumber(task[field] or 0) + amount)
+end
+local function exhausted(task)
+local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+return most > 0 and tonumber(task.c) >= most
 end
 local function new_plan()
 return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
 end
-local function keep(plan, id, options, text)
-plan.fields[#plan.fields + 1] = '.' .. id
-plan.fields[#plan.fields + 1] = format(options, text)
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
 end
-local function finish(plan, id, options, text, now, state, reason)
+local function wait_again(plan, id, task, text)
+task.s, task.k, task.l = '', '', ''
+add(task, 'v', 1)
+append(plan.fields, '.' .. id, format(task, text))
+end
+local function finish(plan, id, task, text, now, state, reason)
 local ttl = 0
 if state == 'completed' then
-ttl = tonumber(options.r or DEFAULT_RESULT_TTL)
+ttl = tonumber(task.r or DEFAULT_RESULT_TTL)
 elseif reason ~= 'cancelled' then
-ttl = tonumber(options.d or DEFAULT_DEAD_TTL)
+ttl = tonumber(task.d or DEFAULT_DEAD_TTL)
 end
-add(options, 'v', 1)
-options.s = string.sub(state, 1, 1)
-options.y = reason ~= '' and reason or nil
-options.z = int(now)
-options.k, options.l, options.m, options.r, options.d = nil, nil, nil, nil, nil
+add(task, 'v', 1)
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+task.y = reason ~= '' and reason or nil
+task.z = int(now)
+task.m, task.r, task.d = nil, nil, nil
 if state == 'rejected' and ttl > 0 then
-plan.dead[#plan.dead + 1] = int(now)
-plan.dead[#plan.dead + 1] = id
+append(plan.dead, task.z, id)
 else
-plan.fields[#plan.fields + 1] = id
-plan.fields[#plan.fields + 1] = ''
+append(plan.fields, id, '')
 end
-keep(plan, id, options, ttl > 0 and text or '')
-plan.expiry[#plan.expiry + 1] = int(now + math.max(ttl, RESEND_WINDOW))
-plan.expiry[#plan.expiry + 1] = id
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
 end
 local function commit(plan, pending, working, delayed, tasks, expiry, dead)
 write('ZREM', working, plan.leave)
@@ -348,17 +361,15 @@ for i = #ids, 1, -1 do
 if newer(records[i]) then
 return nil
 end
-local options, text = parse(records[i])
+local task, text = parse_with('', records[i])
 plan.leave[#plan.leave + 1] = ids[i]
-add(options, 'x', 1)
-if options.f then
-finish(plan, ids[i], options, text, now, 'rejected', 'cancelled')
-elseif exhausted(options) then
-finish(plan, ids[i], options, text, now, 'rejected', 'lease_expired')
+add(task, 'x', 1)
+if task.f then
+finish(plan, ids[i], task, text, now, 'rejected', 'cancelled')
+elseif exhausted(task) then
+finish(plan, ids[i], task, text, now, 'rejected', 'lease_expired')
 else
-options.s, options.k, options.l = nil, nil, nil
-add(options, 'v', 1)
-keep(plan, ids[i], options, text)
+wait_again(plan, ids[i], task, text)
 plan.front[#plan.front + 1] = ids[i]
 end
 end
@@ -430,19 +441,19 @@ fields[#fields + 1] = '.' .. popped[i]
 end
 return redis.pcall('HMGET', tasks, unpack(fields))
 end
-local function add_task(reply, id, options, deadline, fixed)
-for _, value in ipairs({ id, tonumber(options.a), tonumber(options.n), deadline, fixed }) do
-reply[#reply + 1] = value
-end
+local function give(reply, id, task, deadline, fixed)
+append(reply, id, tonumber(task.a))
+append(reply, tonumber(task.n), deadline)
+reply[#reply + 1] = fixed
 end
 local function lease_again(ids)
 local reply = { 'ok', now or clock(test_now) }
 for id in string.gmatch(ids, '%S+') do
 local found = redis.call('HMGET', tasks, id, '.' .. id)
-local options = parse(found[2])
-if options.s == 'w' and options.k == token then
+local task = parse(found[2])
+if task.s == 'w' and task.k == token then
 local deadline = redis.call('ZSCORE', working, id)
-add_task(reply, id, options, tonumber(deadline), found[1])
+give(reply, id, task, tonumber(deadline), found[1])
 end
 end
 return reply
@@ -457,34 +468,37 @@ pop(max - #popped)
 drained = #popped < max
 end
 end
-local taken, cap, bytes = {}, max, 0
-local tasks_by_id = {}
+local taken, company, bytes = {}, max, 0
+local entries = {}
 local ghosts, broken = 0, 0
 local counter
-local function stray(task)
-local options = task.options
-if tonumber(options.g or 0) > 0 then
-add(options, 'g', -1)
-options.g = options.g ~= '0' and options.g or nil
+local function stray(entry)
+local task = entry.task
+if tonumber(task.g or 0) > 0 then
+add(task, 'g', -1)
+task.g = task.g ~= '0' and task.g or nil
 ghosts = ghosts + 1
-task.changed = true
+entry.changed = true
 return true
 end
-if not task.fixed or task.fixed == '' or options.s then
+if not entry.fixed or entry.fixed == '' or task.s ~= '' then
 broken = broken + 1
 return true
 end
 return false
 end
-local function take(task)
-local company = math.max(1, math.floor(max / 10 ^ tonumber(task.options.x or 0)))
-local size = bytes + #task.fixed
-if #taken >= math.min(cap, company) or (#taken > 0 and size > tonumber(max_bytes)) then
+local function take(entry)
+local most = company
+if entry.task.x then
+most = math.min(company, math.max(1, math.floor(max / 10 ^ tonumber(entry.task.x))))
+end
+local size = bytes + #entry.fixed
+if #taken >= most or (#taken > 0 and size > tonumber(max_bytes)) then
 return false
 end
-cap, bytes = math.min(cap, company), size
-taken[#taken + 1] = task
-task.options.s = 'w'
+company, bytes = most, size
+taken[#taken + 1] = entry
+entry.task.s = 'w'
 return true
 end
 local position, slice, full = 1, 32, false
@@ -510,19 +524,18 @@ if newer(fixed) or newer(record) then
 put_back(1)
 return { 'newer_schema' }
 end
-if not tasks_by_id[id] then
-local options, text = options_of(fixed or '', record)
-tasks_by_id[id] = { id = id, fixed = fixed, options = options, text = text }
+if not entries[id] then
+local task, text = parse_with(fixed or '', record)
+entries[id] = { id = id, fixed = fixed, task = task, text = text }
 end
-local task = tasks_by_id[id]
-if not stray(task) and not take(task) then
+if not stray(entries[id]) and not take(entries[id]) then
 full = true
 put_back(i)
 break
 end
 end
 position = last + 1
-full = full or #taken >= cap
+full = full or #taken >= company
 if not full and not drained and position > #popped and #popped < max + SLICE then
 drained = pop(max - #taken) < max - #taken
 end
@@ -534,60 +547,54 @@ if #taken > 0 or not drained then
 now = now or clock(test_now)
 next_due = drained and next_due or now
 end
-local deadlines = {}
-local written = 0
-while written < #taken do
+local function write_leases(first, last)
 local fields = {}
-if written == 0 then
+if first == 1 then
 local held = { token }
-for i, task in ipairs(taken) do
-held[i + 1] = task.id
+for i, entry in ipairs(taken) do
+held[i + 1] = entry.id
 end
 fields = { '~lease', int(counter + #taken), slot, table.concat(held, ' ') }
 end
-local last = math.min(written + 490, #taken)
-for i = written + 1, last do
-local task = taken[i]
-local options = task.options
-add(options, 'v', 1)
-add(options, 'a', 1)
-add(options, 'c', 1)
-options.n, options.k, options.q = int(counter + i), token, int(now)
-options.l = parse_fixed(task.fixed).l or lease
-fields[#fields + 1] = '.' .. task.id
-fields[#fields + 1] = format(options, task.text)
+local now_text = int(now)
+for i = first, last do
+local task = taken[i].task
+add(task, 'v', 1)
+add(task, 'a', 1)
+add(task, 'c', 1)
+task.n, task.k, task.q = int(counter + i), token, now_text
+task.l = string.match(taken[i].fixed, '^[^\\n]*;l=(%d+)') or lease
+append(fields, '.' .. taken[i].id, format(task, taken[i].text))
 end
 local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-if written == 0 then
-put_back(1)
-return reply
+return type(reply) == 'table' and reply.err and reply
 end
-for i = #taken, written + 1, -1 do
+for first = 1, #taken, 490 do
+local failed = taken[first] and write_leases(first, math.min(first + 489, #taken))
+if failed and first == 1 then
+put_back(1)
+return failed
+elseif failed then
+for i = #taken, first, -1 do
 redis.call('RPUSH', pending, taken[i].id)
 taken[i] = nil
 end
 end
-written = last
 end
-local reply = { 'ok', next_due }
-for _, task in ipairs(taken) do
-local options = task.options
-local deadline = now + tonumber(options.l)
-deadlines[#deadlines + 1] = int(deadline)
-deadlines[#deadlines + 1] = task.id
-add_task(reply, task.id, options, deadline, task.fixed)
+local reply, deadlines = { 'ok', next_due }, {}
+for _, entry in ipairs(taken) do
+local deadline = now + tonumber(entry.task.l)
+append(deadlines, int(deadline), entry.id)
+give(reply, entry.id, entry.task, deadline, entry.fixed)
 end
 write('ZADD', working, deadlines)
 if ghosts > 0 then
 local fields, gone = {}, {}
-for id, task in pairs(tasks_by_id) do
-if task.changed and task.options.s == 'g' and not task.options.g then
-gone[#gone + 1] = id
-gone[#gone + 1] = '.' .. id
-elseif task.changed and not task.options.k then
-fields[#fields + 1] = '.' .. id
-fields[#fields + 1] = format(task.options, task.text)
+for id, entry in pairs(entries) do
+if entry.changed and entry.task.s == 'g' and not entry.task.g then
+append(gone, id, '.' .. id)
+elseif entry.changed and entry.task.s ~= 'w' then
+append(fields, '.' .. id, format(entry.task, entry.text))
 end
 end
 write('HDEL', tasks, gone)
@@ -602,8 +609,8 @@ redis.pcall('HSET', tasks, slot, token)
 end
 return reply
 `,
-  sha1: "ff0f137c92b4d309510b0636de49ff231f29e2b8",
-  keyLockingSha1: "885b4075b09fd63bed2b014d386a73dff9cbdf88",
+  sha1: "d3278b474110f93790f605b87796c8f0db047bff",
+  keyLockingSha1: "e8899fffa40691bd692819b749aab65a66f22259",
 };
 
 export const enqueue: Script = {
@@ -627,31 +634,49 @@ end
 local function newer(record)
 return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
 end
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+into[letter] = value
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local CHANGING = '^1' .. string.rep(';([^;\\n]*)', 9) .. '([^\\n]*)\\n(.*)$'
 local function parse(record)
-local options, text = {}, ''
+local task, text = {}, ''
 if record and record ~= '' then
-local stop = string.find(record, '\\n', 1, true)
-for letter, value in string.gmatch(string.sub(record, 1, stop - 1), ';(%a)=([^;]*)') do
-options[letter] = value
-end
-text = string.sub(record, stop + 1)
-end
-return options, text
-end
-local function parse_fixed(record)
-return (parse(string.match(record, '^[^\\n]*\\n?')))
-end
-local function format(options, text)
-local parts = { '1' }
-for letter in string.gmatch('veacxsnkquzylmrdtfgp', '.') do
-if options[letter] then
-parts[#parts + 1] = letter .. '=' .. options[letter]
+local letters
+task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
+string.match(record, CHANGING)
+if letters ~= '' then
+parse_letters(task, letters)
 end
 end
-return table.concat(parts, ';') .. '\\n' .. text
+return task, text
 end
-local function add(options, letter, amount)
-options[letter] = int(tonumber(options[letter] or 0) + amount)
+local function format(task, text)
+local letters = ''
+for _, letter in ipairs({ 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }) do
+if task[letter] then
+letters = letters .. ';' .. letter .. '=' .. task[letter]
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function ghost_record(state, ghosts)
+local task = { v = '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function add(task, field, amount)
+task[field] = int(tonumber(task[field] or 0) + amount)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
 end
 local pending = KEYS[1]
 local delayed = KEYS[2]
@@ -659,12 +684,13 @@ local tasks = KEYS[3]
 local test_now = ARGV[1]
 local new = ARGV
 local now = clock(test_now)
+local now_text = int(now)
 local count = (#new - 1) / 3
 local function id_of(i)
 return new[3 * i - 1]
 end
 local function record_of(i)
-return '1;e=' .. int(now) .. new[3 * i + 1]
+return '1;' .. now_text .. new[3 * i + 1]
 end
 local stored = {}
 if count == 1 then
@@ -701,19 +727,18 @@ local record = redis.call('HGET', tasks, '.' .. id)
 if newer(record) then
 return { 'newer_schema' }
 end
-local options = parse(record)
-if options.s == 'g' then
-ghost = options
+local task = parse(record)
+if task.s == 'g' then
+ghost = task
 else
-created[i] = options.t == parse_fixed(record_of(i)).t and 1 or 0
+created[i] = task.t == parse_fixed(record_of(i)).t and 1 or 0
 end
 end
 seen[id] = true
 if created[i] == nil then
 created[i] = 1
 if count > 1 or ghost then
-fields[#fields + 1] = id
-fields[#fields + 1] = record_of(i)
+append(fields, id, record_of(i))
 end
 local when = new[3 * i]
 local due = 0
@@ -723,8 +748,7 @@ elseif when ~= '' then
 due = tonumber(when)
 end
 if due > now then
-later[#later + 1] = int(due)
-later[#later + 1] = id
+append(later, int(due), id)
 elseif not ghost then
 back[#back + 1] = id
 else
@@ -733,8 +757,7 @@ ghosts = ghosts - 1
 end
 reused[id] = ghost ~= nil
 if ghost and tonumber(ghost.g) > 0 then
-changed[#changed + 1] = '.' .. id
-changed[#changed + 1] = format({ g = ghost.g }, '')
+append(changed, '.' .. id, ghost_record('', ghost.g))
 elseif ghost then
 spent[#spent + 1] = '.' .. id
 end
@@ -766,8 +789,8 @@ reply[i + 1] = created[i]
 end
 return reply
 `,
-  sha1: "44ea2a5dc6dd1015f1e2c9059a3368d16aa85963",
-  keyLockingSha1: "aab6790601761b82549eeececffe8be14b0f5d54",
+  sha1: "a5b1d73461f244c8cadb494b32c441f180a79432",
+  keyLockingSha1: "0bf3045bb97efce3424d6bbc0c23c583ebc6570b",
 };
 
 export const forget: Script = {
@@ -809,16 +832,28 @@ export const inspect: Script = {
   source: `local function newer(record)
 return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
 end
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+into[letter] = value
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local CHANGING = '^1' .. string.rep(';([^;\\n]*)', 9) .. '([^\\n]*)\\n(.*)$'
 local function parse(record)
-local options, text = {}, ''
+local task, text = {}, ''
 if record and record ~= '' then
-local stop = string.find(record, '\\n', 1, true)
-for letter, value in string.gmatch(string.sub(record, 1, stop - 1), ';(%a)=([^;]*)') do
-options[letter] = value
+local letters
+task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
+string.match(record, CHANGING)
+if letters ~= '' then
+parse_letters(task, letters)
 end
-text = string.sub(record, stop + 1)
 end
-return options, text
+return task, text
 end
 local working = KEYS[1]
 local delayed = KEYS[2]
@@ -829,26 +864,26 @@ local fixed, record = found[1], found[2] or ''
 if newer(fixed) or newer(record) then
 return { 'newer_schema' }
 end
-local options = parse(record)
-if not fixed or options.s == 'g' then
+local task = parse(record)
+if not fixed or task.s == 'g' then
 return { 'not_found' }
 end
 local head = string.match(fixed, '^[^\\n]*\\n?')
-local headers = tonumber(parse(head).h or 0)
+local headers = tonumber(parse_fixed(head).h or 0)
 fixed = head .. string.sub(fixed, #head + 1, #head + headers)
-if options.s == 'c' then
+if task.s == 'c' then
 return { 'ok', 'completed', 0, fixed, record }
-elseif options.s == 'r' then
+elseif task.s == 'r' then
 return { 'ok', 'rejected', 0, fixed, record }
-elseif options.s == 'w' then
+elseif task.s == 'w' then
 local deadline = redis.call('ZSCORE', working, id)
 return { 'ok', 'working', tonumber(deadline or 0), fixed, record }
 end
 local due = redis.call('ZSCORE', delayed, id)
 return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
 `,
-  sha1: "b0c80706461aa3c8a660bd2e611395bd244a5770",
-  keyLockingSha1: "d86ab2c04ae7406a917d6adc4b35dab07872d1b3",
+  sha1: "8fb4a2153687cdd3a417ddda40c81eca941534b1",
+  keyLockingSha1: "7800047113a4f0fb9487b7f40b7e4d706e3cd557",
 };
 
 export const queues: Script = {
@@ -940,62 +975,73 @@ end
 local function newer(record)
 return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
 end
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+into[letter] = value
+end
+return into
+end
+local CHANGING = '^1' .. string.rep(';([^;\\n]*)', 9) .. '([^\\n]*)\\n(.*)$'
 local function parse(record)
-local options, text = {}, ''
+local task, text = {}, ''
 if record and record ~= '' then
-local stop = string.find(record, '\\n', 1, true)
-for letter, value in string.gmatch(string.sub(record, 1, stop - 1), ';(%a)=([^;]*)') do
-options[letter] = value
-end
-text = string.sub(record, stop + 1)
-end
-return options, text
-end
-local function format(options, text)
-local parts = { '1' }
-for letter in string.gmatch('veacxsnkquzylmrdtfgp', '.') do
-if options[letter] then
-parts[#parts + 1] = letter .. '=' .. options[letter]
+local letters
+task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
+string.match(record, CHANGING)
+if letters ~= '' then
+parse_letters(task, letters)
 end
 end
-return table.concat(parts, ';') .. '\\n' .. text
+return task, text
 end
-local function add(options, letter, amount)
-options[letter] = int(tonumber(options[letter] or 0) + amount)
+local function format(task, text)
+local letters = ''
+for _, letter in ipairs({ 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }) do
+if task[letter] then
+letters = letters .. ';' .. letter .. '=' .. task[letter]
 end
-local function exhausted(options)
-local most = tonumber(options.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(options.c or 0) >= most
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function add(task, field, amount)
+task[field] = int(tonumber(task[field] or 0) + amount)
+end
+local function exhausted(task)
+local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+return most > 0 and tonumber(task.c) >= most
 end
 local function new_plan()
 return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
 end
-local function keep(plan, id, options, text)
-plan.fields[#plan.fields + 1] = '.' .. id
-plan.fields[#plan.fields + 1] = format(options, text)
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
 end
-local function finish(plan, id, options, text, now, state, reason)
+local function wait_again(plan, id, task, text)
+task.s, task.k, task.l = '', '', ''
+add(task, 'v', 1)
+append(plan.fields, '.' .. id, format(task, text))
+end
+local function finish(plan, id, task, text, now, state, reason)
 local ttl = 0
 if state == 'completed' then
-ttl = tonumber(options.r or DEFAULT_RESULT_TTL)
+ttl = tonumber(task.r or DEFAULT_RESULT_TTL)
 elseif reason ~= 'cancelled' then
-ttl = tonumber(options.d or DEFAULT_DEAD_TTL)
+ttl = tonumber(task.d or DEFAULT_DEAD_TTL)
 end
-add(options, 'v', 1)
-options.s = string.sub(state, 1, 1)
-options.y = reason ~= '' and reason or nil
-options.z = int(now)
-options.k, options.l, options.m, options.r, options.d = nil, nil, nil, nil, nil
+add(task, 'v', 1)
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+task.y = reason ~= '' and reason or nil
+task.z = int(now)
+task.m, task.r, task.d = nil, nil, nil
 if state == 'rejected' and ttl > 0 then
-plan.dead[#plan.dead + 1] = int(now)
-plan.dead[#plan.dead + 1] = id
+append(plan.dead, task.z, id)
 else
-plan.fields[#plan.fields + 1] = id
-plan.fields[#plan.fields + 1] = ''
+append(plan.fields, id, '')
 end
-keep(plan, id, options, ttl > 0 and text or '')
-plan.expiry[#plan.expiry + 1] = int(now + math.max(ttl, RESEND_WINDOW))
-plan.expiry[#plan.expiry + 1] = id
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
 end
 local function commit(plan, pending, working, delayed, tasks, expiry, dead)
 write('ZREM', working, plan.leave)
@@ -1041,57 +1087,53 @@ end
 local plan = new_plan()
 local longer = {}
 local open = {}
-local function destination(options, outcome, ms)
+local function destination(task, outcome, ms)
 if outcome == 'complete' then
 return 'completed', '', 0
-elseif options.f then
+elseif task.f then
 return 'rejected', 'cancelled', 0
 elseif outcome == 'reject' then
 return 'rejected', 'rejected', 0
-elseif exhausted(options) then
+elseif exhausted(task) then
 return 'rejected', 'attempts_exhausted', 0
 elseif tonumber(ms) > 0 then
 return 'delayed', '', now + tonumber(ms)
 end
 return 'pending', '', 0
 end
-local function leave(id, task, outcome, ms, counted, text, receipt)
-local options = task.options
+local function leave(id, task, old_text, outcome, ms, counted, text, receipt)
 if outcome == 'requeue' and counted == '0' then
-add(options, 'c', -1)
+add(task, 'c', -1)
 end
-local state, reason, due = destination(options, outcome, ms)
-local flag = options.f and 1 or 0
-text = (text ~= '' or outcome == 'complete') and text or task.text
-options.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
+local state, reason, due = destination(task, outcome, ms)
+local flag = task.f and 1 or 0
+text = (text ~= '' or outcome == 'complete') and text or old_text
+task.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
 plan.leave[#plan.leave + 1] = id
 longer[id] = nil
 if state == 'completed' or state == 'rejected' then
-finish(plan, id, options, text, now, state, reason)
+finish(plan, id, task, text, now, state, reason)
 else
-options.s, options.k, options.l = nil, nil, nil
-options.u = int(now)
-add(options, 'v', 1)
-keep(plan, id, options, text)
+task.u = int(now)
+wait_again(plan, id, task, text)
 if state == 'delayed' then
-plan.later[#plan.later + 1] = int(due)
-plan.later[#plan.later + 1] = id
+append(plan.later, int(due), id)
 else
 plan.back[#plan.back + 1] = id
 end
 end
 return { state, reason, due, flag }
 end
-local function extend(id, options, ms)
-local deadline = now + tonumber(ms ~= '' and ms or options.l)
+local function extend(id, task, ms)
+local deadline = now + tonumber(ms ~= '' and ms or task.l)
 longer[id] = math.max(longer[id] or deadlines[id], deadline)
-return { 'working', '', longer[id], options.f and 1 or 0 }
+return { 'working', '', longer[id], task.f and 1 or 0 }
 end
-local function answer_again(options, receipt)
+local function answer_again(task, receipt)
 local prefix = receipt .. ','
-if options.p and string.sub(options.p, 1, #prefix) == prefix then
+if task.p and string.sub(task.p, 1, #prefix) == prefix then
 local state, reason, due, flag =
-string.match(string.sub(options.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
+string.match(string.sub(task.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
 return { state, reason, tonumber(due), tonumber(flag) }
 end
 return { 'lost', '', 0, 0 }
@@ -1100,8 +1142,7 @@ local function write_deadlines()
 local ids, scores = {}, {}
 for id, deadline in pairs(longer) do
 ids[#ids + 1] = id
-scores[#scores + 1] = int(deadline)
-scores[#scores + 1] = id
+append(scores, int(deadline), id)
 end
 if #ids == 0 then
 return
@@ -1118,26 +1159,25 @@ local reply = { 'ok' }
 for i = 1, count do
 local id, lease, token, outcome, ms, counted, text = item(i)
 if not open[id] then
-local options, old_text = parse(records[i])
-open[id] = { options = options, text = old_text }
+local task, old_text = parse(records[i])
+open[id] = { task = task, text = old_text }
 end
-local task = open[id]
-local options = task.options
+local task = open[id].task
 local receipt = table.concat({ lease, token, outcome }, ',')
-if options.s ~= 'w' or options.n ~= lease or options.k ~= token then
-reply[i + 1] = answer_again(options, receipt)
+if task.s ~= 'w' or task.n ~= lease or task.k ~= token then
+reply[i + 1] = answer_again(task, receipt)
 elseif outcome == 'extend' then
-reply[i + 1] = extend(id, options, ms)
+reply[i + 1] = extend(id, task, ms)
 else
-reply[i + 1] = leave(id, task, outcome, ms, counted, text, receipt)
+reply[i + 1] = leave(id, task, open[id].text, outcome, ms, counted, text, receipt)
 end
 end
 commit(plan, pending, working, delayed, tasks, expiry, dead)
 write_deadlines()
 return reply
 `,
-  sha1: "2100b72ba36fbf756b6c5e40e88d12a8310ec2bd",
-  keyLockingSha1: "839faa439025b088353615b2699dd2430efc2224",
+  sha1: "201f1dc2e02fe7df902736c3071bb131da6201e0",
+  keyLockingSha1: "b91cc51d79a29e78e7d4c9424a95124cbadcc88c",
 };
 
 export const sweep: Script = {
@@ -1176,62 +1216,91 @@ end
 local function newer(record)
 return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
 end
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+into[letter] = value
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local CHANGING = '^1' .. string.rep(';([^;\\n]*)', 9) .. '([^\\n]*)\\n(.*)$'
 local function parse(record)
-local options, text = {}, ''
+local task, text = {}, ''
 if record and record ~= '' then
-local stop = string.find(record, '\\n', 1, true)
-for letter, value in string.gmatch(string.sub(record, 1, stop - 1), ';(%a)=([^;]*)') do
-options[letter] = value
-end
-text = string.sub(record, stop + 1)
-end
-return options, text
-end
-local function format(options, text)
-local parts = { '1' }
-for letter in string.gmatch('veacxsnkquzylmrdtfgp', '.') do
-if options[letter] then
-parts[#parts + 1] = letter .. '=' .. options[letter]
+local letters
+task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
+string.match(record, CHANGING)
+if letters ~= '' then
+parse_letters(task, letters)
 end
 end
-return table.concat(parts, ';') .. '\\n' .. text
+return task, text
 end
-local function add(options, letter, amount)
-options[letter] = int(tonumber(options[letter] or 0) + amount)
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
-local function exhausted(options)
-local most = tonumber(options.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(options.c or 0) >= most
+return task, text
+end
+local function format(task, text)
+local letters = ''
+for _, letter in ipairs({ 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }) do
+if task[letter] then
+letters = letters .. ';' .. letter .. '=' .. task[letter]
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function ghost_record(state, ghosts)
+local task = { v = '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function add(task, field, amount)
+task[field] = int(tonumber(task[field] or 0) + amount)
+end
+local function exhausted(task)
+local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+return most > 0 and tonumber(task.c) >= most
 end
 local function new_plan()
 return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
 end
-local function keep(plan, id, options, text)
-plan.fields[#plan.fields + 1] = '.' .. id
-plan.fields[#plan.fields + 1] = format(options, text)
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
 end
-local function finish(plan, id, options, text, now, state, reason)
+local function wait_again(plan, id, task, text)
+task.s, task.k, task.l = '', '', ''
+add(task, 'v', 1)
+append(plan.fields, '.' .. id, format(task, text))
+end
+local function finish(plan, id, task, text, now, state, reason)
 local ttl = 0
 if state == 'completed' then
-ttl = tonumber(options.r or DEFAULT_RESULT_TTL)
+ttl = tonumber(task.r or DEFAULT_RESULT_TTL)
 elseif reason ~= 'cancelled' then
-ttl = tonumber(options.d or DEFAULT_DEAD_TTL)
+ttl = tonumber(task.d or DEFAULT_DEAD_TTL)
 end
-add(options, 'v', 1)
-options.s = string.sub(state, 1, 1)
-options.y = reason ~= '' and reason or nil
-options.z = int(now)
-options.k, options.l, options.m, options.r, options.d = nil, nil, nil, nil, nil
+add(task, 'v', 1)
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+task.y = reason ~= '' and reason or nil
+task.z = int(now)
+task.m, task.r, task.d = nil, nil, nil
 if state == 'rejected' and ttl > 0 then
-plan.dead[#plan.dead + 1] = int(now)
-plan.dead[#plan.dead + 1] = id
+append(plan.dead, task.z, id)
 else
-plan.fields[#plan.fields + 1] = id
-plan.fields[#plan.fields + 1] = ''
+append(plan.fields, id, '')
 end
-keep(plan, id, options, ttl > 0 and text or '')
-plan.expiry[#plan.expiry + 1] = int(now + math.max(ttl, RESEND_WINDOW))
-plan.expiry[#plan.expiry + 1] = id
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
 end
 local function commit(plan, pending, working, delayed, tasks, expiry, dead)
 write('ZREM', working, plan.leave)
@@ -1260,17 +1329,15 @@ for i = #ids, 1, -1 do
 if newer(records[i]) then
 return nil
 end
-local options, text = parse(records[i])
+local task, text = parse_with('', records[i])
 plan.leave[#plan.leave + 1] = ids[i]
-add(options, 'x', 1)
-if options.f then
-finish(plan, ids[i], options, text, now, 'rejected', 'cancelled')
-elseif exhausted(options) then
-finish(plan, ids[i], options, text, now, 'rejected', 'lease_expired')
+add(task, 'x', 1)
+if task.f then
+finish(plan, ids[i], task, text, now, 'rejected', 'cancelled')
+elseif exhausted(task) then
+finish(plan, ids[i], task, text, now, 'rejected', 'lease_expired')
 else
-options.s, options.k, options.l = nil, nil, nil
-add(options, 'v', 1)
-keep(plan, ids[i], options, text)
+wait_again(plan, ids[i], task, text)
 plan.front[#plan.front + 1] = ids[i]
 end
 end
@@ -1299,13 +1366,11 @@ for i, id in ipairs(ids) do
 if newer(records[i]) then
 return nil
 end
-local options = parse(records[i])
-if tonumber(options.g or 0) > 0 then
-ghosts[#ghosts + 1] = names[i]
-ghosts[#ghosts + 1] = format({ s = 'g', g = options.g }, '')
-elseif options.s == 'c' or options.s == 'r' then
-gone[#gone + 1] = id
-gone[#gone + 1] = names[i]
+local task = parse(records[i])
+if tonumber(task.g or 0) > 0 then
+append(ghosts, names[i], ghost_record('g', task.g))
+elseif task.s == 'c' or task.s == 'r' then
+append(gone, id, names[i])
 end
 end
 write('HDEL', tasks, gone)
@@ -1323,6 +1388,6 @@ end
 local more = reclaimed + rejected == most or promoted == most or expired == most
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0 }
 `,
-  sha1: "c14a98c30074a0dc078a549ebc997390bc03e13d",
-  keyLockingSha1: "4ab63ba0be1e35209aaee0de11697f8d2d6b6cdb",
+  sha1: "360d4650452f799ef2acacda69023d3b7fbe90ff",
+  keyLockingSha1: "431eebc0782b28dd982392557d28d7af29732ef0",
 };

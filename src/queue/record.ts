@@ -53,16 +53,23 @@ export function asciiJson(value: unknown): string {
   );
 }
 
-/** A record's options by letter, and what follows its first line. */
-function readRecord(record: string): { options: Readonly<Record<string, string>>; rest: string } {
+/** What a record's first line says: the fields in fixed places under the names given, then letters. */
+function readRecord(record: string, names: readonly string[]): { says: Record<string, string>; rest: string } {
   const stop = record.indexOf("\n");
   if (!record.startsWith("1;") || stop < 0) {
     throw new SluiceError("unexpected_reply", "a record is not of the form that this release writes");
   }
-  const options: Record<string, string> = Object.create(null);
-  for (const option of record.slice(2, stop).split(";")) options[option.slice(0, 1)] = option.slice(2);
-  return { options, rest: record.slice(stop + 1) };
+  const says: Record<string, string> = Object.create(null);
+  for (const [i, field] of record.slice(2, stop).split(";").entries()) {
+    const name = names[i];
+    if (name === undefined) says[field.slice(0, 1)] = field.slice(2);
+    else if (field !== "") says[name] = field;
+  }
+  return { says, rest: record.slice(stop + 1) };
 }
+
+const FIXED = ["e"];
+const CHANGING = ["v", "e", "a", "c", "s", "n", "k", "q", "l"];
 
 function instant(text: string | undefined): number {
   const ms = Number(text);
@@ -78,10 +85,10 @@ export function readFixed(record: string): {
   headers?: Readonly<Record<string, string>>;
   payload: unknown;
 } {
-  const { options, rest } = readRecord(record);
-  const length = Number(options["h"] ?? 0);
+  const { says, rest } = readRecord(record, FIXED);
+  const length = Number(says["h"] ?? 0);
   return {
-    enqueuedAt: instant(options["e"]),
+    enqueuedAt: instant(says["e"]),
     ...(length > 0 && { headers: JSON.parse(rest.slice(0, length)) as Record<string, string> }),
     payload: decodeValue(rest.slice(length)),
   };
@@ -93,28 +100,28 @@ export function readTaskInfo(
   id: string,
   found: { state: TaskState; at: number; fixed: string; changing: string },
 ): TaskInfo {
-  const fixed = found.fixed === "" ? undefined : readRecord(found.fixed);
-  const { options, rest } =
-    found.changing === "" ? { options: {} as Readonly<Record<string, string>>, rest: "" } : readRecord(found.changing);
+  const fixed = found.fixed === "" ? undefined : readRecord(found.fixed, FIXED);
+  const { says, rest } =
+    found.changing === "" ? { says: {} as Record<string, string>, rest: "" } : readRecord(found.changing, CHANGING);
   const optional = (name: string, letter: string) =>
-    options[letter] === undefined ? {} : { [name]: instant(options[letter]) };
+    says[letter] === undefined ? {} : { [name]: instant(says[letter]) };
   return {
     id,
     queue,
     state: found.state,
-    ...(options["y"] !== undefined && { reason: options["y"] as RejectReason }),
-    attempt: Number(options["a"] ?? 0),
-    charged: Number(options["c"] ?? 0),
-    lease: Number(options["n"] ?? 0),
-    version: Number(options["v"] ?? 1),
-    enqueuedAt: instant(options["e"] ?? fixed?.options["e"]),
+    ...(says["y"] !== undefined && { reason: says["y"] as RejectReason }),
+    attempt: Number(says["a"] ?? 0),
+    charged: Number(says["c"] ?? 0),
+    lease: Number(says["n"] ?? 0),
+    version: Number(says["v"] ?? 1),
+    enqueuedAt: instant(says["e"] ?? fixed?.says["e"]),
     ...(found.state === "delayed" && { dueAt: found.at }),
     ...(found.state === "working" && { deadlineAt: found.at }),
     ...optional("dequeuedAt", "q"),
     ...optional("requeuedAt", "u"),
     ...optional("endedAt", "z"),
-    ...(options["f"] !== undefined && { cancelRequested: true as const }),
-    ...(fixed?.options["h"] !== undefined && { headers: JSON.parse(fixed.rest) as Record<string, string> }),
+    ...(says["f"] !== undefined && { cancelRequested: true as const }),
+    ...(fixed?.says["h"] !== undefined && { headers: JSON.parse(fixed.rest) as Record<string, string> }),
     ...(rest !== "" && { [found.state === "completed" ? "result" : "error"]: decodeValue(rest) }),
   };
 }

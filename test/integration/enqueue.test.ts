@@ -129,8 +129,8 @@ describe("what is fixed at enqueue", () => {
       { payload: 1, id: "task", lease: "7s", maxAttempts: 0, resultTtl: 0, deadTtl: 0, delay: 0 },
     ]);
     const { tasks, pending, delayed } = await rig.space();
-    expect(tasks.get("queue")).toMatch(/^1;e=\d+;t=\w+;l=10000;m=3;r=60000;d=120000\nj1$/);
-    expect(tasks.get("task")).toMatch(/^1;e=\d+;t=\w+;l=7000;m=0;r=0;d=0\nj1$/);
+    expect(tasks.get("queue")).toMatch(/^1;\d+;t=\w+;l=10000;m=3;r=60000;d=120000\nj1$/);
+    expect(tasks.get("task")).toMatch(/^1;\d+;t=\w+;l=7000;m=0;r=0;d=0\nj1$/);
     expect([pending, [...delayed.keys()]]).toEqual([["task"], ["queue"]]);
   });
 

@@ -13,7 +13,7 @@ describe("the whole key space after each transition", () => {
     expect(await rig.keySpace()).toEqual({
       ...registry,
       [key("pending")]: { list: ["a1"] },
-      [key("tasks")]: { hash: { a1: `1;e=${START};t=${token}\nj{"to":"a"}` } },
+      [key("tasks")]: { hash: { a1: `1;${START};t=${token}\nj{"to":"a"}` } },
     });
 
     rig.now += 10;
@@ -25,8 +25,8 @@ describe("the whole key space after each transition", () => {
       [key("working")]: { zset: [["a1", START + 5_010]] },
       [key("tasks")]: {
         hash: {
-          ".a1": `1;v=2;e=${START};a=1;c=1;s=w;n=1;k=token-01;q=${START + 10};l=5000;t=${token}\n`,
-          a1: `1;e=${START};t=${token}\nj{"to":"a"}`,
+          ".a1": `1;2;${START};1;1;w;1;token-01;${START + 10};5000;t=${token}\n`,
+          a1: `1;${START};t=${token}\nj{"to":"a"}`,
           "~lease": "1",
           [slot?.[0] ?? ""]: "token-01 a1",
         },
@@ -41,7 +41,7 @@ describe("the whole key space after each transition", () => {
       [key("tasks")]: {
         hash: {
           ".a1":
-            `1;v=3;e=${START};a=1;c=1;s=c;n=1;q=${START + 10};z=${START + 20};t=${token}` +
+            `1;3;${START};1;1;c;1;;${START + 10};;z=${START + 20};t=${token}` +
             `;p=1,token-01,complete,completed,,0,0\nj{"ok":1}`,
           a1: "",
           "~lease": "1",
@@ -64,7 +64,7 @@ describe("the whole key space after each transition", () => {
     expect(await rig.keySpace()).toEqual({
       ...registry,
       [key("delayed")]: { zset: [[id, START + 30_000]] },
-      [key("tasks")]: { hash: { [id]: `1;e=${START};m=2;d=600000\nj7` } },
+      [key("tasks")]: { hash: { [id]: `1;${START};m=2;d=600000\nj7` } },
     });
 
     rig.now += 30_000;
@@ -72,7 +72,7 @@ describe("the whole key space after each transition", () => {
     expect(await rig.keySpace()).toEqual({
       ...registry,
       [key("pending")]: { list: [id] },
-      [key("tasks")]: { hash: { [id]: `1;e=${START};m=2;d=600000\nj7` } },
+      [key("tasks")]: { hash: { [id]: `1;${START};m=2;d=600000\nj7` } },
     });
 
     const [task] = await queue.dequeue({ lease: 1_000, token: "token-01" });
@@ -84,9 +84,9 @@ describe("the whole key space after each transition", () => {
       [key("tasks")]: {
         hash: {
           [`.${id}`]:
-            `1;v=3;e=${START};a=1;c=1;n=1;q=${START + 30_000};u=${START + 30_000};m=2;d=600000` +
+            `1;3;${START};1;1;;1;;${START + 30_000};;u=${START + 30_000};m=2;d=600000` +
             `;p=1,token-01,requeue,delayed,,${START + 30_500},0\nj"again"`,
-          [id]: `1;e=${START};m=2;d=600000\nj7`,
+          [id]: `1;${START};m=2;d=600000\nj7`,
           ...slots,
         },
       },
@@ -99,9 +99,9 @@ describe("the whole key space after each transition", () => {
     const space = await rig.space();
     expect([...space.dead]).toEqual([[id, START + 30_500]]);
     expect([...space.expiry]).toEqual([[id, START + 630_500]]);
-    expect(space.tasks.get(id)).toBe(`1;e=${START};m=2;d=600000\nj7`);
+    expect(space.tasks.get(id)).toBe(`1;${START};m=2;d=600000\nj7`);
     expect(space.tasks.get(`.${id}`)).toBe(
-      `1;v=5;e=${START};a=2;c=2;s=r;n=2;q=${START + 30_500};u=${START + 30_000};z=${START + 30_500};y=rejected` +
+      `1;5;${START};2;2;r;2;;${START + 30_500};;u=${START + 30_000};z=${START + 30_500};y=rejected` +
         `;p=2,token-02,reject,rejected,rejected,0,0\nj{"why":"no"}`,
     );
 

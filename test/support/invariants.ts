@@ -1,4 +1,4 @@
-import { options, type QueueSpace } from "./key-space.ts";
+import { says, type QueueSpace } from "./key-space.ts";
 
 const DEFAULT_MAX_ATTEMPTS = 5;
 
@@ -21,7 +21,7 @@ export function violations(space: QueueSpace): string[] {
   const leases = new Set<string>();
   for (const id of ids) {
     const fixed = tasks.get(id);
-    const record = options(tasks.get(`.${id}`));
+    const record = says(tasks.get(`.${id}`));
     const live = fixed !== undefined && fixed !== "";
     const ghost = Number(record["g"] ?? 0);
     ghosts += ghost;

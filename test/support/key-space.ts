@@ -62,11 +62,14 @@ export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): Q
   };
 }
 
-/** The letter options of a changing record. */
-export function options(record: string | undefined): Record<string, string> {
+/** What a changing record says, by letter; see lua/README.md. */
+export function says(record: string | undefined): Record<string, string> {
   const found: Record<string, string> = {};
-  for (const option of (record ?? "").split("\n")[0]?.split(";").slice(1) ?? []) {
-    found[option.slice(0, 1)] = option.slice(2);
+  const fields = (record ?? "").split("\n")[0]?.split(";").slice(1) ?? [];
+  for (const [i, field] of fields.entries()) {
+    const letter = "veacsnkql"[i];
+    if (letter === undefined) found[field.slice(0, 1)] = field.slice(2);
+    else if (field !== "") found[letter] = field;
   }
   return found;
 }
