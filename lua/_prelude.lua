@@ -68,20 +68,19 @@ local function parse_fixed(fixed)
 end
 
 -- Nine fields in fixed places, for they change most, then letters.
-local CHANGING = '^1' .. string.rep(';([^;\n]*)', 9) .. '([^\n]*)\n(.*)$'
+local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\n]*)\n(.*)$'
 
--- What a changing record says, and the text behind its first line (a result or an error).
+-- What a changing record says, and the text behind its first line (a result or an error). Nothing where
+-- there is no record, or one beyond reading: the task then begins anew.
 local function parse(record)
-  local task, text = {}, ''
-  if record and record ~= '' then
-    local letters
-    task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-      string.match(record, CHANGING)
-    if letters ~= '' then
-      parse_letters(task, letters)
-    end
+  local task = {}
+  local letters, text
+  task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
+    string.match(record or '', CHANGING)
+  if letters and letters ~= '' then
+    parse_letters(task, letters)
   end
-  return task, text
+  return task, text or ''
 end
 
 -- As `parse`; what the task fixed at enqueue is taken over from there once.

@@ -125,7 +125,7 @@ local function stray(entry)
     entry.changed = true
     return true
   end
-  if not entry.fixed or entry.fixed == '' or task.s ~= '' then
+  if task.s ~= '' or not string.find(entry.fixed or '', '^1;%d+[^\n]*\n') then
     broken = broken + 1
     return true
   end

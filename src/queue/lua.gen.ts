@@ -36,18 +36,16 @@ local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
-local CHANGING = '^1' .. string.rep(';([^;\\n]*)', 9) .. '([^\\n]*)\\n(.*)$'
+local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\\n]*)\\n(.*)$'
 local function parse(record)
-local task, text = {}, ''
-if record and record ~= '' then
-local letters
+local task = {}
+local letters, text
 task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-string.match(record, CHANGING)
-if letters ~= '' then
+string.match(record or '', CHANGING)
+if letters and letters ~= '' then
 parse_letters(task, letters)
 end
-end
-return task, text
+return task, text or ''
 end
 local function parse_with(fixed, record)
 local task, text = parse(record)
@@ -150,8 +148,8 @@ finish(plan, id, task, '', now, 'rejected', 'cancelled')
 commit(plan, nil, working, delayed, tasks, expiry, nil)
 return { 'rejected' }
 `,
-  sha1: "cf7d71868a819c84faa07b071542279d7ea05e69",
-  keyLockingSha1: "5ce18f40cdda93b40a379e130b5ae21800b72005",
+  sha1: "b836e72f786c3a5251dab535bb7f36972c0408dd",
+  keyLockingSha1: "a737243fb1604d9a4cc6623e70f03650880ff851",
 };
 
 export const count: Script = {
@@ -262,18 +260,16 @@ local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
-local CHANGING = '^1' .. string.rep(';([^;\\n]*)', 9) .. '([^\\n]*)\\n(.*)$'
+local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\\n]*)\\n(.*)$'
 local function parse(record)
-local task, text = {}, ''
-if record and record ~= '' then
-local letters
+local task = {}
+local letters, text
 task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-string.match(record, CHANGING)
-if letters ~= '' then
+string.match(record or '', CHANGING)
+if letters and letters ~= '' then
 parse_letters(task, letters)
 end
-end
-return task, text
+return task, text or ''
 end
 local function parse_with(fixed, record)
 local task, text = parse(record)
@@ -481,7 +477,7 @@ ghosts = ghosts + 1
 entry.changed = true
 return true
 end
-if not entry.fixed or entry.fixed == '' or task.s ~= '' then
+if task.s ~= '' or not string.find(entry.fixed or '', '^1;%d+[^\\n]*\\n') then
 broken = broken + 1
 return true
 end
@@ -609,8 +605,8 @@ redis.pcall('HSET', tasks, slot, token)
 end
 return reply
 `,
-  sha1: "d3278b474110f93790f605b87796c8f0db047bff",
-  keyLockingSha1: "e8899fffa40691bd692819b749aab65a66f22259",
+  sha1: "3ff06917cc953f7ab616dd0cc1e9deaa0b030d99",
+  keyLockingSha1: "3c35871706451bcc6b3fe216bb747e0278057dee",
 };
 
 export const enqueue: Script = {
@@ -644,18 +640,16 @@ local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
-local CHANGING = '^1' .. string.rep(';([^;\\n]*)', 9) .. '([^\\n]*)\\n(.*)$'
+local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\\n]*)\\n(.*)$'
 local function parse(record)
-local task, text = {}, ''
-if record and record ~= '' then
-local letters
+local task = {}
+local letters, text
 task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-string.match(record, CHANGING)
-if letters ~= '' then
+string.match(record or '', CHANGING)
+if letters and letters ~= '' then
 parse_letters(task, letters)
 end
-end
-return task, text
+return task, text or ''
 end
 local function format(task, text)
 local letters = ''
@@ -789,8 +783,8 @@ reply[i + 1] = created[i]
 end
 return reply
 `,
-  sha1: "a5b1d73461f244c8cadb494b32c441f180a79432",
-  keyLockingSha1: "0bf3045bb97efce3424d6bbc0c23c583ebc6570b",
+  sha1: "f71f066915d42b39d2fc06216c79f4d30e650585",
+  keyLockingSha1: "8791e19502187159a03cc05805d0f30baaab6ab7",
 };
 
 export const forget: Script = {
@@ -842,18 +836,16 @@ local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
-local CHANGING = '^1' .. string.rep(';([^;\\n]*)', 9) .. '([^\\n]*)\\n(.*)$'
+local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\\n]*)\\n(.*)$'
 local function parse(record)
-local task, text = {}, ''
-if record and record ~= '' then
-local letters
+local task = {}
+local letters, text
 task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-string.match(record, CHANGING)
-if letters ~= '' then
+string.match(record or '', CHANGING)
+if letters and letters ~= '' then
 parse_letters(task, letters)
 end
-end
-return task, text
+return task, text or ''
 end
 local working = KEYS[1]
 local delayed = KEYS[2]
@@ -882,8 +874,8 @@ end
 local due = redis.call('ZSCORE', delayed, id)
 return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
 `,
-  sha1: "8fb4a2153687cdd3a417ddda40c81eca941534b1",
-  keyLockingSha1: "7800047113a4f0fb9487b7f40b7e4d706e3cd557",
+  sha1: "e52bedea9580830a54bd5a9b41dc542c554d4c7e",
+  keyLockingSha1: "9cd7cc58a3365eb69098522395fe88fbf35d0359",
 };
 
 export const queues: Script = {
@@ -981,18 +973,16 @@ into[letter] = value
 end
 return into
 end
-local CHANGING = '^1' .. string.rep(';([^;\\n]*)', 9) .. '([^\\n]*)\\n(.*)$'
+local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\\n]*)\\n(.*)$'
 local function parse(record)
-local task, text = {}, ''
-if record and record ~= '' then
-local letters
+local task = {}
+local letters, text
 task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-string.match(record, CHANGING)
-if letters ~= '' then
+string.match(record or '', CHANGING)
+if letters and letters ~= '' then
 parse_letters(task, letters)
 end
-end
-return task, text
+return task, text or ''
 end
 local function format(task, text)
 local letters = ''
@@ -1176,8 +1166,8 @@ commit(plan, pending, working, delayed, tasks, expiry, dead)
 write_deadlines()
 return reply
 `,
-  sha1: "201f1dc2e02fe7df902736c3071bb131da6201e0",
-  keyLockingSha1: "b91cc51d79a29e78e7d4c9424a95124cbadcc88c",
+  sha1: "57de7640de8f2308193279d9ecac4dd9a86db802",
+  keyLockingSha1: "f519a274e39f4e7c0af931d3958a6f0e2985fa91",
 };
 
 export const sweep: Script = {
@@ -1226,18 +1216,16 @@ local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
-local CHANGING = '^1' .. string.rep(';([^;\\n]*)', 9) .. '([^\\n]*)\\n(.*)$'
+local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\\n]*)\\n(.*)$'
 local function parse(record)
-local task, text = {}, ''
-if record and record ~= '' then
-local letters
+local task = {}
+local letters, text
 task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-string.match(record, CHANGING)
-if letters ~= '' then
+string.match(record or '', CHANGING)
+if letters and letters ~= '' then
 parse_letters(task, letters)
 end
-end
-return task, text
+return task, text or ''
 end
 local function parse_with(fixed, record)
 local task, text = parse(record)
@@ -1388,6 +1376,6 @@ end
 local more = reclaimed + rejected == most or promoted == most or expired == most
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0 }
 `,
-  sha1: "360d4650452f799ef2acacda69023d3b7fbe90ff",
-  keyLockingSha1: "431eebc0782b28dd982392557d28d7af29732ef0",
+  sha1: "8b9a07ea6b03cb7532f55b642042a4c1902c0c9d",
+  keyLockingSha1: "433bfab35ae9425f796c01ae644962840a96b0fc",
 };

@@ -77,6 +77,24 @@ describe("an entry of the list that is no task to deliver is put aside and count
     expect(await queue.get("a")).toMatchObject({ state: "working", attempt: 1, charged: 1 });
   });
 
+  test("records beyond reading harm no other task: without its fixed one a task is put aside, without the other it begins anew", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ id, payload: id })));
+    await rig.command("HSET", key("tasks"), "b", "1;nonsense", ".c", "1;nonsense", ".d", "1;;;;;;;;;\n");
+    const batch = await queue.dequeue({ max: 10 });
+    expect(batch.map(({ id, attempt }) => [id, attempt])).toEqual([
+      ["a", 1],
+      ["c", 1],
+      ["d", 1],
+    ]);
+    expect(await queue.counts()).toMatchObject({ pending: 0, working: 3, broken: 1 });
+    expect(await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })))).toMatchObject([
+      { ok: true },
+      { ok: true },
+      { ok: true },
+    ]);
+  });
+
   test("a key of another type is an error of that call, and nothing changes", async () => {
     const queue = rig.queue();
     await queue.enqueue("p", { id: "a" });
