@@ -1,0 +1,85 @@
+import { parseArgs } from "node:util";
+import { startGateway } from "../local/index.ts";
+import { type Subcommand, UsageError } from "./subcommand.ts";
+
+const usage = `Usage: sluice gateway [options]
+
+Serves a Redis by the Upstash REST protocol, so that any Upstash client works against it.
+
+Options:
+  --redis <url>             redis:// or rediss:// (default: REDIS_URL, else redis://127.0.0.1:6379)
+  --port <number>           0 for any free one (default: 8079)
+  --host <address>          where to listen (default: 127.0.0.1)
+  --token <text>            the standard token (default: a random one)
+  --read-only-token <text>  a token that may only read (default: none)
+  --strict-keys <which>     refuse undeclared keys in scripts: flagged, those with
+                            allow-key-locking, as on Upstash; or always (default: flagged)
+`;
+
+export const gateway: Subcommand = {
+  summary: "serve a Redis by the Upstash REST protocol",
+  usage,
+  async run(args, env) {
+    const options = readOptions(args);
+    const redisUrl = options.redis ?? (env["REDIS_URL"] || "redis://127.0.0.1:6379");
+    if (!/^rediss?:\/\//.test(redisUrl)) throw new UsageError("--redis takes a redis:// or rediss:// URL");
+    const serving = await startGateway({
+      redisUrl,
+      port: readPort(options.port),
+      host: options.host,
+      token: options.token,
+      readOnlyToken: options["read-only-token"],
+      strictKeys: readStrictKeys(options["strict-keys"]),
+      log: (line) => process.stderr.write(`${line}\n`),
+    });
+    const readOnly = options["read-only-token"];
+    process.stdout.write(
+      [
+        `# ${withoutPassword(redisUrl)} by the Upstash REST protocol. Ctrl-C ends it.`,
+        `UPSTASH_REDIS_REST_URL=${serving.url}`,
+        `UPSTASH_REDIS_REST_TOKEN=${serving.token}`,
+        ...(readOnly === undefined ? [] : [`UPSTASH_REDIS_REST_READONLY_TOKEN=${readOnly}`]),
+        "",
+      ].join("\n"),
+    );
+    const end = () => void serving.close();
+    process.once("SIGINT", end);
+    process.once("SIGTERM", end);
+  },
+};
+
+function readOptions(args: readonly string[]) {
+  const text = { type: "string" } as const;
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        redis: text,
+        port: text,
+        host: text,
+        token: text,
+        "read-only-token": text,
+        "strict-keys": text,
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readPort(given = "8079"): number {
+  const port = Number(given);
+  if (/^\d+$/.test(given) && port <= 65_535) return port;
+  throw new UsageError("--port takes a number from 0 to 65535");
+}
+
+function readStrictKeys(given = "flagged"): "flagged" | "always" {
+  if (given === "flagged" || given === "always") return given;
+  throw new UsageError("--strict-keys takes flagged or always");
+}
+
+function withoutPassword(redisUrl: string): string {
+  const url = new URL(redisUrl);
+  if (url.password !== "") url.password = "…";
+  return url.href;
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env node
+import manifest from "../../package.json" with { type: "json" };
+import { gateway } from "./gateway.ts";
+import { type Subcommand, UsageError } from "./subcommand.ts";
+
+const subcommands: Readonly<Record<string, Subcommand>> = { gateway };
+
+const usage = () => `Usage: sluice <command> [options]
+
+Commands:
+${Object.entries(subcommands)
+  .map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`)
+  .join("\n")}
+
+Options:
+  --help     show this, or with a command the command's own options
+  --version  show the version
+`;
+
+async function main([name, ...args]: readonly string[]): Promise<void> {
+  if (name === undefined || name === "--help" || name === "-h") {
+    (name === undefined ? process.stderr : process.stdout).write(usage());
+    if (name === undefined) process.exitCode = 2;
+    return;
+  }
+  if (name === "--version" || name === "-v") {
+    process.stdout.write(`${manifest.version}\n`);
+    return;
+  }
+  const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
+  if (!subcommand) {
+    throw new UsageError(`there is no command ${name}; there is ${Object.keys(subcommands).join(", ")}`);
+  }
+  if (args.includes("--help") || args.includes("-h")) {
+    process.stdout.write(subcommand.usage);
+    return;
+  }
+  await subcommand.run(args, process.env);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

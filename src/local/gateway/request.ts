@@ -1,0 +1,144 @@
+import type { IncomingMessage } from "node:http";
+import type { Argument } from "./redis.ts";
+import type { Encoding } from "./reply.ts";
+import type { Command } from "./run.ts";
+
+/** What one request of the REST protocol asks for. */
+export interface RestRequest {
+  readonly form: "single" | "pipeline" | "multi-exec";
+  readonly commands: readonly Command[];
+  readonly encoding: Encoding;
+}
+
+/** A request that is not understood. */
+export class BadRequest extends Error {
+  override readonly name = "BadRequest";
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Upstash's limit, in bytes. */
+const maxRequestBytes = 10 * 1024 * 1024;
+
+/** @throws {BadRequest} when the body is larger than Upstash allows; it is read to its end all the same */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= maxRequestBytes) chunks.push(chunk);
+  }
+  if (bytes <= maxRequestBytes) return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  throw new BadRequest(
+    413,
+    `ERR max request size exceeded. Limit: ${maxRequestBytes} bytes, Actual: ${bytes} bytes. ` +
+      "See https://upstash.com/docs/redis/troubleshooting/max_request_size_exceeded for details",
+  );
+}
+
+/** @throws {BadRequest} */
+export function readRequest(
+  method: string,
+  url: URL,
+  headers: IncomingMessage["headers"],
+  body: Buffer,
+): RestRequest {
+  const encoding = readEncoding(headers);
+  const withBody = method === "POST" || method === "PUT";
+  if (url.pathname === "/pipeline" || url.pathname === "/multi-exec") {
+    const form = url.pathname === "/pipeline" ? "pipeline" : "multi-exec";
+    if (!withBody) throw new BadRequest(405, `ERR /${form} takes POST or PUT`);
+    const list = parseJson(body);
+    if (!Array.isArray(list) || list.length === 0) {
+      throw new BadRequest(400, `ERR /${form} takes a JSON array of commands, at least one`);
+    }
+    return { form, commands: list.map(readCommand), encoding };
+  }
+  if (url.pathname === "/" && withBody) {
+    return { form: "single", commands: [readCommand(parseJson(body))], encoding };
+  }
+  return { form: "single", commands: [readPath(url, withBody ? body : Buffer.alloc(0))], encoding };
+}
+
+function readEncoding(headers: IncomingMessage["headers"]): Encoding {
+  const encoding = headers["upstash-encoding"] ?? "";
+  const format = headers["upstash-response-format"] ?? "json";
+  if (format !== "json") {
+    throw new BadRequest(
+      400,
+      `ERR Upstash-Response-Format ${String(format)} is not supported here, only json`,
+    );
+  }
+  if (encoding === "base64") return "base64";
+  if (encoding === "") return "plain";
+  throw new BadRequest(400, `ERR Upstash-Encoding ${String(encoding)} is not supported, only base64`);
+}
+
+/** `/set/foo/bar?EX=100`: the body comes behind the path, and what follows `?` behind the body. */
+function readPath(url: URL, body: Buffer): Command {
+  const words: Argument[] = url.pathname.replace(/^\//, "").replace(/\/$/, "").split("/").map(decode);
+  if (body.length > 0) words.push(body);
+  for (const [name, value] of url.searchParams) {
+    if (name === "_token") continue;
+    words.push(name);
+    if (value !== "") words.push(value);
+  }
+  if (words[0]?.length === 0) throw new BadRequest(400, "ERR empty command");
+  return words as [Argument, ...Argument[]];
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new BadRequest(400, "ERR the path is not well percent-encoded");
+  }
+}
+
+function readCommand(input: unknown): Command {
+  if (!Array.isArray(input) || input.length === 0) {
+    throw new BadRequest(400, "ERR a command is a JSON array of its name and arguments");
+  }
+  const words = input.map((word: unknown) => {
+    if (typeof word === "string") return word;
+    if (typeof word === "number" || typeof word === "boolean") return String(word);
+    if (word instanceof NumberText) return word.text;
+    throw new BadRequest(400, "ERR the words of a command are strings, numbers or booleans");
+  });
+  if (words[0] === "") throw new BadRequest(400, "ERR empty command");
+  return words as [string, ...string[]];
+}
+
+/** A JSON number as it was written. */
+class NumberText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
+
+function parseJson(body: Buffer): unknown {
+  const text = body.toString();
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!hasRoundedNumber(value)) return value;
+    // Slower, so only where a number would not come out as it went in.
+    const reviver: Reviver = (_, item, context) =>
+      typeof item === "number" && context?.source !== undefined ? new NumberText(context.source) : item;
+    return JSON.parse(text, reviver);
+  } catch {
+    throw new BadRequest(400, "ERR the request body is not JSON");
+  }
+}
+
+const hasRoundedNumber = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some(hasRoundedNumber)
+    : typeof value === "number" && !Number.isSafeInteger(value);

@@ -1,0 +1,235 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { dollars } from "../../src/local/index.ts";
+import { type Stack, startStack } from "./stack.ts";
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  await stack.direct.send(["FLUSHALL"]);
+  await stack.direct.send(["SCRIPT", "FLUSH"]);
+  await stack.direct.send(["SET", "text", "x"]);
+  await stack.direct.send(["CONFIG", "RESETSTAT"]);
+  stack.gateway.resetUsage();
+});
+
+/** Calls by command as Redis itself counts them since the last reset, without those nobody is billed for. */
+async function redisCalls(): Promise<Record<string, number>> {
+  const info = String(await stack.direct.send(["INFO", "commandstats"]));
+  const calls = [...info.matchAll(/^cmdstat_(\S+?):calls=(\d+)/gm)].map(
+    ([, name, count]) => [(name as string).toUpperCase(), Number(count)] as const,
+  );
+  const unbilled = new Set(["INFO", "PING", "CONFIG|RESETSTAT", "COMMAND|GETKEYS", "BLPOP"]);
+  return Object.fromEntries(calls.filter(([name, count]) => count > 0 && !unbilled.has(name)));
+}
+
+const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
+const bill = async (body: unknown, path = "/") => {
+  await stack.rest(path, body);
+  const { commands, byCommand } = stack.gateway.usage();
+  return { commands, byCommand };
+};
+
+test("a command counts 1, failed or not", async () => {
+  expect(await bill(["INCR", "n"])).toEqual({ commands: 1, byCommand: { INCR: 1 } });
+  expect(await bill(["INCR", "text"])).toEqual({ commands: 2, byCommand: { INCR: 2 } });
+  expect(await bill(["GET", "none"])).toEqual({ commands: 3, byCommand: { GET: 1, INCR: 2 } });
+  expect(await redisCalls()).toEqual({ GET: 1, INCR: 2 });
+});
+
+test("a script counts 1 and each command it ran, up to the one that failed", async () => {
+  const source =
+    "for i = 1, ARGV[1] do redis.call('INCR', KEYS[1]) end redis.call('incr', 'text') redis.call('GET', 'x')";
+  expect(await bill(["EVAL", source, 1, "n", 5])).toEqual({ commands: 7, byCommand: { EVAL: 1, INCR: 6 } });
+  expect(await bill(["EVALSHA", sha1(source), 1, "n", 2])).toEqual({
+    commands: 11,
+    byCommand: { EVAL: 1, EVALSHA: 1, INCR: 9 },
+  });
+  expect(await redisCalls()).toEqual({ EVAL: 1, EVALSHA: 1, INCR: 9 });
+});
+
+test("a fixed window of Upstash's own rate limiter counts 3", async () => {
+  const source =
+    "local r = redis.call('INCRBY', KEYS[1], 1) if r == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end return r";
+  expect((await bill(["EVAL", source, 1, "window", 1000])).commands).toBe(3);
+});
+
+test("MULTI and EXEC count, with what runs between them", async () => {
+  expect(
+    await bill(
+      [
+        ["INCR", "n"],
+        ["INCR", "text"],
+      ],
+      "/multi-exec",
+    ),
+  ).toEqual({
+    commands: 4,
+    byCommand: { EXEC: 1, INCR: 2, MULTI: 1 },
+  });
+  expect(await bill([["INCR", "n"], ["INCR"]], "/multi-exec")).toEqual({
+    commands: 6,
+    byCommand: { EXEC: 2, INCR: 2, MULTI: 2 },
+  });
+  expect(await redisCalls()).toEqual({ EXEC: 2, INCR: 2, MULTI: 2 });
+});
+
+test("a NOSCRIPT counts, as for Redis", async () => {
+  expect(await bill(["EVALSHA", "f".repeat(40), 0])).toEqual({ commands: 1, byCommand: { EVALSHA: 1 } });
+  expect(await redisCalls()).toEqual({ EVALSHA: 1 });
+});
+
+test("PING, INFO and what waits are free, and so is what never runs", async () => {
+  const nothing = { commands: 0, byCommand: {} };
+  expect(await bill(["PING"])).toEqual(nothing);
+  expect(await bill(["INFO"])).toEqual(nothing);
+  expect(await bill(["NOPE"])).toEqual(nothing);
+  expect(await bill(["BLPOP", "x", 1])).toEqual(nothing);
+  expect(await bill(["GET"])).toEqual(nothing);
+  expect(await redisCalls()).toEqual({});
+  const inside =
+    "redis.call('PING') redis.call('BLPOP', 'x', 1) redis.pcall('NOPE') redis.pcall('GET') redis.pcall('SUBSCRIBE', 'x')";
+  expect(await bill(["EVAL", inside, 0])).toEqual({ commands: 1, byCommand: { EVAL: 1 } });
+  expect(await redisCalls()).toEqual({ EVAL: 1 });
+});
+
+test("what Redis says about a script that is no Lua costs nothing more", async () => {
+  expect(await bill(["EVAL", "return ] x", 0])).toEqual({ commands: 1, byCommand: { EVAL: 1 } });
+});
+
+test("requests and bytes are counted", async () => {
+  const sent = JSON.stringify(["SET", "key", "é"]);
+  const { text } = await stack.rest("/", sent);
+  await stack.rest("/get/key");
+  expect(stack.gateway.usage()).toEqual({
+    commands: 2,
+    requests: 2,
+    bytesIn: Buffer.byteLength(sent),
+    bytesOut: text.length + Buffer.byteLength('{"result":"é"}'),
+    byCommand: { GET: 1, SET: 1 },
+    dollars: dollars(2),
+  });
+});
+
+test("100,000 commands cost 0.20 dollars", () => {
+  expect(dollars(100_000)).toBeCloseTo(0.2, 10);
+});
+
+test("the counts can be read and reset over HTTP", async () => {
+  await stack.rest("/", ["INCR", "n"]);
+  expect((await stack.rest("/-/usage")).json).toEqual(stack.gateway.usage());
+  expect((await stack.rest("/-/usage")).json).toMatchObject({ commands: 1, requests: 1 });
+  const reset = await stack.rest("/-/usage", undefined, { method: "DELETE" });
+  expect(reset.json).toEqual({
+    commands: 0,
+    requests: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+    byCommand: {},
+    dollars: 0,
+  });
+  expect((await stack.rest("/-/nope")).status).toBe(404);
+});
+
+describe("under a mixed concurrent load", () => {
+  const random = (seed: number) => () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return seed / 2 ** 31;
+  };
+  const flag = "#!lua flags=allow-key-locking\n";
+  const scripts = {
+    loop: "for i = 1, tonumber(ARGV[1]) do redis.call('HINCRBY', KEYS[1], 'f' .. i, i) end return redis.call('HGETALL', KEYS[1])",
+    mixedCase:
+      "redis.call('rpush', KEYS[1], 'a') redis.call('RPush', KEYS[1], 'b') return redis.call('RPUSH', KEYS[1], 'c')",
+    failing:
+      "redis.call('SET', 'other', 'x')\nredis.call('LPUSH', 'text', 'x')\nredis.call('SET', 'never', 'x')",
+    caught: "local n = 0 for i = 1, 3 do if redis.pcall('INCR', 'text').err then n = n + 1 end end return n",
+    luaCaught:
+      "local ok = pcall(redis.call, 'SADD', 'text', 'x') redis.call('SCARD', 'set') return ok and 1 or 0",
+    refused: "redis.pcall('NOPE') redis.pcall('GET') redis.pcall('HSET', 'h', 'a') return redis.call('TIME')",
+    subcommands:
+      "redis.pcall('XGROUP', 'CREATE', KEYS[1], 'g', '$', 'MKSTREAM') redis.call('object', 'Encoding', KEYS[1]) return 1",
+    composed: "return redis.call(ARGV[1], KEYS[1], ARGV[2])",
+    locked: `${flag}redis.call('ZADD', KEYS[1], 1, 'a') redis.call('ZADD', KEYS[1], 2, 'b') return redis.call('ZCARD', KEYS[1])`,
+    dynamic: `${flag}redis.call('ZADD', KEYS[1], 1, 'a') redis.call('ZADD', 'undeclared', 1, 'a')`,
+    reading: "return {redis.call('GET', 'text'), redis.call('STRLEN', 'text')}",
+    writing: "return redis.call('SET', KEYS[1], 'x')",
+  };
+  const name = Object.keys(scripts) as (keyof typeof scripts)[];
+
+  function request(next: () => number, index: number): readonly [path: string, body: unknown] {
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T;
+    const script = (): readonly unknown[] => {
+      const chosen = pick(name);
+      const source = scripts[chosen];
+      const args =
+        chosen === "composed"
+          ? pick([
+              ["APPEND", "x"],
+              ["setrange", "1"],
+              ["Lrem", "x"],
+            ])
+          : [String(Math.floor(next() * 20))];
+      const rest = ["1", `${chosen}:${index % 7}`, ...args];
+      const forms = [
+        ["EVAL", source, ...rest],
+        ["EVALSHA", sha1(source), ...rest],
+        ["evalsha", sha1(`${source} `), ...rest],
+      ];
+      if (chosen === "reading" || chosen === "writing") forms.push(["EVAL_RO", source, ...rest]);
+      return pick(forms);
+    };
+    const plain = (): readonly unknown[] =>
+      pick<readonly unknown[]>([
+        ["SET", `k:${index % 11}`, index],
+        ["GET", `k:${index % 11}`],
+        ["INCR", "text"],
+        ["LPUSH", "text", "x"],
+        ["HSET", "h", "a"],
+        ["HSET", "h", "a", "1", "b", "2"],
+        ["GET"],
+        ["NOPE", "x"],
+        ["BLPOP", "x", 1],
+        ["PING"],
+        ["XADD", "stream", "*", "a", index],
+        ["XGROUP", "CREATE", "stream", `g${index}`, "$"],
+        ["XGROUP", "NOPE"],
+        ["XREAD", "COUNT", 1, "STREAMS", "stream", "0"],
+        ["SCRIPT", "EXISTS", sha1(scripts.loop)],
+        ["SCRIPT", "LOAD", scripts.caught],
+        ["EVAL", "return 1", "x"],
+        ["EVALSHA", "abc"],
+        ["EVAL", "return 1", 2, "one"],
+      ]);
+    const any = () => (next() < 0.5 ? script() : plain());
+    const several = () => Array.from({ length: 1 + Math.floor(next() * 8) }, any);
+    const form = next();
+    if (form < 0.5) return ["/", any()];
+    return [form < 0.75 ? "/pipeline" : "/multi-exec", several()];
+  }
+
+  test.each([1, 2, 3])("each command's count is that of Redis (seed %i)", async (seed) => {
+    const next = random(seed);
+    const requests = Array.from({ length: 800 }, (_, index) => request(next, index));
+    const statuses = new Set<number>();
+    const worker = async () => {
+      for (let one = requests.pop(); one; one = requests.pop()) {
+        const { status } = await stack.rest(...one);
+        statuses.add(status);
+      }
+    };
+    await Promise.all(Array.from({ length: 25 }, worker));
+    const { byCommand, commands } = stack.gateway.usage();
+    const calls = await redisCalls();
+    expect(byCommand).toEqual(calls);
+    expect(commands).toBe(Object.values(calls).reduce((sum, count) => sum + count, 0));
+    expect(commands).toBeGreaterThan(2_000);
+    expect(statuses).toEqual(new Set([200, 400]));
+    expect(Object.keys(byCommand)).toEqual(
+      expect.arrayContaining(["EVALSHA", "MULTI", "XGROUP|CREATE", "OBJECT|ENCODING"]),
+    );
+  });
+});

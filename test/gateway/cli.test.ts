@@ -1,0 +1,107 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Redis } from "@upstash/redis";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+
+const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+
+function sluice(args: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env["PATH"], ...env } });
+  const output = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => (output.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output.err += chunk.toString()));
+  const ended = once(child, "close").then(([code, signal]) => ({ code, signal, ...output }));
+  return { child, output, ended };
+}
+
+/** Waits for the lines that the gateway prints when it serves. */
+async function serving(args: readonly string[], env?: Record<string, string>) {
+  const { child, output, ended } = sluice(["gateway", "--port", "0", ...args], env);
+  while (!/REST_TOKEN=.*\n/.test(output.out)) {
+    await Promise.race([once(child.stdout, "data"), ended.then(({ err }) => Promise.reject(new Error(err)))]);
+  }
+  const lines = Object.fromEntries(
+    output.out
+      .split("\n")
+      .filter((line) => /^\w+=/.test(line))
+      .map((line) => line.split(/=(.*)/, 2)),
+  ) as Record<string, string>;
+  return { child, ended, output, lines };
+}
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "sluice gateway serves what it prints, and %s ends it cleanly",
+  async (signal) => {
+    const { child, ended, lines } = await serving(["--redis", redis.url]);
+    const url = lines["UPSTASH_REDIS_REST_URL"] as string;
+    const token = lines["UPSTASH_REDIS_REST_TOKEN"] as string;
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(token).toMatch(/^[\w-]{32}$/);
+    const client = new Redis({ url, token });
+    expect(await client.set("key", { a: 1 })).toBe("OK");
+    expect(await client.get("key")).toEqual({ a: 1 });
+    child.kill(signal);
+    expect(await ended).toMatchObject({ code: 0, signal: null, err: "" });
+  },
+);
+
+test("sluice gateway takes tokens, strict keys, and Redis from REDIS_URL", async () => {
+  const { child, ended, lines, output } = await serving(
+    ["--token", "mine", "--read-only-token", "theirs", "--strict-keys", "always"],
+    { REDIS_URL: redis.url },
+  );
+  expect(output.out).toContain(`# ${redis.url} by the Upstash REST protocol.`);
+  expect(lines).toMatchObject({
+    UPSTASH_REDIS_REST_TOKEN: "mine",
+    UPSTASH_REDIS_REST_READONLY_TOKEN: "theirs",
+  });
+  const ask = async (token: string, ...command: string[]) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const body = JSON.stringify(command);
+    const response = await fetch(lines["UPSTASH_REDIS_REST_URL"] as string, {
+      method: "POST",
+      headers,
+      body,
+    });
+    return await response.text();
+  };
+  expect(await ask("mine", "SET", "key", "x")).toBe('{"result":"OK"}');
+  expect(await ask("theirs", "SET", "key", "x")).toContain("NOPERM");
+  expect(await ask("mine", "EVAL", "return redis.call('GET', 'key')", "0")).toContain("Key was: key");
+  child.kill("SIGINT");
+  await ended;
+});
+
+test("sluice gateway hides the password of Redis", async () => {
+  const { ended } = sluice(["gateway", "--redis", "redis://user:secret@127.0.0.1:1"]);
+  const { code, out, err } = await ended;
+  expect([code, out, err]).toEqual([
+    1,
+    "",
+    "sluice: Redis does not answer: connect ECONNREFUSED 127.0.0.1:1\n",
+  ]);
+});
+
+test.each([
+  [[], 2, /^Usage: sluice <command>/, "err"],
+  [["--help"], 0, /^Usage: sluice <command>[^]*\n {2}gateway {4}serve a Redis/, "out"],
+  [["--version"], 0, /^\d+\.\d+\.\d+\n$/, "out"],
+  [["gateway", "--help"], 0, /^Usage: sluice gateway \[options\]\n/, "out"],
+  [["nope"], 2, /^sluice: there is no command nope; there is .*gateway/, "err"],
+  [["gateway", "--nope"], 2, /^sluice: Unknown option '--nope'/, "err"],
+  [["gateway", "--port", "70000"], 2, /^sluice: --port takes a number from 0 to 65535\n$/, "err"],
+  [["gateway", "--strict-keys", "x"], 2, /^sluice: --strict-keys takes flagged or always\n$/, "err"],
+  [["gateway", "--redis", "http://x"], 2, /^sluice: --redis takes a redis:\/\/ or rediss:\/\/ URL\n$/, "err"],
+] as const)("sluice %j ends with %i", async (args, code, text, stream) => {
+  const ended = await sluice(args).ended;
+  expect(ended.code).toBe(code);
+  expect(ended[stream]).toMatch(text);
+});

@@ -1,0 +1,132 @@
+import { Ratelimit } from "@upstash/ratelimit";
+import { Redis } from "@upstash/redis";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Stack, startStack, token } from "./stack.ts";
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  await stack.direct.send(["FLUSHALL"]);
+  await stack.direct.send(["SCRIPT", "FLUSH"]);
+});
+
+const client = (options: { responseEncoding?: false; enableAutoPipelining?: boolean } = {}) =>
+  new Redis({ url: stack.gateway.url, token, enableTelemetry: false, ...options });
+
+describe.each([
+  ["as it comes", {}],
+  ["without base64", { responseEncoding: false }],
+  ["without auto-pipelining", { enableAutoPipelining: false }],
+] as const)("the stock @upstash/redis %s", (_, options) => {
+  test("reads what it wrote: strings, JSON, lists, hashes, sets, sorted sets, streams", async () => {
+    const redis = client(options);
+    expect(await redis.set("text", "naïve 🎉 \0")).toBe("OK");
+    expect(await redis.get("text")).toBe("naïve 🎉 \0");
+    expect(await redis.set("json", { a: [1, "zwei", null], b: { c: true } }, { ex: 100 })).toBe("OK");
+    expect(await redis.get("json")).toEqual({ a: [1, "zwei", null], b: { c: true } });
+    expect(await redis.ttl("json")).toBe(100);
+    expect(await redis.get("none")).toBeNull();
+    expect(await redis.incrby("n", 41)).toBe(41);
+    expect(await redis.mget("n", "none", "text")).toEqual([41, null, "naïve 🎉 \0"]);
+    expect(await redis.rpush<unknown>("list", "a", "b", { c: 1 })).toBe(3);
+    expect(await redis.lrange("list", 0, -1)).toEqual(["a", "b", { c: 1 }]);
+    expect(await redis.lpop("list", 2)).toEqual(["a", "b"]);
+    expect(await redis.hset("hash", { f: "v", n: 1, o: { p: 2 } })).toBe(3);
+    expect(await redis.hgetall("hash")).toEqual({ f: "v", n: 1, o: { p: 2 } });
+    expect(await redis.hmget("hash", "f", "x")).toEqual({ f: "v", x: null });
+    expect(await redis.sadd("set", "x", "y")).toBe(2);
+    expect((await redis.smembers("set")).toSorted()).toEqual(["x", "y"]);
+    await redis.zadd("zset", { score: 1.5, member: "a" }, { score: 2, member: "b" });
+    expect(await redis.zrange("zset", 0, -1, { withScores: true })).toEqual(["a", 1.5, "b", 2]);
+    const id = await redis.xadd("stream", "*", { field: "value" });
+    expect(await redis.xrange("stream", "-", "+")).toEqual({ [id]: { field: "value" } });
+    expect(await redis.type("zset")).toBe("zset");
+    expect(await redis.ping()).toBe("PONG");
+    expect(await redis.scan(0, { match: "z*", count: 100 })).toEqual(["0", ["zset"]]);
+  });
+
+  test("runs pipelines and transactions", async () => {
+    const redis = client(options);
+    const pipeline = redis.pipeline().set("key", { a: 1 }).get("key").incr("n").get("none");
+    expect(await pipeline.exec()).toEqual(["OK", { a: 1 }, 1, null]);
+    const transaction = redis.multi().incr("n").hset("hash", { a: "b" }).hgetall("hash");
+    expect(await transaction.exec()).toEqual([2, 1, { a: "b" }]);
+    await expect(redis.multi().set("key", "x").lpush("key", "y").exec()).rejects.toThrow(/WRONGTYPE/);
+    const kept = await redis.pipeline().get("key").incr("key").exec({ keepErrors: true });
+    expect(kept).toEqual([
+      { result: "x", error: undefined },
+      { result: undefined, error: expect.stringMatching(/^ERR value is not an integer/) },
+    ]);
+  });
+
+  test("runs scripts, sending the source where the SHA is not known", async () => {
+    const redis = client(options);
+    const script = redis.createScript<[string, number]>(
+      "redis.call('SET', KEYS[1], ARGV[1]) return {redis.call('GET', KEYS[1]), redis.call('STRLEN', KEYS[1])}",
+    );
+    expect(await script.exec(["key"], ["value"])).toEqual(["value", 5]);
+    expect(await script.evalsha(["key"], ["other"])).toEqual(["other", 5]);
+    const reading = redis.createScript<string, true>("return redis.call('GET', KEYS[1])", { readonly: true });
+    expect(await reading.exec(["key"], [])).toBe("other");
+    const sha = await redis.scriptLoad("return ARGV[1]");
+    expect(await redis.evalsha(sha, [], ["x"])).toBe("x");
+    expect(await redis.scriptExists(sha, "0".repeat(40))).toEqual([1, 0]);
+    await expect(redis.eval("return redis.call('INCR', KEYS[1])", ["key"], [])).rejects.toThrow(
+      /ERR value is not an integer/,
+    );
+  });
+
+  test("gets Upstash's errors", async () => {
+    await expect(
+      client(options)
+        .incr("n")
+        .then(() => client(options).lpush("n", 1)),
+    ).rejects.toThrow(/WRONGTYPE /);
+    const stranger = new Redis({ url: stack.gateway.url, token: "wrong", retry: false, ...options });
+    await expect(stranger.get("n")).rejects.toThrow(/WRONGPASS invalid or missing auth token/);
+  });
+});
+
+test("many commands at once are one pipeline of the client's", async () => {
+  stack.gateway.resetUsage();
+  const redis = client();
+  const counts = await Promise.all(Array.from({ length: 50 }, () => redis.incr("n")));
+  expect(counts).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
+  expect(stack.gateway.usage()).toMatchObject({ requests: 1, commands: 50 });
+});
+
+describe("the stock @upstash/ratelimit", () => {
+  test.each([
+    ["fixedWindow", () => Ratelimit.fixedWindow(3, "1000 d")],
+    ["slidingWindow", () => Ratelimit.slidingWindow(3, "1000 d")],
+    ["tokenBucket", () => Ratelimit.tokenBucket(3, "1000 d", 3)],
+  ])("lets a %s's worth through, and no more", async (_, limiter) => {
+    const limit = new Ratelimit({
+      redis: client(),
+      limiter: limiter(),
+      analytics: false,
+      ephemeralCache: false,
+    });
+    const allowed: boolean[] = [];
+    for (let index = 0; index < 5; index++) allowed.push((await limit.limit("someone")).success);
+    expect(allowed).toEqual([true, true, true, false, false]);
+    expect((await limit.limit("someone else")).success).toBe(true);
+    await limit.resetUsedTokens("someone");
+    expect((await limit.limit("someone")).success).toBe(true);
+  });
+
+  test("costs 3 commands for the first request of a fixed window, as Upstash says", async () => {
+    const limit = new Ratelimit({
+      redis: client(),
+      limiter: Ratelimit.fixedWindow(3, "1000 d"),
+      analytics: false,
+    });
+    await limit.limit("warm-up");
+    stack.gateway.resetUsage();
+    await limit.limit("someone");
+    expect(stack.gateway.usage().commands).toBe(3);
+  });
+});

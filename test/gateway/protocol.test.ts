@@ -1,0 +1,338 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Stack, startStack } from "./stack.ts";
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+beforeEach(() => stack.direct.send(["FLUSHALL"]));
+
+const ask = async (path: string, body?: unknown, init?: RequestInit) => {
+  const { status, json } = await stack.rest(path, body, init);
+  return [status, json];
+};
+const unavailable = (name: string) => [
+  400,
+  {
+    error: `ERR Command is not available: '${name}'. See https://upstash.com/docs/redis/overall/rediscompatibility for details`,
+  },
+];
+
+describe("a command in the body", () => {
+  test("is run, and its reply comes in RESP2 shapes", async () => {
+    expect(await ask("/", ["SET", "text", "bar"])).toEqual([200, { result: "OK" }]);
+    expect(await ask("/", ["get", "text"])).toEqual([200, { result: "bar" }]);
+    expect(await ask("/", ["GET", "none"])).toEqual([200, { result: null }]);
+    expect(await ask("/", ["RPUSH", "list", "a", 2, 2.5, true])).toEqual([200, { result: 4 }]);
+    expect(await ask("/", ["LRANGE", "list", 0, -1])).toEqual([200, { result: ["a", "2", "2.5", "true"] }]);
+    expect(await ask("/", ["LRANGE", "none", 0, -1])).toEqual([200, { result: [] }]);
+    expect(await ask("/", ["HSET", "hash", "f", "v"])).toEqual([200, { result: 1 }]);
+    expect(await ask("/", ["HGETALL", "hash"])).toEqual([200, { result: ["f", "v"] }]);
+    expect(await ask("/", ["HMGET", "hash", "f", "g"])).toEqual([200, { result: ["v", null] }]);
+    expect(await ask("/", ["PING"])).toEqual([200, { result: "PONG" }]);
+    expect(await ask("/", ["TYPE", "hash"])).toEqual([200, { result: "hash" }]);
+    expect(await ask("/", ["LPOP", "none", 2])).toEqual([200, { result: null }]);
+    expect(await ask("/", ["XADD", "stream", "1-1", "a", "b"])).toEqual([200, { result: "1-1" }]);
+    expect(await ask("/", ["XREAD", "COUNT", 1, "STREAMS", "stream", "0"])).toEqual([
+      200,
+      { result: [["stream", [["1-1", ["a", "b"]]]]] },
+    ]);
+  });
+
+  test("keeps integers beyond 2^53 exact, both ways", async () => {
+    expect((await stack.rest("/", '["SET","n",9007199254740993]')).status).toBe(200);
+    expect((await stack.rest("/", ["GET", "n"])).text).toBe('{"result":"9007199254740993"}');
+    expect((await stack.rest("/", ["INCRBY", "n", 2])).text).toBe('{"result":9007199254740995}');
+    expect((await stack.rest("/", '["INCRBY","n",-18014398509481990]')).text).toBe(
+      '{"result":-9007199254740995}',
+    );
+    expect((await stack.rest("/", '["SET","d",1.10]')).status).toBe(200);
+    expect((await stack.rest("/", ["GET", "d"])).text).toBe('{"result":"1.10"}');
+  });
+
+  test("fails with 400 and the error of Redis", async () => {
+    await ask("/", ["SET", "text", "bar"]);
+    expect(await ask("/", ["INCR", "text"])).toEqual([
+      400,
+      { error: "ERR value is not an integer or out of range" },
+    ]);
+    expect(await ask("/", ["GET"])).toEqual([
+      400,
+      { error: "ERR wrong number of arguments for 'get' command" },
+    ]);
+    expect(await ask("/", ["XGROUP", "NOPE"])).toEqual([
+      400,
+      { error: "ERR unknown subcommand 'NOPE'. Try XGROUP HELP." },
+    ]);
+  });
+
+  test.each([
+    ["nothing", "", "ERR the request body is not JSON"],
+    ["half an array", '["GET"', "ERR the request body is not JSON"],
+    ["an object", { command: "GET" }, "ERR a command is a JSON array of its name and arguments"],
+    ["an empty array", [], "ERR a command is a JSON array of its name and arguments"],
+    ["an empty name", [""], "ERR empty command"],
+    ["a null argument", ["GET", null], "ERR the words of a command are strings, numbers or booleans"],
+    ["an array argument", ["GET", ["a"]], "ERR the words of a command are strings, numbers or booleans"],
+  ])("is refused with 400 when it is %s", async (_, body, error) => {
+    expect(await ask("/", body)).toEqual([400, { error }]);
+  });
+
+  test.each([
+    [["NOPE", "x"], "NOPE"],
+    [["BLPOP", "list", "1"], "BLPOP"],
+    [["bzpopmin", "z", "1"], "BZPOPMIN"],
+    [["XREAD", "BLOCK", "1", "STREAMS", "s", "0"], "XREAD"],
+    [["XREADGROUP", "GROUP", "g", "c", "block", "1", "STREAMS", "s", ">"], "XREADGROUP"],
+    [["WATCH", "a"], "WATCH"],
+    [["MULTI"], "MULTI"],
+    [["EXEC"], "EXEC"],
+    [["SUBSCRIBE", "ch"], "SUBSCRIBE"],
+    [["MONITOR"], "MONITOR"],
+    [["SELECT", "1"], "SELECT"],
+    [["AUTH", "x"], "AUTH"],
+    [["HELLO", "3"], "HELLO"],
+    [["CLIENT", "ID"], "CLIENT"],
+    [["CONFIG", "GET", "*"], "CONFIG"],
+    [["SHUTDOWN"], "SHUTDOWN"],
+    [["CLUSTER", "INFO"], "CLUSTER"],
+    [["SCRIPT", "DEBUG", "YES"], "SCRIPT"],
+  ])("is refused when REST cannot do %j", async (command, name) => {
+    expect(await ask("/", command)).toEqual(unavailable(name));
+  });
+
+  test("may be a read of a stream named block that does not wait", async () => {
+    expect(await ask("/", ["XREAD", "STREAMS", "block", "0"])).toEqual([200, { result: null }]);
+  });
+
+  test("over 10 MiB is refused with both sizes", async () => {
+    const body = JSON.stringify(["SET", "large", "x".repeat(10 * 1024 * 1024)]);
+    expect(await ask("/", body)).toEqual([
+      413,
+      {
+        error: `ERR max request size exceeded. Limit: 10485760 bytes, Actual: ${body.length} bytes. See https://upstash.com/docs/redis/troubleshooting/max_request_size_exceeded for details`,
+      },
+    ]);
+    expect(await ask("/", ["EXISTS", "large"])).toEqual([200, { result: 0 }]);
+  });
+
+  test("of just 10 MiB comes back whole", async () => {
+    const value = "é".repeat(5 * 1024 * 1024 - 10);
+    expect(await ask("/", ["SET", "large", value])).toEqual([200, { result: "OK" }]);
+    expect(await ask("/", ["GET", "large"])).toEqual([200, { result: value }]);
+  });
+});
+
+describe("a command in the path", () => {
+  test("is run by GET, POST, PUT and HEAD", async () => {
+    expect(await ask("/set/foo/bar")).toEqual([200, { result: "OK" }]);
+    expect(await ask("/get/foo")).toEqual([200, { result: "bar" }]);
+    expect(await ask("/get/foo", undefined, { method: "POST" })).toEqual([200, { result: "bar" }]);
+    expect(await ask("/get/foo", undefined, { method: "PUT" })).toEqual([200, { result: "bar" }]);
+    const head = await stack.rest("/set/foo/head", undefined, { method: "HEAD" });
+    expect([head.status, head.text]).toEqual([200, ""]);
+    expect(await ask("/get/foo")).toEqual([200, { result: "head" }]);
+  });
+
+  test("takes the body as its last argument, and query parameters behind it", async () => {
+    expect(await ask("/set/foo?EX=100&NX", '{"a":"b/c"}')).toEqual([200, { result: "OK" }]);
+    expect(await ask("/get/foo")).toEqual([200, { result: '{"a":"b/c"}' }]);
+    expect(await ask("/ttl/foo")).toEqual([200, { result: 100 }]);
+    expect(await ask("/set/foo?NX", "again")).toEqual([200, { result: null }]);
+    expect(await ask("/set/foo/bar/EX/50")).toEqual([200, { result: "OK" }]);
+    expect(await ask("/ttl/foo")).toEqual([200, { result: 50 }]);
+  });
+
+  test("is percent-decoded word by word", async () => {
+    expect(await ask("/set/a%2Fb%20c/%C3%A9%00")).toEqual([200, { result: "OK" }]);
+    expect(await ask("/", ["GET", "a/b c"])).toEqual([200, { result: "é\0" }]);
+    expect(await ask("/get/%E0%A4")).toEqual([400, { error: "ERR the path is not well percent-encoded" }]);
+  });
+
+  test("stores a body of any bytes as it is", async () => {
+    const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+    expect(await ask("/set/bytes", undefined, { method: "POST", body: bytes })).toEqual([
+      200,
+      { result: "OK" },
+    ]);
+    expect(await stack.direct.send(["GET", "bytes"])).toEqual(Buffer.from(bytes));
+  });
+
+  test("may not be empty", async () => {
+    expect(await ask("/")).toEqual([400, { error: "ERR empty command" }]);
+  });
+
+  test("is refused with 405 by other methods", async () => {
+    for (const method of ["DELETE", "PATCH", "OPTIONS"]) {
+      expect(await ask("/get/foo", undefined, { method })).toEqual([
+        405,
+        { error: `ERR HTTP method ${method} is not allowed, only HEAD, GET, POST and PUT` },
+      ]);
+    }
+  });
+});
+
+describe("a pipeline", () => {
+  test("answers each command in its place, with 200", async () => {
+    const commands = [
+      ["SET", "key", "valuex"],
+      ["SETEX", "other", 13, "z"],
+      ["INCR", "key"],
+      ["NOPE"],
+      ["ZADD", "zset", 11, "a", 22, "b"],
+    ];
+    expect(await ask("/pipeline", commands)).toEqual([
+      200,
+      [
+        { result: "OK" },
+        { result: "OK" },
+        { error: "ERR value is not an integer or out of range" },
+        (unavailable("NOPE") as [number, object])[1],
+        { result: 2 },
+      ],
+    ]);
+  });
+
+  test("runs its commands in order", async () => {
+    const commands = Array.from({ length: 500 }, () => ["INCR", "counter"]);
+    const [, replies] = await ask("/pipeline", commands);
+    expect(replies).toEqual(commands.map((_, index) => ({ result: index + 1 })));
+  });
+
+  test("is an array of commands, at least one, by POST or PUT", async () => {
+    const refusal = { error: "ERR /pipeline takes a JSON array of commands, at least one" };
+    expect(await ask("/pipeline", [])).toEqual([400, refusal]);
+    expect(await ask("/pipeline", { a: 1 })).toEqual([400, refusal]);
+    expect(await ask("/pipeline", ["GET", "a"])).toEqual([
+      400,
+      { error: "ERR a command is a JSON array of its name and arguments" },
+    ]);
+    expect(await ask("/pipeline")).toEqual([405, { error: "ERR /pipeline takes POST or PUT" }]);
+  });
+});
+
+describe("a transaction", () => {
+  test("answers each command, and runs on when one fails", async () => {
+    const commands = [
+      ["SET", "key", "x"],
+      ["INCR", "key"],
+      ["GET", "none"],
+      ["LRANGE", "none", 0, 1],
+      ["GET", "key"],
+    ];
+    expect(await ask("/multi-exec", commands)).toEqual([
+      200,
+      [
+        { result: "OK" },
+        { error: "ERR value is not an integer or out of range" },
+        { result: null },
+        { result: [] },
+        { result: "x" },
+      ],
+    ]);
+  });
+
+  test("is discarded whole, with one error, when Redis does not queue a command", async () => {
+    expect(
+      await ask("/multi-exec", [
+        ["SET", "key", "x"],
+        ["SET", "key"],
+      ]),
+    ).toEqual([400, { error: "EXECABORT Transaction discarded because of previous errors." }]);
+    expect(
+      await ask("/multi-exec", [
+        ["SET", "key", "x"],
+        ["BLPOP", "l", 0],
+      ]),
+    ).toEqual(unavailable("BLPOP"));
+    expect(await ask("/", ["EXISTS", "key"])).toEqual([200, { result: 0 }]);
+  });
+
+  test("lets no other request come between", async () => {
+    const add = () =>
+      ask("/multi-exec", [
+        ["INCR", "counter"],
+        ["INCR", "counter"],
+        ["EVAL", "return redis.call('INCR', KEYS[1])", 1, "counter"],
+      ]);
+    const noise = () => ask("/", ["INCR", "counter"]);
+    const replies = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => (index % 2 ? add() : noise())),
+    );
+    for (const [, body] of replies) {
+      if (!Array.isArray(body)) continue;
+      const [first, second, third] = body.map(({ result }: { result: number }) => result) as [
+        number,
+        number,
+        number,
+      ];
+      expect([second, third]).toEqual([first + 1, first + 2]);
+    }
+    expect(await ask("/", ["GET", "counter"])).toEqual([200, { result: "120" }]);
+  });
+});
+
+describe("headers", () => {
+  const base64 = { headers: { "Upstash-Encoding": "base64" } };
+  const encode = (text: string) => Buffer.from(text).toString("base64");
+
+  test("Upstash-Encoding: base64 encodes every string but a status OK", async () => {
+    expect(await ask("/", ["SET", "key", "OK"], base64)).toEqual([200, { result: "OK" }]);
+    expect(await ask("/", ["GET", "key"], base64)).toEqual([200, { result: encode("OK") }]);
+    expect(await ask("/", ["PING"], base64)).toEqual([200, { result: encode("PONG") }]);
+    expect(await ask("/", ["INCR", "n"], base64)).toEqual([200, { result: 1 }]);
+    expect(await ask("/", ["GET", "none"], base64)).toEqual([200, { result: null }]);
+    const script = "return {1, 'a', {ok = 'OK'}, {'b', {'é'}}, false, ''}";
+    expect(await ask("/", ["EVAL", script, 0], base64)).toEqual([
+      200,
+      { result: [1, encode("a"), encode("OK"), [encode("b"), [encode("é")]], null, ""] },
+    ]);
+    expect(await ask("/", ["INCR", "key"], base64)).toEqual([
+      400,
+      { error: "ERR value is not an integer or out of range" },
+    ]);
+    expect(
+      await ask(
+        "/multi-exec",
+        [
+          ["SET", "key", "a"],
+          ["GET", "key"],
+          ["INCR", "key"],
+        ],
+        base64,
+      ),
+    ).toEqual([
+      200,
+      [{ result: "OK" }, { result: encode("a") }, { error: "ERR value is not an integer or out of range" }],
+    ]);
+  });
+
+  test("without it, bytes that are no UTF-8 become replacement characters", async () => {
+    const bytes = Buffer.from([0x61, 0xff, 0x00, 0xc3]);
+    await stack.direct.send(["SET", "bytes", bytes]);
+    expect(await ask("/get/bytes")).toEqual([200, { result: "a\uFFFD\0\uFFFD" }]);
+    expect(await ask("/get/bytes", undefined, base64)).toEqual([200, { result: bytes.toString("base64") }]);
+  });
+
+  test("an unknown encoding or format is refused with 400", async () => {
+    const refused = async (headers: Record<string, string>) => await ask("/get/a", undefined, { headers });
+    expect(await refused({ "Upstash-Encoding": "hex" })).toEqual([
+      400,
+      { error: "ERR Upstash-Encoding hex is not supported, only base64" },
+    ]);
+    expect(await refused({ "Upstash-Response-Format": "xml" })).toEqual([
+      400,
+      { error: "ERR Upstash-Response-Format xml is not supported here, only json" },
+    ]);
+    expect(await refused({ "Upstash-Response-Format": "json" })).toEqual([200, { result: null }]);
+  });
+
+  test("the sync token comes back, and one is given to a client that has none", async () => {
+    const sent = await stack.rest("/get/a", undefined, { headers: { "upstash-sync-token": "abc" } });
+    expect(sent.headers.get("upstash-sync-token")).toBe("abc");
+    const first = await stack.rest("/get/a");
+    expect(first.headers.get("upstash-sync-token")).toMatch(/^\S+$/);
+    expect(first.headers.get("content-type")).toBe("application/json");
+  });
+});

@@ -1,0 +1,369 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Argument } from "../../src/local/gateway/redis.ts";
+import { outcomeJson } from "../../src/local/gateway/reply.ts";
+import { type Stack, startStack } from "./stack.ts";
+
+let stack: Stack;
+let always: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+  always = await startStack({ strictKeys: "always" });
+});
+afterAll(() => Promise.all([stack.stop(), always.stop()]));
+beforeEach(async () => {
+  for (const { direct } of [stack, always]) {
+    await direct.send(["FLUSHALL"]);
+    await direct.send(["SCRIPT", "FLUSH"]);
+  }
+});
+
+const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
+const ask = async (body: unknown, of = stack) => {
+  const { status, json } = await of.rest("/", body);
+  return [status, json];
+};
+
+describe("a script's reply is what Redis gives without the gateway", () => {
+  const scripts: readonly (readonly [what: string, source: string])[] = [
+    ["nothing", ""],
+    ["nil", "return nil"],
+    ["false", "return false"],
+    ["true", "return true"],
+    ["a negative number", "return -7"],
+    ["a float, cut", "return 3.99"],
+    ["a negative float, cut", "return -3.99"],
+    ["a large number", "return 2^53 * 4"],
+    ["a text", "return 'text'"],
+    ["an empty text", "return ''"],
+    ["bytes", String.raw`return '\255\0\128'`],
+    ["a status", "return {ok = 'FINE'}"],
+    ["OK", "return {ok = 'OK'}"],
+    ["an error table", "return {err = 'MINE is an error'}"],
+    ["an error table without a code", "return {err = 'mine'}"],
+    ["error_reply", "return redis.error_reply('my error')"],
+    ["status_reply", "return redis.status_reply('STATUS')"],
+    ["an empty table", "return {}"],
+    ["a table cut at nil", "return {1, 2, nil, 4}"],
+    ["a table with false inside", "return {1, false, true, 'x'}"],
+    ["a table with names only", "return {a = 1}"],
+    ["nested tables", "return {1, {2, {3.7, {'x', {}}}}, {ok = 'IN'}, {err = 'IN error'}}"],
+    ["several values, of which the first counts", "return 1, 2, 3"],
+    ["a RESP3 double", "redis.setresp(3) return {double = 3.25}"],
+    ["a RESP3 map", "redis.setresp(3) return {map = {a = 1}}"],
+    ["KEYS and ARGV", "return {KEYS[1], ARGV[1], #KEYS, #ARGV, KEYS[9]}"],
+    ["no varargs", "return select('#', ...)"],
+    ["a command's status", "return redis.call('SET', KEYS[1], 'x')"],
+    ["a command's nil", "return redis.call('GET', 'none')"],
+    [
+      "a command's list",
+      "redis.call('RPUSH', KEYS[1], 'a', 'b') return redis.call('LRANGE', KEYS[1], 0, -1)",
+    ],
+    [
+      "a RESP3 reply",
+      "redis.setresp(3) redis.call('HSET', KEYS[1], 'a', 1) return redis.call('HGETALL', KEYS[1])",
+    ],
+    ["a call in parentheses", "return (redis.call('INCR', KEYS[1]))"],
+    ["a call with a text only", "return redis.call 'TIME' and 1"],
+    ["a call compared", "return redis.call('INCR', KEYS[1]) == 1 and 'first' or 'later'"],
+    ["two calls", "return redis.call('INCR', KEYS[1]), redis.call('INCR', KEYS[1])"],
+    ["pcall's error, returned", "return redis.pcall('INCR', 'text')"],
+    ["pcall's error, read", "return redis.pcall('INCR', 'text').err"],
+    [
+      "Lua's pcall around a failing call",
+      "local ok, e = pcall(redis.call, 'INCR', 'text') return {ok, type(e), e}",
+    ],
+    [
+      "Lua's xpcall around a failing call",
+      "local ok, e = xpcall(function() redis.call('INCR', 'text') end, function(e) return type(e) end) return {tostring(ok), e}",
+    ],
+    [
+      "a coroutine",
+      "local co = coroutine.wrap(function() coroutine.yield(redis.call('INCR', KEYS[1])) end) return co()",
+    ],
+    ["sha1hex", "return redis.sha1hex('x')"],
+    ["cjson", "return cjson.encode({1, {a = 'b'}})"],
+    ["constants", "return {redis.LOG_WARNING, redis.REPL_ALL}"],
+    ["a comment at the end", "return 1 -- the end"],
+    ["a long comment", "--[==[ return redis.call('NOPE') ]] ]==] return 'x'"],
+    [
+      "words in texts",
+      "local t = [[\nreturn redis.call('X') end end end]] return t .. 'return redis.call end' .. \"\\\"end\"",
+    ],
+    ["a local called call", "local call = redis.call return call('INCR', KEYS[1])"],
+    ["an own local redis", "local redis = {call = function() return 1, 2 end} return redis.call('x')"],
+    ["many returned values", "local function f() return 1, 2, 3 end return {f()}"],
+    ["repeat until", "local n = 0 repeat n = n + 1 until n > 3 return n"],
+    [
+      "150 locals",
+      `${Array.from({ length: 150 }, (_, i) => `local v${i} = ${i}`).join("\n")}\nreturn v0 + v149`,
+    ],
+
+    ["a failing call", "return redis.call('INCR', 'text')"],
+    ["a failing call on line 3", "local x = 1\n\nreturn redis.call('INCR', 'text')"],
+    ["a failing call that is not returned", "local x = 1\nredis.call('INCR', 'text')\nreturn x"],
+    [
+      "a failing call in a function",
+      "local function f()\n  local n = redis.call('INCR', 'text')\n  return n\nend\nlocal m = f()\nreturn m",
+    ],
+    ["a failing call by another name", "local call = redis.call\nlocal n = 1\nreturn call('INCR', 'text')"],
+    [
+      "a failing call in a coroutine",
+      "local co = coroutine.wrap(function()\n return redis.call('INCR', 'text') end)\nreturn co()",
+    ],
+    ["pcall's error, raised", "local e = redis.pcall('INCR', 'text')\n\nerror(e)"],
+    ["an unknown command", "return redis.call('NOPE')"],
+    ["a wrong number of arguments", "return redis.call('GET')"],
+    ["a wrong number of arguments, said by the command", "return redis.call('HSET', KEYS[1], 'a')"],
+    ["a command that scripts may not run", "return redis.call('SUBSCRIBE', 'x')"],
+    ["no command", "return redis.call()"],
+    ["a table as argument", "return redis.call('GET', {})"],
+    ["error with a text", "local x\nerror('boom')"],
+    ["error without a place", "error('boom', 0)"],
+    ["error with an error table", "\nerror({err = 'MINE went wrong'})"],
+    ["error with nothing", "error()"],
+    ["a nil that is indexed", "local x\nreturn x.y"],
+    ["a function that is not there", "return redis.nope()"],
+    ["an unknown global", "\n\nreturn nope"],
+    ["a global that is set", "\nnope = 1"],
+    ["redis that is changed", "redis.call = nil"],
+    ["a wrong argument of a Lua function", "return tonumber()"],
+    ["assert", "\nassert(false, 'asserted')"],
+    ["code that is no Lua", "return ] x"],
+    ["a missing end", "if true then\nreturn 1"],
+    ["an end too many", "return 1 end"],
+    ["code that would end the function around it", "return 1 end, function() return 2"],
+    ["an unfinished text", "return 'x"],
+    ["an unfinished comment", "--[[ x"],
+    ["a flag that Redis does not know", "#!lua flags=nope\nreturn 1"],
+    ["another language", "#!js\nreturn 1"],
+    ["a flag that Redis knows", "#!lua flags=no-writes\nlocal x = 1\nreturn redis.call('SET', KEYS[1], 'x')"],
+  ];
+
+  test.each(scripts)("%s", async (_, source) => {
+    const command = ["EVAL", source, "1", "key", "argument"];
+    const state = async () => {
+      const keys = (await stack.direct.send(["KEYS", "*"])) as Buffer[];
+      return await Promise.all(
+        keys
+          .map(String)
+          .toSorted()
+          .map(async (key) => [key, await stack.direct.send(["DUMP", key])]),
+      );
+    };
+    const prepare = async () => {
+      await stack.direct.send(["FLUSHALL"]);
+      await stack.direct.send(["SET", "text", "x"]);
+    };
+
+    await prepare();
+    const reply = await stack.direct.send(command);
+    const expected = [reply instanceof Error ? 400 : 200, outcomeJson({ reply }, "base64"), await state()];
+
+    await prepare();
+    const base64 = { headers: { "upstash-encoding": "base64" } };
+    const evaluated = await stack.rest("/", command, base64);
+    expect([evaluated.status, evaluated.text, await state()]).toEqual(expected);
+
+    if (reply instanceof Error && /compiling|shebang|engine/i.test(reply.message)) return;
+    await prepare();
+    const bySha = await stack.rest("/", ["EVALSHA", sha1(source), ...command.slice(2)], base64);
+    expect([bySha.status, bySha.text, await state()]).toEqual(expected);
+
+    await prepare();
+    const inTransaction = await stack.rest("/multi-exec", [command], base64);
+    expect([inTransaction.text, await state()]).toEqual([`[${String(expected[1])}]`, expected[2]]);
+  });
+
+  test("a large one", async () => {
+    const value = Buffer.alloc(8 * 1024 * 1024, "é");
+    await stack.direct.send(["SET", "large", value]);
+    const reply = await stack.rest("/", ["EVAL", "return {redis.call('GET', KEYS[1])}", 1, "large"]);
+    expect(reply.json).toEqual({ result: [value.toString()] });
+  });
+});
+
+test("a value thrown that is no error message gives an error, where Redis 7.0 would crash", async () => {
+  expect(await ask(["EVAL", "error({1, 2})", 0])).toEqual([
+    400,
+    { error: `ERR unknown error script: ${sha1("error({1, 2})")}, on @user_script:1.` },
+  ]);
+});
+
+test("an error of Redis about a script names it by the client's SHA", async () => {
+  await stack.direct.send(["CONFIG", "SET", "busy-reply-threshold", "10"]);
+  const source = "while true do end";
+  const evaluated = ask(["EVAL", source, 0]);
+  while ((await stack.direct.send(["SCRIPT", "KILL"])) instanceof Error);
+  expect(await evaluated).toEqual([
+    400,
+    {
+      error: expect.stringMatching(
+        new RegExp(
+          `^ERR .*Script killed by user with SCRIPT KILL.* script: ${sha1(source)}, on @user_script:1\\.$`,
+        ),
+      ),
+    },
+  ]);
+});
+
+describe("the script cache", () => {
+  const source = "return redis.call('INCR', KEYS[1])";
+  const noScript = [400, { error: "NOSCRIPT No matching script. Please use EVAL." }];
+
+  test("knows a script once it was sent or loaded, by the SHA of what the client sent", async () => {
+    expect(await ask(["EVALSHA", sha1(source), 1, "n"])).toEqual(noScript);
+    expect(await ask(["EVAL", source, 1, "n"])).toEqual([200, { result: 1 }]);
+    expect(await ask(["EVALSHA", sha1(source).toUpperCase(), 1, "n"])).toEqual([200, { result: 2 }]);
+    const other = "return ARGV[1]";
+    expect(await ask(["SCRIPT", "EXISTS", sha1(source), sha1(other)])).toEqual([200, { result: [1, 0] }]);
+    expect(await ask(["SCRIPT", "LOAD", other])).toEqual([200, { result: sha1(other) }]);
+    expect(await ask(["EVALSHA_RO", sha1(other), 0, "x"])).toEqual([200, { result: "x" }]);
+    expect(await ask(["SCRIPT", "EXISTS", sha1(source), sha1(other)])).toEqual([200, { result: [1, 1] }]);
+  });
+
+  test("is empty after SCRIPT FLUSH", async () => {
+    await ask(["SCRIPT", "LOAD", source]);
+    expect(await ask(["SCRIPT", "FLUSH"])).toEqual([200, { result: "OK" }]);
+    expect(await ask(["SCRIPT", "EXISTS", sha1(source)])).toEqual([200, { result: [0] }]);
+    expect(await ask(["EVALSHA", sha1(source), 1, "n"])).toEqual(noScript);
+  });
+
+  test("does not take a script that is no Lua", async () => {
+    const broken = "return ] x";
+    const error = {
+      error: "ERR Error compiling script (new function): user_script:1: unexpected symbol near ']'",
+    };
+    expect(await ask(["SCRIPT", "LOAD", broken])).toEqual([400, error]);
+    expect(await ask(["EVALSHA", sha1(broken), 0])).toEqual(noScript);
+  });
+
+  test("leaves wrong arguments to Redis", async () => {
+    await ask(["SCRIPT", "LOAD", source]);
+    expect(await ask(["EVALSHA", sha1(source)])).toEqual([
+      400,
+      { error: "ERR wrong number of arguments for 'evalsha' command" },
+    ]);
+    expect(await ask(["EVAL", source, 2, "n"])).toEqual([
+      400,
+      { error: "ERR Number of keys can't be greater than number of args" },
+    ]);
+  });
+});
+
+describe("a script with allow-key-locking", () => {
+  const flag = "#!lua flags=allow-key-locking\n";
+  const dynamic = (key: string) => [
+    400,
+    {
+      error: `ERR Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: ${key}`,
+    },
+  ];
+
+  test("runs, and its lines keep their numbers", async () => {
+    const source = `${flag}local n = 1\nreturn redis.call('INCRBY', KEYS[1], n + 1)`;
+    expect(await ask(["EVAL", source, 1, "n"])).toEqual([200, { result: 2 }]);
+    expect(await ask(["EVALSHA", sha1(source), 1, "n"])).toEqual([200, { result: 4 }]);
+    await stack.direct.send(["SET", "text", "x"]);
+    expect(await ask(["EVALSHA", sha1(source), 1, "text"])).toEqual([
+      400,
+      { error: `ERR value is not an integer or out of range script: ${sha1(source)}, on @user_script:3.` },
+    ]);
+  });
+
+  test("keeps its other flags", async () => {
+    const source = "#!lua flags=no-writes,allow-key-locking\nreturn redis.call('SET', KEYS[1], 'x')";
+    const [status, body] = await ask(["EVAL", source, 1, "a"]);
+    expect([status, body]).toEqual([
+      400,
+      { error: expect.stringMatching(/^ERR Write commands are not allowed from read-only scripts/) },
+    ]);
+  });
+
+  test("counts as read-only where it is", async () => {
+    expect(await ask(["EVAL_RO", `${flag}return redis.call('GET', KEYS[1])`, 1, "a"])).toEqual([
+      200,
+      { result: null },
+    ]);
+  });
+
+  const foreign: readonly (readonly [command: readonly Argument[], key: string])[] = [
+    [["GET", "x"], "x"],
+    [["set", "x", "1"], "x"],
+    [["MGET", "a", "x"], "x"],
+    [["DEL", "a", "b", "x"], "x"],
+    [["MSET", "a", "1", "x", "2"], "x"],
+    [["RPOPLPUSH", "a", "x"], "x"],
+    [["EXISTS", "a", "x"], "x"],
+    [["HMGET", "x", "a"], "x"],
+    [["ZUNION", "2", "a", "x"], "x"],
+    [["ZUNIONSTORE", "x", "1", "a"], "x"],
+    [["ZUNIONSTORE", "a", "2", "b", "x"], "x"],
+    [["ZMPOP", "2", "a", "x", "MIN"], "x"],
+    [["SINTERCARD", "2", "a", "x"], "x"],
+    [["BLPOP", "a", "x", "1"], "x"],
+    [["XREAD", "COUNT", "1", "STREAMS", "a", "x", "0", "0"], "x"],
+    [["SORT", "a", "STORE", "x"], "x"],
+    [["GEORADIUS", "a", "1", "1", "1", "m", "STORE", "x"], "x"],
+    [["OBJECT", "ENCODING", "x"], "x"],
+    [["XGROUP", "CREATE", "x", "g", "$", "MKSTREAM"], "x"],
+    [["BITOP", "AND", "a", "b", "x"], "x"],
+    [["COPY", "a", "x"], "x"],
+  ];
+  const literal = (command: readonly Argument[]) => command.map((word) => `'${word.toString()}'`).join(", ");
+
+  test.each(foreign)("may not use an undeclared key in %j", async (command, key) => {
+    for (const call of ["call", "pcall"]) {
+      const named = `${flag}return redis.${call}(${literal(command)})`;
+      expect(await ask(["EVAL", named, 2, "a", "b"])).toEqual(dynamic(key));
+    }
+    const composed = `${flag}return redis.call(unpack(ARGV))`;
+    expect(await ask(["EVAL", composed, 2, "a", "b", ...command])).toEqual(dynamic(key));
+    expect(await stack.direct.send(["DBSIZE"])).toBe("0");
+  });
+
+  test.each(foreign)("may use declared keys in %j", async (command) => {
+    const source = `${flag}return redis.pcall(${literal(command)})`;
+    const reply = await stack.rest("/", ["EVAL", source, 3, "a", "b", "x"]);
+    expect(reply.text).not.toContain("Dynamic keys");
+  });
+
+  test.each([
+    [["TIME"]],
+    [["PING"]],
+    [["ECHO", "x"]],
+    [["PUBLISH", "x", "y"]],
+    [["GET", "a"]],
+    [["SPUBLISH", "x", "y"]],
+    [["NOPE", "x"]],
+    [["GET"]],
+    [[]],
+  ])("is not stopped by what is no key in %j", async (command) => {
+    const reply = await stack.rest("/", [
+      "EVAL",
+      `${flag}return redis.pcall(unpack(ARGV))`,
+      1,
+      "a",
+      ...command,
+    ]);
+    expect(reply.text).not.toContain("Dynamic keys");
+  });
+
+  test("may build a declared key, as text or as number", async () => {
+    const source = `${flag}return redis.call('INCR', 'a' .. 1) + redis.call('INCR', 7)`;
+    expect(await ask(["EVAL", source, 2, "a1", "7"])).toEqual([200, { result: 2 }]);
+  });
+
+  test("keeps what it wrote before the undeclared key", async () => {
+    const source = `${flag}redis.call('SET', KEYS[1], 'x') redis.call('SET', 'other', 'x')`;
+    expect(await ask(["EVAL", source, 1, "a"])).toEqual(dynamic("other"));
+    expect(await stack.direct.send(["KEYS", "*"])).toEqual([Buffer.from("a")]);
+  });
+
+  test("is not needed where strictKeys is always", async () => {
+    const source = "return redis.call('GET', 'x')";
+    expect(await ask(["EVAL", source, 1, "a"])).toEqual([200, { result: null }]);
+    expect(await ask(["EVAL", source, 1, "a"], always)).toEqual(dynamic("x"));
+    expect(await ask(["EVAL", source, 1, "x"], always)).toEqual([200, { result: null }]);
+  });
+});

@@ -1,0 +1,61 @@
+import { connectRedis, type RedisConnection } from "../../src/local/gateway/redis.ts";
+import { type Gateway, type GatewayOptions, startGateway } from "../../src/local/index.ts";
+import { startRedis } from "../support/redis.ts";
+
+export const token = "standard-token";
+export const readOnlyToken = "read-only-token";
+
+export interface RestReply {
+  readonly status: number;
+  readonly text: string;
+  readonly json: unknown;
+  readonly headers: Headers;
+}
+
+export interface Stack {
+  readonly gateway: Gateway;
+  /** The same Redis without the gateway. */
+  readonly direct: RedisConnection;
+  /** One request by the standard token; a body that is no string is sent as JSON. */
+  rest(path: string, body?: unknown, init?: RequestInit): Promise<RestReply>;
+  stop(): Promise<void>;
+}
+
+/** A Redis of its own with a gateway in front of it. */
+export async function startStack(options: Partial<GatewayOptions> = {}): Promise<Stack> {
+  const redis = await startRedis();
+  const direct = await connectRedis(redis.url, () => {});
+  const gateway = await startGateway({ redisUrl: redis.url, token, readOnlyToken, ...options });
+  return {
+    gateway,
+    direct,
+    rest: (path, body, init) => rest(gateway.url, path, body, init),
+    async stop() {
+      await gateway.close();
+      direct.close();
+      await redis.stop();
+    },
+  };
+}
+
+export async function rest(
+  url: string,
+  path: string,
+  body?: unknown,
+  { headers, ...init }: RequestInit = {},
+): Promise<RestReply> {
+  const response = await fetch(url + path, {
+    method: body === undefined ? "GET" : "POST",
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    ...init,
+    headers: { authorization: `Bearer ${token}`, ...(headers as Record<string, string> | undefined) },
+  });
+  const text = await response.text();
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    json = undefined;
+  }
+  return { status: response.status, text, json, headers: response.headers };
+}
