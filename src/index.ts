@@ -2,7 +2,21 @@ export { SluiceError, type SluiceErrorCode } from "./errors.ts";
 export { LeasedTask } from "./queue/leased-task.ts";
 export { Producer, type ProducerOptions } from "./queue/producer.ts";
 export { Queue, type Batch, type QueueOptions } from "./queue/queue.ts";
-export { listQueues, type ListQueuesOptions, type QueuePage, type RegisteredQueue } from "./queue/registry.ts";
+export {
+  listQueues,
+  type ListQueuesOptions,
+  type QueuePage,
+  type RegisteredQueue,
+} from "./queue/registry.ts";
 export { sweep, type SweepOptions, type SweepReport } from "./queue/sweep.ts";
 export type * from "./queue/types.ts";
-export type { Command, CommandOutcome, PlainCommand, Reply, Script, ScriptCall, SendOptions, Transport } from "./queue/transport.ts";
+export type {
+  Command,
+  CommandOutcome,
+  PlainCommand,
+  Reply,
+  Script,
+  ScriptCall,
+  SendOptions,
+  Transport,
+} from "./queue/transport.ts";

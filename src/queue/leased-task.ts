@@ -17,7 +17,10 @@ export class LeasedTask<T = unknown> {
 
   constructor(
     queue: Pick<Queue, "settle">,
-    task: Pick<LeasedTask<T>, "id" | "receipt" | "payload" | "attempt" | "enqueuedAt" | "deadlineAt" | "headers">,
+    task: Pick<
+      LeasedTask<T>,
+      "id" | "receipt" | "payload" | "attempt" | "enqueuedAt" | "deadlineAt" | "headers"
+    >,
   ) {
     this.#queue = queue;
     this.id = task.id;

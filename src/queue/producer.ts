@@ -9,7 +9,15 @@ import { asciiJson, MAX_HEADER_BYTES, readTaskInfo, writeFixed } from "./record.
 import { registration } from "./registry.ts";
 import { callOf, cancelScript, enqueueScript, inspectScript } from "./scripts.ts";
 import type { Transport } from "./transport.ts";
-import type { Cancelled, Enqueued, EnqueueOptions, NewTask, RequestOptions, TaskDefaults, TaskInfo } from "./types.ts";
+import type {
+  Cancelled,
+  Enqueued,
+  EnqueueOptions,
+  NewTask,
+  RequestOptions,
+  TaskDefaults,
+  TaskInfo,
+} from "./types.ts";
 
 /** Most tasks of one enqueue. */
 export const MAX_ENQUEUE = 1_000;
@@ -100,7 +108,11 @@ export class Producer<T = unknown> {
     );
     const bytes = items.reduce((sum, item) => sum + byteLength(item.record), 0);
     if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
-      throw new SluiceError("too_large", `tasks have ${bytes} bytes; one request takes ${MAX_ENQUEUE_BYTES}`, "tasks");
+      throw new SluiceError(
+        "too_large",
+        `tasks have ${bytes} bytes; one request takes ${MAX_ENQUEUE_BYTES}`,
+        "tasks",
+      );
     }
     const call = callOf(enqueueScript, this.keys, { testNow: this.testNow() }, items);
     const note = registration(this.transport, this.keys, this.name, this.testNow());
@@ -127,11 +139,17 @@ export class Producer<T = unknown> {
    *   of the request cannot meet a later life of the same id
    * @throws {SluiceError}
    */
-  async cancel(id: string, options: RequestOptions & { readonly lease?: number | undefined } = {}): Promise<Cancelled> {
-    const lease = options.lease === undefined ? "" : String(wholeNumber(options.lease, "lease", 0, 2 ** 53 - 1));
+  async cancel(
+    id: string,
+    options: RequestOptions & { readonly lease?: number | undefined } = {},
+  ): Promise<Cancelled> {
+    const lease =
+      options.lease === undefined ? "" : String(wholeNumber(options.lease, "lease", 0, 2 ** 53 - 1));
     const call = callOf(cancelScript, this.keys, { testNow: this.testNow(), id: taskId(id), lease });
     const status = cancelScript.decode(lastReply(await this.transport.send([call], options)));
-    return status === "rejected" || status === "working" ? { ok: true, state: status } : { ok: false, code: status };
+    return status === "rejected" || status === "working"
+      ? { ok: true, state: status }
+      : { ok: false, code: status };
   }
 }
 
@@ -153,7 +171,8 @@ function fixedOptions(defaults: TaskDefaults, task: EnqueueOptions, at: string) 
   const deadTtl = task.deadTtl ?? defaults.deadTtl;
   return {
     lease: lease === undefined ? undefined : milliseconds(lease, `${at}lease`, { min: 1 }),
-    maxAttempts: maxAttempts === undefined ? undefined : wholeNumber(maxAttempts, `${at}maxAttempts`, 0, 1_000_000),
+    maxAttempts:
+      maxAttempts === undefined ? undefined : wholeNumber(maxAttempts, `${at}maxAttempts`, 0, 1_000_000),
     resultTtl: resultTtl === undefined ? undefined : milliseconds(resultTtl, `${at}resultTtl`),
     deadTtl: deadTtl === undefined ? undefined : milliseconds(deadTtl, `${at}deadTtl`),
     headers: task.headers === undefined ? undefined : checkedHeaders(task.headers, `${at}headers`),
@@ -164,13 +183,20 @@ function checkedHeaders(headers: Readonly<Record<string, string>>, path: string)
   const entries = headers !== null && typeof headers === "object" ? Object.entries(headers) : [["", 0]];
   for (const [name, value] of entries) {
     if (name === "" || typeof value !== "string") {
-      throw new SluiceError("invalid_argument", `${path} must be an object of texts with names that are not empty`, path);
+      throw new SluiceError(
+        "invalid_argument",
+        `${path} must be an object of texts with names that are not empty`,
+        path,
+      );
     }
   }
   const size = asciiJson(headers).length;
   if (size > MAX_HEADER_BYTES) {
-    throw new SluiceError("too_large", `${path} have ${size} bytes of JSON; at most ${MAX_HEADER_BYTES} are allowed`, path);
+    throw new SluiceError(
+      "too_large",
+      `${path} have ${size} bytes of JSON; at most ${MAX_HEADER_BYTES} are allowed`,
+      path,
+    );
   }
   return entries.length > 0 ? headers : undefined;
 }
-

@@ -107,14 +107,19 @@ export class Queue<T = unknown> extends Producer<T> {
     const args = {
       testNow: this.testNow(),
       maxTasks: String(wholeNumber(options.max ?? 1, "max", 1, MAX_DEQUEUE)),
-      lease: String(options.lease === undefined ? this.#lease : milliseconds(options.lease, "lease", { min: 1 })),
+      lease: String(
+        options.lease === undefined ? this.#lease : milliseconds(options.lease, "lease", { min: 1 }),
+      ),
       token,
       // With a token of the caller's, this may be a copy even at its first sending.
-      resend: options.token ?? key ? "1" : "",
+      resend: (options.token ?? key) ? "1" : "",
       maxBytes: String(options.maxBytes === undefined ? this.#maxBytes : checkedMaxBytes(options.maxBytes)),
     };
     const call = callOf(dequeueScript, this.keys, args);
-    return { call: { ...call, resendArgs: callOf(dequeueScript, this.keys, { ...args, resend: "1" }).args }, token };
+    return {
+      call: { ...call, resendArgs: callOf(dequeueScript, this.keys, { ...args, resend: "1" }).args },
+      token,
+    };
   }
 
   #batch(reply: Reply, token: string): Batch<T> {
@@ -122,7 +127,15 @@ export class Queue<T = unknown> extends Producer<T> {
     const leased = tasks.map(({ id, attempt, lease, deadlineAt, record }) => {
       const { enqueuedAt, headers, payload } = readFixed(record);
       const receipt = writeReceipt({ id, attempt, lease, token });
-      return new LeasedTask<T>(this, { id, receipt, payload: payload as T, attempt, enqueuedAt, deadlineAt, headers });
+      return new LeasedTask<T>(this, {
+        id,
+        receipt,
+        payload: payload as T,
+        attempt,
+        enqueuedAt,
+        deadlineAt,
+        headers,
+      });
     });
     return Object.assign(leased, { nextDueAt: nextDueAt || null });
   }
@@ -170,7 +183,10 @@ function settlementArguments(settlement: Settlement, at: string) {
     case "extend":
       return {
         ...plain,
-        ms: settlement.lease === undefined ? "" : String(milliseconds(settlement.lease, `${at}.lease`, { min: 1 })),
+        ms:
+          settlement.lease === undefined
+            ? ""
+            : String(milliseconds(settlement.lease, `${at}.lease`, { min: 1 })),
       };
     default:
       throw new SluiceError(

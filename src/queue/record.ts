@@ -54,7 +54,10 @@ export function asciiJson(value: unknown): string {
 }
 
 /** What a record's first line says: the fields in fixed places under the names given, then letters. */
-function readRecord(record: string, names: readonly string[]): { says: Record<string, string>; rest: string } {
+function readRecord(
+  record: string,
+  names: readonly string[],
+): { says: Record<string, string>; rest: string } {
   const stop = record.indexOf("\n");
   if (!record.startsWith("1;") || stop < 0) {
     throw new SluiceError("unexpected_reply", "a record is not of the form that this release writes");
@@ -102,7 +105,9 @@ export function readTaskInfo(
 ): TaskInfo {
   const fixed = found.fixed === "" ? undefined : readRecord(found.fixed, FIXED);
   const { says, rest } =
-    found.changing === "" ? { says: {} as Record<string, string>, rest: "" } : readRecord(found.changing, CHANGING);
+    found.changing === ""
+      ? { says: {} as Record<string, string>, rest: "" }
+      : readRecord(found.changing, CHANGING);
   const optional = (name: string, letter: string) =>
     says[letter] === undefined ? {} : { [name]: instant(says[letter]) };
   return {

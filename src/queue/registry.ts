@@ -11,7 +11,11 @@ const REGISTER_EVERY = 60_000;
 const registered = new WeakMap<Transport, Map<string, number>>();
 
 /** Notes queues in the registry. */
-export function registerCall(keys: Pick<Keys, "queues">, queues: readonly string[], testNow: string): ScriptCall {
+export function registerCall(
+  keys: Pick<Keys, "queues">,
+  queues: readonly string[],
+  testNow: string,
+): ScriptCall {
   return callOf(
     registerScript,
     keys,

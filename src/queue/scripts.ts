@@ -32,7 +32,10 @@ export function callOf<const B extends Binding>(
 }
 
 function unexpected(script: string): SluiceError {
-  return new SluiceError("unexpected_reply", `script ${script} gave a reply of another form than it documents`);
+  return new SluiceError(
+    "unexpected_reply",
+    `script ${script} gave a reply of another form than it documents`,
+  );
 }
 
 /** Reads a reply from front to back and throws at what the contract does not promise. */
@@ -144,7 +147,13 @@ export const cancelScript = {
   args: ["testNow", "id", "lease"],
   each: [],
   decode: (reply: Reply) =>
-    new ReplyReader("cancel", reply).status("rejected", "working", "not_found", "already_ended", "lease_lost"),
+    new ReplyReader("cancel", reply).status(
+      "rejected",
+      "working",
+      "not_found",
+      "already_ended",
+      "lease_lost",
+    ),
 } as const satisfies Binding;
 
 export const sweepScript = {

@@ -164,7 +164,9 @@ class SweepPass {
     }
     for (const slice of slices(unused, 400)) {
       const names = slice.map(({ name }) => ({ queue: name }));
-      commands.push(callOf(forgetScript, keys, { testNow: this.#testNow(), idle: String(FORGET_AFTER) }, names));
+      commands.push(
+        callOf(forgetScript, keys, { testNow: this.#testNow(), idle: String(FORGET_AFTER) }, names),
+      );
     }
     if (commands.length > 0) await this.#transport.send(commands, this.#options);
   }

@@ -33,7 +33,8 @@ function disturbed(inner: Transport, disturbance: Disturbance | undefined) {
         else late = commands;
         outcomes = await inner.send(asResend(commands), options);
       }
-      if (disturbance?.kind === "late" && disturbance.after === index && late) await inner.send(late, options);
+      if (disturbance?.kind === "late" && disturbance.after === index && late)
+        await inner.send(late, options);
       return outcomes;
     },
   };
@@ -69,7 +70,11 @@ async function run(rig: Rig, scenario: Scenario, disturbance?: Disturbance) {
 /** Without what only remembers calls: a resent dequeue leaves a mark there. */
 function withoutSlots(space: KeySpace) {
   const { tasks, ...rest } = queueSpace(space, QUEUE);
-  return { ...rest, tasks: [...tasks].filter(([field]) => !field.startsWith("~r")), registry: space["sluice:queues"] };
+  return {
+    ...rest,
+    tasks: [...tasks].filter(([field]) => !field.startsWith("~r")),
+    registry: space["sluice:queues"],
+  };
 }
 
 type Scenario = (queue: Queue, transport: Transport) => Promise<unknown>;
@@ -89,7 +94,9 @@ const seen = (tasks: readonly LeasedTask[]) =>
 const day: Scenario = async (queue, transport) => {
   const answers: unknown[] = [];
   const note = <T>(answer: T): T => {
-    answers.push(Array.isArray(answer) && answer[0]?.receipt && "payload" in answer[0] ? seen(answer) : answer);
+    answers.push(
+      Array.isArray(answer) && answer[0]?.receipt && "payload" in answer[0] ? seen(answer) : answer,
+    );
     return answer;
   };
   note(await queue.enqueue("generated", { idempotencyKey: "key-1" }));
@@ -117,11 +124,16 @@ const day: Scenario = async (queue, transport) => {
   await sweep(transport, { now: () => rig.now });
   note(await tasks[0]?.complete("too late"));
   const rest = note(await queue.dequeue({ max: 10, lease: 300 }));
-  note(await queue.settle(rest.map(({ receipt }) => ({ receipt, outcome: "requeue" as const, count: false }))));
+  note(
+    await queue.settle(rest.map(({ receipt }) => ({ receipt, outcome: "requeue" as const, count: false }))),
+  );
   const again = note(await queue.dequeue({ max: 10, lease: 300 }));
   note(await queue.dequeue({ max: 10 }).then(seen));
   const mixed = await queue.settleAndDequeue(
-    again.map(({ receipt }, i) => ({ receipt, outcome: i === 0 ? ("complete" as const) : ("requeue" as const) })),
+    again.map(({ receipt }, i) => ({
+      receipt,
+      outcome: i === 0 ? ("complete" as const) : ("requeue" as const),
+    })),
     { max: 10, lease: 300 },
   );
   note(mixed.settled);

@@ -6,7 +6,10 @@ const rig = useRig();
 describe("cancel", () => {
   test("a pending task leaves a tombstone and a counted ghost, which dequeue drops (I1)", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany([{ payload: "p", id: "a" }, { payload: "q", id: "b" }]);
+    await queue.enqueueMany([
+      { payload: "p", id: "a" },
+      { payload: "q", id: "b" },
+    ]);
     expect(await queue.cancel("a")).toEqual({ ok: true, state: "rejected" });
     const space = await rig.space();
     expect([space.pending, space.tasks.get("a"), space.tasks.get("~ghosts"), space.dead.size]).toEqual([
@@ -107,7 +110,10 @@ describe("cancel", () => {
 describe("an id that was cancelled while pending, enqueued again", () => {
   async function cancelledAndForgotten() {
     const queue = rig.queue();
-    await queue.enqueueMany([{ payload: "old", id: "a" }, { payload: "x", id: "b" }]);
+    await queue.enqueueMany([
+      { payload: "old", id: "a" },
+      { payload: "x", id: "b" },
+    ]);
     await queue.cancel("a");
     expect(await queue.enqueue("early", { id: "a" })).toEqual({ id: "a", created: false });
     rig.now += 300_000;
@@ -130,7 +136,10 @@ describe("an id that was cancelled while pending, enqueued again", () => {
 
   test("in a batch too", async () => {
     const queue = await cancelledAndForgotten();
-    const made = await queue.enqueueMany([{ payload: "c", id: "c" }, { payload: "new", id: "a" }]);
+    const made = await queue.enqueueMany([
+      { payload: "c", id: "c" },
+      { payload: "new", id: "a" },
+    ]);
     expect(made.map(({ created }) => created)).toEqual([true, true]);
     expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual(["new", "x", "c"]);
   });

@@ -120,7 +120,9 @@ describe("the lease", () => {
 describe("bounds", () => {
   test("maxBytes leaves what does not fit, in its place, and always gives one", async () => {
     const queue = rig.queue<string>();
-    await queue.enqueueMany(["a", "b", "c", "d"].map((letter) => ({ id: letter, payload: letter.repeat(1_000) })));
+    await queue.enqueueMany(
+      ["a", "b", "c", "d"].map((letter) => ({ id: letter, payload: letter.repeat(1_000) })),
+    );
     expect(ids(await queue.dequeue({ max: 4, maxBytes: 10 }))).toEqual(["a"]);
     expect(ids(await queue.dequeue({ max: 4, maxBytes: 2_200 }))).toEqual(["b", "c"]);
     expect((await rig.space()).pending).toEqual(["d"]);
@@ -143,11 +145,14 @@ describe("bounds", () => {
     for (let rounds = 0; rounds < 60; rounds++) {
       const batch = await queue.dequeue({ max: 100, lease: 1_000 });
       if (batch.some(({ id }) => id === "t37")) rig.now += 1_000;
-      else if (batch.length > 0) await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+      else if (batch.length > 0)
+        await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
     }
     expect([...(await rig.space()).dead.keys()]).toEqual(["t37"]);
     expect((await queue.counts()).working).toBe(0);
-    const states = await Promise.all(Array.from({ length: 100 }, async (_, i) => (await queue.get(`t${i}`))?.state));
+    const states = await Promise.all(
+      Array.from({ length: 100 }, async (_, i) => (await queue.get(`t${i}`))?.state),
+    );
     expect(states.filter((state) => state === "completed")).toHaveLength(99);
     expect((await queue.get("t37"))?.reason).toBe("lease_expired");
   });

@@ -76,14 +76,29 @@ describe("ids", () => {
 
   test("a producer that loses a race for an id is told so by every later copy of its request", async () => {
     const queue = rig.queue();
-    expect(await queue.enqueue("mine", { id: "a", idempotencyKey: "me" })).toEqual({ id: "a", created: true });
-    expect(await queue.enqueue("yours", { id: "a", idempotencyKey: "you" })).toEqual({ id: "a", created: false });
+    expect(await queue.enqueue("mine", { id: "a", idempotencyKey: "me" })).toEqual({
+      id: "a",
+      created: true,
+    });
+    expect(await queue.enqueue("yours", { id: "a", idempotencyKey: "you" })).toEqual({
+      id: "a",
+      created: false,
+    });
     const [task] = await queue.dequeue();
     expect(task?.payload).toBe("mine");
-    expect(await queue.enqueue("mine", { id: "a", idempotencyKey: "me" })).toEqual({ id: "a", created: true });
+    expect(await queue.enqueue("mine", { id: "a", idempotencyKey: "me" })).toEqual({
+      id: "a",
+      created: true,
+    });
     await task?.complete();
-    expect(await queue.enqueue("mine", { id: "a", idempotencyKey: "me" })).toEqual({ id: "a", created: true });
-    expect(await queue.enqueue("yours", { id: "a", idempotencyKey: "you" })).toEqual({ id: "a", created: false });
+    expect(await queue.enqueue("mine", { id: "a", idempotencyKey: "me" })).toEqual({
+      id: "a",
+      created: true,
+    });
+    expect(await queue.enqueue("yours", { id: "a", idempotencyKey: "you" })).toEqual({
+      id: "a",
+      created: false,
+    });
   });
 });
 
@@ -150,13 +165,23 @@ describe("bad input says what is wrong and writes nothing", () => {
   const cases: [name: string, run: () => Promise<unknown>, code: string, path: string][] = [
     ["id with a space", () => rig.queue().enqueue(1, { id: "a b" }), "invalid_argument", "id"],
     ["id that begins like a record", () => rig.queue().enqueue(1, { id: ".a" }), "invalid_argument", "id"],
-    ["id that begins like a control field", () => rig.queue().enqueue(1, { id: "~lease" }), "invalid_argument", "id"],
+    [
+      "id that begins like a control field",
+      () => rig.queue().enqueue(1, { id: "~lease" }),
+      "invalid_argument",
+      "id",
+    ],
     ["id that is too long", () => rig.queue().enqueue(1, { id: "a".repeat(129) }), "invalid_argument", "id"],
     ["negative delay", () => rig.queue().enqueue(1, { delay: -1 }), "invalid_argument", "delay"],
     ["delay in weeks", () => rig.queue().enqueue(1, { delay: "2w" }), "invalid_argument", "delay"],
     ["delay and at", () => rig.queue().enqueue(1, { delay: 1, at: 1 }), "invalid_argument", "at"],
     ["lease of 0", () => rig.queue().enqueue(1, { lease: 0 }), "invalid_argument", "lease"],
-    ["attempts by half", () => rig.queue().enqueue(1, { maxAttempts: 1.5 }), "invalid_argument", "maxAttempts"],
+    [
+      "attempts by half",
+      () => rig.queue().enqueue(1, { maxAttempts: 1.5 }),
+      "invalid_argument",
+      "maxAttempts",
+    ],
     ["undefined payload", () => rig.queue().enqueue(undefined), "invalid_argument", "payload"],
     ["bigint payload", () => rig.queue().enqueue({ n: 1n }), "invalid_argument", "payload"],
     ["payload over 1 MiB", () => rig.queue().enqueue("a".repeat(1_048_575)), "too_large", "payload"],
@@ -167,7 +192,12 @@ describe("bad input says what is wrong and writes nothing", () => {
       "invalid_argument",
       "headers",
     ],
-    ["headers over 16 KiB", () => rig.queue().enqueue(1, { headers: { a: "b".repeat(16_384) } }), "too_large", "headers"],
+    [
+      "headers over 16 KiB",
+      () => rig.queue().enqueue(1, { headers: { a: "b".repeat(16_384) } }),
+      "too_large",
+      "headers",
+    ],
     [
       "second task of a batch",
       () => rig.queue().enqueueMany([{ payload: 1 }, { payload: 2, delay: "x" }]),
@@ -195,9 +225,7 @@ describe("bad input says what is wrong and writes nothing", () => {
   });
 
   test.each(["", ".a", "a b", "a/b", "a{b}", "a:b", "ü", "a".repeat(129)])("queue name %j", (name) => {
-    expect(() => new Queue(name, { transport: rig.transport })).toThrow(
-      /queue must be 1 to 128 of/,
-    );
+    expect(() => new Queue(name, { transport: rig.transport })).toThrow(/queue must be 1 to 128 of/);
   });
 
   test("a batch of none asks Redis nothing", async () => {

@@ -35,8 +35,14 @@ describe("a full Redis refuses what is new and lets the rest drain (laws 1 and 1
     const queue = rig.queue();
     await queue.settle((await held()).map(({ receipt }) => ({ receipt, outcome: "complete" })));
     let done = 4;
-    for (let batch = await queue.dequeue({ max: 10 }); batch.length > 0; batch = await queue.dequeue({ max: 10 })) {
-      const answers = await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete", result: 1 })));
+    for (
+      let batch = await queue.dequeue({ max: 10 });
+      batch.length > 0;
+      batch = await queue.dequeue({ max: 10 })
+    ) {
+      const answers = await queue.settle(
+        batch.map(({ receipt }) => ({ receipt, outcome: "complete", result: 1 })),
+      );
       done += answers.filter(({ ok }) => ok).length;
     }
     expect(done).toBe(51);
@@ -50,9 +56,9 @@ describe("a full Redis refuses what is new and lets the rest drain (laws 1 and 1
     expect(await b?.requeue({ delay: "1s" })).toMatchObject({ ok: true, state: "delayed" });
     expect(await c?.requeue()).toMatchObject({ ok: true, state: "pending" });
     expect(await d?.reject("no")).toMatchObject({ ok: true, state: "rejected" });
-    expect(await queue.settle([{ receipt: a?.receipt ?? "", outcome: "extend", lease: "2h" }])).toMatchObject([
-      { ok: true },
-    ]);
+    expect(await queue.settle([{ receipt: a?.receipt ?? "", outcome: "extend", lease: "2h" }])).toMatchObject(
+      [{ ok: true }],
+    );
   });
 
   test("sweep promotes and reclaims", async () => {

@@ -77,7 +77,9 @@ describe("the whole key space after each transition", () => {
 
     const [task] = await queue.dequeue({ lease: 1_000, token: "token-01" });
     await task?.requeue({ delay: 500, error: "again" });
-    const slots = Object.fromEntries([...(await rig.space()).tasks].filter(([field]) => field.startsWith("~")));
+    const slots = Object.fromEntries(
+      [...(await rig.space()).tasks].filter(([field]) => field.startsWith("~")),
+    );
     expect(await rig.keySpace()).toEqual({
       ...registry,
       [key("delayed")]: { zset: [[id, START + 30_500]] },
@@ -95,7 +97,11 @@ describe("the whole key space after each transition", () => {
     rig.now += 500;
     const [second] = await queue.dequeue({ lease: 1_000, token: "token-02" });
     expect(second).toMatchObject({ id, payload: 7, attempt: 2 });
-    expect(await second?.reject({ why: "no" })).toMatchObject({ ok: true, state: "rejected", reason: "rejected" });
+    expect(await second?.reject({ why: "no" })).toMatchObject({
+      ok: true,
+      state: "rejected",
+      reason: "rejected",
+    });
     const space = await rig.space();
     expect([...space.dead]).toEqual([[id, START + 30_500]]);
     expect([...space.expiry]).toEqual([[id, START + 630_500]]);

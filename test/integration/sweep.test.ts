@@ -4,19 +4,31 @@ import { START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 const nothing = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, more: false, failed: [] };
-const run = (options: Parameters<typeof sweep>[1] = {}) => sweep(rig.transport, { now: () => rig.now, ...options });
+const run = (options: Parameters<typeof sweep>[1] = {}) =>
+  sweep(rig.transport, { now: () => rig.now, ...options });
 
 describe("one queue", () => {
   test("counts what it promoted, reclaimed, rejected and expired; the next finds nothing", async () => {
     const queue = rig.queue({ maxAttempts: 1 });
     const many = rig.queue();
     await queue.enqueue(0, { id: "last" });
-    await many.enqueueMany([{ payload: 0, id: "again" }, { payload: 0, id: "done", resultTtl: 0 }]);
+    await many.enqueueMany([
+      { payload: 0, id: "again" },
+      { payload: 0, id: "done", resultTtl: 0 },
+    ]);
     await many.enqueue(0, { id: "due", delay: 300_000 });
     const [, , done] = await many.dequeue({ max: 3, lease: 1_000 });
     await done?.complete();
     rig.now += 300_000;
-    expect(await run()).toEqual({ queues: 1, promoted: 1, reclaimed: 1, rejected: 1, expired: 1, more: false, failed: [] });
+    expect(await run()).toEqual({
+      queues: 1,
+      promoted: 1,
+      reclaimed: 1,
+      rejected: 1,
+      expired: 1,
+      more: false,
+      failed: [],
+    });
     const space = await rig.space();
     expect([space.pending, [...space.dead.keys()]]).toEqual([["due", "again"], ["last"]]);
     const before = await rig.keySpace();
@@ -26,7 +38,10 @@ describe("one queue", () => {
 
   test("touches only what expired", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany([{ payload: 0, id: "short" }, { payload: 0, id: "long" }]);
+    await queue.enqueueMany([
+      { payload: 0, id: "short" },
+      { payload: 0, id: "long" },
+    ]);
     await queue.dequeue({ lease: 1_000 });
     await queue.dequeue({ lease: 1_001 });
     rig.now += 1_000;
@@ -95,7 +110,10 @@ describe("every registered queue", () => {
   test("or those that the caller chooses", async () => {
     for (const name of ["mails", "mails-bulk", "other"]) await queueOf(name).enqueue(0, { delay: 10 });
     rig.now += 10;
-    expect(await run({ queues: (name) => name.startsWith("mails") })).toMatchObject({ queues: 2, promoted: 2 });
+    expect(await run({ queues: (name) => name.startsWith("mails") })).toMatchObject({
+      queues: 2,
+      promoted: 2,
+    });
   });
 
   test("a broken queue does not keep the others from being swept", async () => {
@@ -150,7 +168,8 @@ describe("every registered queue", () => {
   });
 
   test("leaves the registry only when it has been empty for an hour", async () => {
-    const registered = async () => (await listQueues(rig.transport)).queues.map(({ name }) => name).toSorted();
+    const registered = async () =>
+      (await listQueues(rig.transport)).queues.map(({ name }) => name).toSorted();
     await queueOf("empty").enqueue(0, { id: "a", resultTtl: 0 });
     await (await queueOf("empty").dequeue())[0]?.complete();
     await queueOf("waiting").enqueue(0, { delay: "1d" });

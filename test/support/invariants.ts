@@ -34,16 +34,19 @@ export function violations(space: QueueSpace): string[] {
     ].filter((place) => place !== false);
     if ((entries.get(id) ?? 0) - ghost > 1) found.push(`I1 ${id} is more than once in pending`);
     if ((entries.get(id) ?? 0) < ghost) found.push(`I1 ${id} counts ghosts that are not there`);
-    if (live && places.length !== 1) found.push(`I1 ${id} has a payload and is in ${places.join(" and ") || "no place"}`);
+    if (live && places.length !== 1)
+      found.push(`I1 ${id} has a payload and is in ${places.join(" and ") || "no place"}`);
     if (!live && places.length > 0) found.push(`I1 ${id} has no payload and is in ${places.join(" and ")}`);
 
     const state = record["s"];
-    if ((state === "w") !== working.has(id)) found.push(`I2 ${id} is marked ${state} and ${working.has(id) ? "" : "not "}in working`);
+    if ((state === "w") !== working.has(id))
+      found.push(`I2 ${id} is marked ${state} and ${working.has(id) ? "" : "not "}in working`);
     if (state === "w") {
       if (!record["n"] || !record["k"] || !record["l"]) found.push(`I2 ${id} is working without a lease`);
       if (leases.has(record["n"] ?? "")) found.push(`I2 lease ${record["n"]} is held twice`);
       leases.add(record["n"] ?? "");
-      if (Number(record["n"]) > Number(tasks.get("~lease"))) found.push(`I2 ${id} has a lease from beyond the counter`);
+      if (Number(record["n"]) > Number(tasks.get("~lease")))
+        found.push(`I2 ${id} has a lease from beyond the counter`);
     } else if (record["k"]) found.push(`I2 ${id} keeps a lease token and is not working`);
 
     const charged = Number(record["c"] ?? 0);
@@ -53,10 +56,12 @@ export function violations(space: QueueSpace): string[] {
     if (live && most > 0 && charged > most) found.push(`I5 ${id} is charged ${charged} of at most ${most}`);
 
     const ended = state === "c" || state === "r";
-    if (ended !== expiry.has(id)) found.push(`I7 ${id} is marked ${state} and ${expiry.has(id) ? "" : "not "}in expiry`);
+    if (ended !== expiry.has(id))
+      found.push(`I7 ${id} is marked ${state} and ${expiry.has(id) ? "" : "not "}in expiry`);
     if (state === "c" && live) found.push(`I7 ${id} is completed and keeps its payload`);
     if (fixed === "" && !ended && state !== "g") found.push(`I1 ${id} has an empty payload and no end`);
   }
-  if (ghosts !== Number(tasks.get("~ghosts") ?? 0)) found.push(`I1 ${tasks.get("~ghosts")} ghosts are counted, ${ghosts} are there`);
+  if (ghosts !== Number(tasks.get("~ghosts") ?? 0))
+    found.push(`I1 ${tasks.get("~ghosts")} ghosts are counted, ${ghosts} are there`);
   return found;
 }

@@ -160,6 +160,19 @@ describe("a resend", () => {
   });
 });
 
+test("an abort rejects even where some commands have their answers", async () => {
+  const controller = new AbortController();
+  const send = sender(
+    async () => {
+      queueMicrotask(() => controller.abort());
+      return [reply("a"), lost];
+    },
+    { keyLocking: false, retry: undefined },
+  );
+  const sending = send([["GET", "a"], call], { signal: controller.signal });
+  await expect(sending).rejects.toMatchObject({ code: "aborted" });
+});
+
 test("a reply with too few answers is sent for again", async () => {
   const { send, sent } = wire([[reply("a")], [reply("b")]]);
   expect(

@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { SluiceError } from "../../src/index.ts";
+import { queueKeys } from "../../src/queue/keys.ts";
+import * as bindings from "../../src/queue/scripts.ts";
+import type { Reply } from "../../src/queue/transport.ts";
+
+const folder = new URL("../../lua/", import.meta.url);
+const all = Object.values(bindings).filter(
+  (value): value is Exclude<typeof value, (...args: never[]) => unknown> => typeof value === "object",
+);
+
+/** What a script's head says of its keys and arguments. */
+function contract(name: string) {
+  const lines = readFileSync(new URL(`${name}.lua`, folder), "utf8").split("\n");
+  const named = (from: "KEYS" | "ARGV") =>
+    lines
+      .map((line) => new RegExp(`^local (\\w+) = ${from}\\[(\\d+)\\] -- (.+)`).exec(line))
+      .filter((match) => match !== null)
+      .map(([, local, place]) => [Number(place), camel(local ?? "")] as const);
+  const items = lines.find((line) => /^local \w+ = ARGV -- /.test(line));
+  return {
+    keys: named("KEYS"),
+    args: named("ARGV"),
+    items: /then(?: for each[^:]*)?: (.*)$/.exec(items ?? "")?.[1] ?? "",
+  };
+}
+
+const camel = (snake: string) => snake.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+describe("the script table says what the Lua says", () => {
+  test("every script is bound once", () => {
+    const files = readdirSync(folder).filter((file) => /^[^_].*\.lua$/.test(file));
+    expect(all.map(({ script }) => `${script.name}.lua`).toSorted()).toEqual(files.toSorted());
+  });
+
+  test.each(all.map((binding) => [binding.script.name, binding] as const))("%s", (name, binding) => {
+    const { keys, args, items } = contract(name);
+    const numbered = (names: readonly string[]) => names.map((key, i) => [i + 1, key]);
+    expect(keys).toEqual(numbered(binding.keys));
+    expect(args).toEqual(numbered(binding.args));
+    expect(items === "").toBe(binding.each.length === 0);
+    let from = 0;
+    for (const item of binding.each) {
+      from = items.indexOf(item, from);
+      expect(from, `${item} in "${items}"`).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  test("a call carries each key and argument in the table's order", () => {
+    const keys = queueKeys("q", "p");
+    const call = bindings.callOf(bindings.enqueueScript, keys, { testNow: "7" }, [
+      { id: "a", when: "", record: "\nj1" },
+      { id: "b", when: "+5", record: "\nj2" },
+    ]);
+    expect(call.keys).toEqual(["p:{q}:pending", "p:{q}:delayed", "p:{q}:tasks"]);
+    expect(call.args).toEqual(["7", "a", "", "\nj1", "b", "+5", "\nj2"]);
+  });
+});
+
+describe("a reply that the script does not document throws, and shows none of it", () => {
+  const strange: Reply[] = [null, "secret", 7, [], ["secret"], ["ok", null], ["ok", ["secret"]], [["ok"]]];
+  test.each(all.map((binding) => [binding.script.name, binding] as const))("%s", (_, { decode }) => {
+    for (const reply of strange) {
+      const error = thrownBy(() => decode(reply));
+      expect(error).toBeInstanceOf(SluiceError);
+      expect(error).toMatchObject({ code: "unexpected_reply" });
+      expect(String(error)).not.toContain("secret");
+    }
+  });
+
+  test.each(all.map((binding) => [binding.script.name, binding] as const))(
+    "%s of a newer release says so",
+    (_, { decode }) => {
+      expect(thrownBy(() => decode(["newer_schema"]))).toMatchObject({ code: "newer_schema" });
+    },
+  );
+
+  function thrownBy(run: () => unknown): unknown {
+    try {
+      return run();
+    } catch (error) {
+      return error;
+    }
+  }
+});

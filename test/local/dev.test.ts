@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { parseEnv } from "node:util";
+import { afterEach, expect, test } from "vitest";
+import { freePort } from "../../src/local/stack/port.ts";
+import { startRedis } from "../support/redis.ts";
+import { descendants, survivors } from "./processes.ts";
+
+const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+let dev: ChildProcess | undefined;
+afterEach(() => dev?.kill("SIGKILL"));
+
+/** Starts `sluice dev` and returns the settings that it prints. */
+async function startDev(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Record<string, string>> {
+  const { REDIS_URL: _, SLUICE_TOKENS: __, SLUICE_PREFIX: ___, ...own } = process.env;
+  dev = spawn(process.execPath, [main, "dev", ...args], {
+    env: { ...own, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [text] = (await once(dev.stdout as NonNullable<ChildProcess["stdout"]>, "data")) as [Buffer];
+  return parseEnv(text.toString()) as Record<string, string>;
+}
+
+async function post(url: string, token: string, body: unknown): Promise<unknown> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+test("`sluice dev` prints settings that work, and Ctrl-C leaves nothing", async () => {
+  const { SLUICE_URL, SLUICE_TOKEN = "", ...rest } = await startDev([]);
+  const { UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN, SLUICE_TOKENS = "" } = rest;
+  expect(await post(`${SLUICE_URL}/v1/queues/hello/tasks`, SLUICE_TOKEN, { id: "a", payload: 1 })).toEqual({
+    status: 201,
+    body: { id: "a", created: true },
+  });
+  expect(JSON.parse(SLUICE_TOKENS)).toEqual([
+    { token: SLUICE_TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" },
+  ]);
+  expect(
+    await post(`${UPSTASH_REDIS_REST_URL}/pipeline`, UPSTASH_REDIS_REST_TOKEN ?? "", [["LLEN", "sluice:{hello}:pending"]]),
+  ).toEqual({ status: 200, body: [{ result: 1 }] });
+
+  const processes = descendants(dev?.pid as number);
+  expect(processes.map(({ command }) => command)).toContain("redis-server");
+  dev?.kill("SIGINT");
+  expect(await once(dev as ChildProcess, "exit")).toEqual([0, null]);
+  expect(await survivors(processes)).toEqual([]);
+});
+
+test("`sluice dev` takes the Redis, the ports and the tokens it is given", async () => {
+  const redis = await startRedis();
+  try {
+    const [port, gatewayPort] = [await freePort(), await freePort()];
+    const token = "a-token-of-mine-12345";
+    const settings = await startDev(["--port", String(port), "--gateway-port", String(gatewayPort)], {
+      REDIS_URL: redis.url,
+      SLUICE_TOKENS: JSON.stringify([{ token, scopes: ["enqueue"], queues: "hello" }]),
+    });
+    expect(settings).toEqual({
+      UPSTASH_REDIS_REST_URL: `http://127.0.0.1:${gatewayPort}`,
+      UPSTASH_REDIS_REST_TOKEN: expect.any(String) as unknown,
+      SLUICE_URL: `http://127.0.0.1:${port}`,
+      SLUICE_PREFIX: "sluice-dev",
+    });
+    expect(await post(`http://127.0.0.1:${port}/v1/queues/hello/tasks`, token, { payload: 1 })).toMatchObject({
+      status: 201,
+    });
+  } finally {
+    await redis.stop();
+  }
+});
+
+test("`sluice dev` says what is wrong with an option, and ends with status 2", async () => {
+  const failing = spawn(process.execPath, [main, "dev", "--port", "many"], { stdio: ["ignore", "ignore", "pipe"] });
+  let complaint = "";
+  failing.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
+  expect(await once(failing, "close")).toEqual([2, null]);
+  expect(complaint).toBe("sluice: --port takes a number from 0 to 65535\n");
+});

@@ -1,0 +1,89 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Running } from "../../src/local/stack/running.ts";
+import { startStack } from "../../src/local/stack/stack.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { startRedis } from "../support/redis.ts";
+import { descendants, survivors } from "./processes.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-test-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Started {
+  readonly workerUrl: string;
+  readonly tokens: { readonly all: string };
+}
+
+async function startProgram(): Promise<{ program: ChildProcess; started: Started }> {
+  const path = fileURLToPath(new URL("stack-program.ts", import.meta.url));
+  const program = fork(path, [folder], { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: [] });
+  const [started] = (await once(program, "message")) as [Started];
+  return { program, started };
+}
+
+async function enqueue({ workerUrl, tokens }: Started): Promise<number> {
+  const response = await fetch(`${workerUrl}/v1/queues/hello/tasks`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${tokens.all}`, "content-type": "application/json" },
+    body: JSON.stringify({ payload: { to: "you" } }),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("after %s nothing of the stack is left", async (signal) => {
+  const { program, started } = await startProgram();
+  expect(await enqueue(started)).toBe(201);
+  const processes = descendants(program.pid as number);
+  expect(processes.map(({ command }) => command)).toEqual(expect.arrayContaining(["redis-server", "workerd"]));
+  program.kill(signal);
+  expect(await once(program, "exit")).toEqual([0, null]);
+  expect(await survivors(processes)).toEqual([]);
+});
+
+test("a stack whose process is killed leaves no process behind", async () => {
+  const { program } = await startProgram();
+  const processes = descendants(program.pid as number);
+  program.kill("SIGKILL");
+  await once(program, "exit");
+  expect(await survivors(processes)).toEqual([]);
+});
+
+test("in a Redis that was there before, the stack leaves what it found and nothing else", async () => {
+  const redis = await startRedis();
+  const transport = resp(redis.url);
+  const running = new Running();
+  try {
+    await transport.send([["SET", "sluice:queues", "somebody else's"]]);
+    const started = await startStack(running, { folder, redisUrl: redis.url, log: console.error });
+    expect(await enqueue(started)).toBe(201);
+    const [during] = await transport.send([["DBSIZE"]]);
+    expect(during).not.toEqual({ reply: 1 });
+    await running.stop();
+    expect(await transport.send([["KEYS", "*"]])).toEqual([{ reply: ["sluice:queues"] }]);
+  } finally {
+    await running.stop();
+    await transport.close();
+    await redis.stop();
+  }
+});
+
+test("a part that ends by itself fails the stack, with words that say which", async () => {
+  const running = new Running();
+  try {
+    await startStack(running, { folder, log: () => {} });
+    const redis = descendants(process.pid).find(({ command }) => command === "redis-server");
+    process.kill(redis?.pid as number, "SIGKILL");
+    await expect(running.failed).rejects.toThrow("redis-server was ended by SIGKILL");
+  } finally {
+    await running.stop();
+  }
+});
