@@ -78,11 +78,9 @@ class Endpoint extends Redis {
     });
   }
 
-  async post(commands: readonly Words[], signal: AbortSignal): Promise<unknown> {
-    const reply: unknown = await this.client.request({ path: ["pipeline"], body: commands, signal });
-    // With an aborted signal the SDK resolves, to a reply that nobody gave.
-    if (signal.aborted) throw new Transient("the request was aborted");
-    return reply;
+  /** When the signal aborts, the SDK may resolve to a reply that nobody gave. `retrying` drops it. */
+  post(commands: readonly Words[], signal: AbortSignal): Promise<unknown> {
+    return this.client.request({ path: ["pipeline"], body: commands, signal });
   }
 }
 
@@ -110,7 +108,6 @@ const inVain = /syntax error|parse|malformed|unsupported|bad request|not found|n
 
 /** What an exception of the SDK means. Its messages quote commands and replies: that goes no further. */
 function failure(error: unknown, commands: readonly Words[]): Error {
-  if (error instanceof Transient) return error;
   if (!(error instanceof Error)) return new Transient("an unknown failure");
   if (error.name === "UpstashJSONParseError") return new Transient("a reply that is not JSON");
   const text = withhold(error.message, ...commands);

@@ -184,6 +184,15 @@ describe("the caller's signal", () => {
     expect(proxy.connections()).toBe(1);
   });
 
+  test("aborted while the connection is being opened sends nothing", async () => {
+    const controller = new AbortController();
+    const sending = transport.send([call], { signal: controller.signal });
+    controller.abort();
+    expect((await failure(sending)).code).toBe("aborted");
+    expect(await transport.send([["EXISTS", "runs"]])).toEqual([{ reply: 0 }]);
+    expect(proxy.connections()).toBe(1);
+  });
+
   test("aborted before opens no connection", async () => {
     const sending = transport.send([call], { signal: AbortSignal.abort() });
     expect((await failure(sending)).code).toBe("aborted");

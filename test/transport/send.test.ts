@@ -85,6 +85,19 @@ describe("a script that Redis does not know", () => {
     ]);
   });
 
+  test("waits with others that are refused for now", async () => {
+    const { send, sent, waits } = wire([
+      [noScript, loading],
+      [reply("a"), reply("b")],
+    ]);
+    expect(await send([call, call])).toEqual([{ reply: "a" }, { reply: "b" }]);
+    expect(sent[1]).toEqual([
+      ["EVAL", give.source, "1", "k", "first", "1"],
+      ["EVALSHA", give.sha1, "1", "k", "again", "1"],
+    ]);
+    expect(waits).toEqual([50]);
+  });
+
   test("whose body is not known either is an error", async () => {
     const { send, sent } = wire([[noScript], [noScript]]);
     expect(await send([call])).toMatchObject([{ error: { code: "redis_error" } }]);
