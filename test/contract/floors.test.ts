@@ -1,0 +1,57 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** From the ground up: what each folder may import of the project, itself aside. */
+const floors: Record<string, readonly string[]> = {
+  "src/errors.ts": [],
+  "src/queue": ["src/errors.ts"],
+  // Only the interface, whose file is pure types, and the error.
+  "src/transport": ["src/errors.ts", "src/queue/transport.ts"],
+  "src/http": ["src/errors.ts", "src/queue"],
+  "src/config.ts": ["src/errors.ts", "src/http/auth.ts"],
+  "src/index.ts": ["src/errors.ts", "src/queue"],
+  "src/local": ["src/errors.ts", "src/queue", "src/transport", "src/http", "src/config.ts"],
+  "src/cli": ["src/errors.ts", "src/queue", "src/transport", "src/http", "src/local", "src/config.ts", "package.json"],
+  serverless: ["src/errors.ts", "src/queue", "src/transport", "src/http", "src/config.ts"],
+};
+
+const under = (file: string, place: string) => file === place || file.startsWith(`${place}/`);
+const floorOf = (file: string) => Object.keys(floors).find((place) => under(file, place));
+
+/** Every import of one project file by another, type imports too. */
+const imports = globSync(["src/**/*.ts", "serverless/**/*.ts"], { cwd: root }).flatMap((file) => {
+  const text = readFileSync(join(root, file), "utf8");
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map(([, path]) => ({
+    file,
+    imported: relative(root, join(root, dirname(file), path ?? "")),
+  }));
+});
+
+describe("imports go downward only", () => {
+  test("every source file stands on a floor", () => {
+    expect(globSync(["src/**/*.ts", "serverless/**/*.ts"], { cwd: root }).filter((file) => !floorOf(file))).toEqual([]);
+    expect(imports.length).toBeGreaterThan(100);
+  });
+
+  test("no file imports from a floor above or beside its own", () => {
+    const wrong = imports.filter(({ file, imported }) => {
+      const floor = floorOf(file) ?? "";
+      return ![floor, ...(floors[floor] ?? [])].some((place) => under(imported, place));
+    });
+    expect(wrong.map(({ file, imported }) => `${file} imports ${imported}`)).toEqual([]);
+  });
+
+  test("only the outermost floors construct transports or read the environment", () => {
+    const outermost = ["serverless", "src/local", "src/cli", "src/transport", "src/config.ts"];
+    const wrong = globSync("src/**/*.ts", { cwd: root }).filter((file) => {
+      if (outermost.some((place) => under(file, place))) return false;
+      const code = readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
+      return /process\.env|\bupstash\(|\bresp\(/.test(code);
+    });
+    expect(wrong).toEqual([]);
+  });
+});
