@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import manifest from "../../package.json" with { type: "json" };
+import { dev } from "./dev.ts";
 import { gateway } from "./gateway.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
 
-const subcommands: Readonly<Record<string, Subcommand>> = { gateway };
+const subcommands: Readonly<Record<string, Subcommand>> = { dev, gateway };
 
 const usage = () => `Usage: sluice <command> [options]
 

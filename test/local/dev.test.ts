@@ -12,7 +12,10 @@ let dev: ChildProcess | undefined;
 afterEach(() => dev?.kill("SIGKILL"));
 
 /** Starts `sluice dev` and returns the settings that it prints. */
-async function startDev(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Record<string, string>> {
+async function startDev(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Record<string, string>> {
   const { REDIS_URL: _, SLUICE_TOKENS: __, SLUICE_PREFIX: ___, ...own } = process.env;
   dev = spawn(process.execPath, [main, "dev", ...args], {
     env: { ...own, ...env },
@@ -42,7 +45,9 @@ test("`sluice dev` prints settings that work, and Ctrl-C leaves nothing", async 
     { token: SLUICE_TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" },
   ]);
   expect(
-    await post(`${UPSTASH_REDIS_REST_URL}/pipeline`, UPSTASH_REDIS_REST_TOKEN ?? "", [["LLEN", "sluice:{hello}:pending"]]),
+    await post(`${UPSTASH_REDIS_REST_URL}/pipeline`, UPSTASH_REDIS_REST_TOKEN ?? "", [
+      ["LLEN", "sluice:{hello}:pending"],
+    ]),
   ).toEqual({ status: 200, body: [{ result: 1 }] });
 
   const processes = descendants(dev?.pid as number);
@@ -67,16 +72,22 @@ test("`sluice dev` takes the Redis, the ports and the tokens it is given", async
       SLUICE_URL: `http://127.0.0.1:${port}`,
       SLUICE_PREFIX: "sluice-dev",
     });
-    expect(await post(`http://127.0.0.1:${port}/v1/queues/hello/tasks`, token, { payload: 1 })).toMatchObject({
-      status: 201,
-    });
+    expect(await post(`http://127.0.0.1:${port}/v1/queues/hello/tasks`, token, { payload: 1 })).toMatchObject(
+      {
+        status: 201,
+      },
+    );
+    dev?.kill("SIGTERM");
+    expect(await once(dev as ChildProcess, "exit")).toEqual([0, null]);
   } finally {
     await redis.stop();
   }
 });
 
 test("`sluice dev` says what is wrong with an option, and ends with status 2", async () => {
-  const failing = spawn(process.execPath, [main, "dev", "--port", "many"], { stdio: ["ignore", "ignore", "pipe"] });
+  const failing = spawn(process.execPath, [main, "dev", "--port", "many"], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let complaint = "";
   failing.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
   expect(await once(failing, "close")).toEqual([2, null]);

@@ -43,7 +43,9 @@ export function descendants(ancestor: number): Process[] {
 export async function survivors(of: readonly Process[]): Promise<string[]> {
   for (let tries = 0; ; tries++) {
     const living = processes();
-    const left = of.filter(({ pid, command }) => living.some((one) => one.pid === pid && one.command === command));
+    const left = of.filter(({ pid, command }) =>
+      living.some((one) => one.pid === pid && one.command === command),
+    );
     if (left.length === 0 || tries === 100) return left.map(({ pid, command }) => `${command} ${pid}`);
     await sleep(100);
   }

@@ -5,7 +5,10 @@ import { startStack } from "../../src/local/stack/stack.ts";
 
 const running = new Running();
 const asked = askedToEnd();
-const { workerUrl, tokens } = await startStack(running, { folder: process.argv[2] as string, log: console.error });
+const { workerUrl, tokens } = await startStack(running, {
+  folder: process.argv[2] as string,
+  log: console.error,
+});
 process.send?.({ workerUrl, tokens });
 await asked;
 await running.stop();

@@ -39,15 +39,20 @@ async function enqueue({ workerUrl, tokens }: Started): Promise<number> {
   return response.status;
 }
 
-test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("after %s nothing of the stack is left", async (signal) => {
-  const { program, started } = await startProgram();
-  expect(await enqueue(started)).toBe(201);
-  const processes = descendants(program.pid as number);
-  expect(processes.map(({ command }) => command)).toEqual(expect.arrayContaining(["redis-server", "workerd"]));
-  program.kill(signal);
-  expect(await once(program, "exit")).toEqual([0, null]);
-  expect(await survivors(processes)).toEqual([]);
-});
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "after %s nothing of the stack is left",
+  async (signal) => {
+    const { program, started } = await startProgram();
+    expect(await enqueue(started)).toBe(201);
+    const processes = descendants(program.pid as number);
+    expect(processes.map(({ command }) => command)).toEqual(
+      expect.arrayContaining(["redis-server", "workerd"]),
+    );
+    program.kill(signal);
+    expect(await once(program, "exit")).toEqual([0, null]);
+    expect(await survivors(processes)).toEqual([]);
+  },
+);
 
 test("a stack whose process is killed leaves no process behind", async () => {
   const { program } = await startProgram();

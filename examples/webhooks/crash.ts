@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ConsumerRun, Consumers } from "./consumers.ts";
+import { type Deliveries, isAccepted } from "./deliveries.ts";
+import type { WebhookTask } from "./events.ts";
+import type { SluiceQueue } from "./sluice.ts";
+
+export interface Crash {
+  readonly run: string;
+  /** Events that it had delivered and not settled. */
+  readonly unsettled: readonly string[];
+}
+
+/** Fewer would show little. */
+const enough = 3;
+
+/**
+ * Kills a consumer at the worst moment: when receivers have accepted some of its batch, and the queue does
+ * not know of it yet. To be sure of that, the process is halted, and the queue asked, before it is killed.
+ * @param goOn whether it is still worth trying
+ */
+export async function crash(
+  consumers: Consumers,
+  deliveries: Deliveries,
+  queue: SluiceQueue<WebhookTask>,
+  goOn: () => boolean,
+): Promise<Crash | undefined> {
+  while (goOn()) {
+    await sleep(20);
+    deliveries.read();
+    for (const run of consumers.running) {
+      if (acceptedOf(run, deliveries, Date.now() - 100).length < enough) continue;
+      run.process.kill("SIGSTOP");
+      // What it had already sent is done by then.
+      await sleep(300);
+      deliveries.read();
+      const unsettled = await stillWorking(acceptedOf(run, deliveries, Date.now() - 1_000), queue);
+      if (unsettled.length >= enough && consumers.running.includes(run)) {
+        consumers.kill(run);
+        return { run: run.name, unsettled };
+      }
+      run.process.kill("SIGCONT");
+    }
+  }
+  return undefined;
+}
+
+function acceptedOf(run: ConsumerRun, { all }: Deliveries, since: number): string[] {
+  const recent = all.slice(-200).filter(({ by, at }) => by === run.name && at >= since);
+  return recent.filter(isAccepted).map(({ event }) => event);
+}
+
+async function stillWorking(events: readonly string[], queue: SluiceQueue<WebhookTask>): Promise<string[]> {
+  const states = await Promise.all(events.map((event) => queue.state(event)));
+  return events.filter((_, at) => states[at]?.state === "working");
+}

@@ -1,0 +1,46 @@
+// Enqueues the events of events.jsonl: some one by one, as they would come in from an API, most in batches.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { eventsFile, readEvents, taskOf, type WebhookEvent, type WebhookTask } from "./events.ts";
+import { required } from "./settings.ts";
+import { type NewTask, SluiceQueue } from "./sluice.ts";
+
+const batch = 100;
+const pause = 250;
+/** Of each batch, so many are enqueued one by one. */
+const singles = 3;
+
+const events = readEvents(eventsFile, Number(required("EVENTS")));
+const webhooks = new SluiceQueue<WebhookTask>(
+  required("SLUICE_URL"),
+  required("SLUICE_ENQUEUE_TOKEN"),
+  "webhooks",
+);
+
+for (let first = 0; first < events.length; first += batch) {
+  const tasks = events.slice(first, first + batch).map(newTask);
+  for (const task of tasks.slice(0, singles)) await enqueue([task]);
+  await enqueue(tasks.slice(singles));
+  await sleep(pause);
+}
+process.disconnect?.();
+
+async function enqueue(tasks: readonly NewTask<WebhookTask>[]): Promise<void> {
+  if (tasks.length === 0) return;
+  const created = await webhooks.enqueue(tasks);
+  process.send?.({ enqueued: tasks.length, duplicates: created.filter((isNew) => !isNew).length });
+}
+
+function newTask(event: WebhookEvent): NewTask<WebhookTask> {
+  return {
+    // The event's own id: should this program run twice, each event is still enqueued once.
+    id: event.id,
+    payload: taskOf(event),
+    // Longer than a batch takes. What a killed consumer held is free again after this time.
+    lease: "8s",
+    maxAttempts: 4,
+    // Dead letters can be looked at for a week.
+    deadTtl: "7d",
+    ...(event.delaySeconds !== undefined && { delay: `${event.delaySeconds}s` }),
+  };
+}

@@ -1,0 +1,192 @@
+// The webhooks example: a producer, consumers that come and go, receivers that behave as they like, and at
+// the end an account of every event. `npm start` runs it on the local stack; README.md says how else.
+
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { account, notAccepted, type TaskState } from "./account.ts";
+import { Consumers } from "./consumers.ts";
+import { crash } from "./crash.ts";
+import { Deliveries, isAccepted } from "./deliveries.ts";
+import type { Endpoint } from "./deliver.ts";
+import { tenants } from "./endpoints.ts";
+import { eventsFile, readEvents, type WebhookTask } from "./events.ts";
+import { startProgram, succeeds } from "./programs.ts";
+import { bill, report, type Usage } from "./report.ts";
+import { required } from "./settings.ts";
+import { type Counts, SluiceQueue } from "./sluice.ts";
+import { type Picture, View } from "./view.ts";
+
+const consumerSlots = 3;
+const consumerSeconds = 6;
+/** So many of the events are delivered before a consumer is killed. */
+const killAfter = 0.2;
+/** When nothing has moved for so long, what is left is given up; in ms. */
+const patience = 60_000;
+
+const { values } = parseArgs({ options: { events: { type: "string" } } });
+const events = readEvents(eventsFile, values.events === undefined ? undefined : Number(values.events));
+const queue = new SluiceQueue<WebhookTask>(
+  required("SLUICE_URL"),
+  required("SLUICE_ADMIN_TOKEN"),
+  "webhooks",
+);
+const deliveriesFile = join(
+  process.env["WEBHOOKS_FOLDER"] ?? mkdtempSync(join(tmpdir(), "webhooks-")),
+  "deliveries.jsonl",
+);
+writeFileSync(deliveriesFile, "");
+const deliveries = new Deliveries(deliveriesFile);
+const view = new View();
+const startedAt = Date.now();
+let enqueued = 0;
+let looks = 0;
+
+process.on("message", ({ log }: { log?: string }) => log !== undefined && view.say(log));
+process.once("uncaughtException", ({ message }) => {
+  view.end();
+  console.error(`webhooks: ${message}`);
+  process.exit(1);
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
+
+view.say(`Webhooks of ${events.length.toLocaleString("en-US")} events, for ${tenants.length} receivers.`);
+const usageBefore = await readUsage();
+
+const receivers = startProgram("receivers.ts", { DELIVERIES_FILE: deliveriesFile });
+const [{ endpoints }] = (await Promise.race([
+  once(receivers.process, "message"),
+  succeeds("the receivers", receivers),
+])) as [{ endpoints: Record<string, Endpoint> }];
+
+const producer = startProgram("producer.ts", { EVENTS: String(events.length) });
+producer.process.on("message", (message: { enqueued: number; duplicates: number }) => {
+  enqueued += message.enqueued;
+  if (message.duplicates > 0) view.say(`${message.duplicates} events had been enqueued before`);
+});
+
+const consumers = new Consumers({
+  ENDPOINTS: JSON.stringify(endpoints),
+  CONSUMER_SECONDS: String(consumerSeconds),
+});
+const failures = Promise.all([consumers.start(consumerSlots), succeeds("the producer", producer)]);
+
+const over = new AbortController();
+const crashed = crashInTheMiddle();
+
+await Promise.race([untilDone(), failures.then(() => new Promise(() => {}))]);
+over.abort();
+const killed = await crashed;
+await consumers.stop();
+receivers.process.kill();
+deliveries.read();
+view.end();
+
+const usage = difference(await readUsage(), usageBefore);
+const result = account(
+  events,
+  deliveries.all,
+  await statesOf(notAccepted(events, deliveries.all)),
+  killed?.run,
+);
+console.log(`\n${report(result)}\n`);
+if (usage) console.log(`  ${bill(usage, events.length, looks)}\n`);
+if (!killed)
+  console.log("  No consumer could be killed in the middle of a batch: there were too few events.\n");
+console.log(
+  result.sound
+    ? "Every event is accounted for."
+    : `${result.unaccounted.length} events are unaccounted for, ${result.strays.length} went astray.`,
+);
+process.exit(result.sound ? 0 : 1);
+
+async function crashInTheMiddle() {
+  while (!over.signal.aborted && delivered() < events.length * killAfter) {
+    await sleep(50);
+    deliveries.read();
+  }
+  const what = await crash(consumers, deliveries, queue, () => !over.signal.aborted);
+  if (what) view.say(`Killed ${what.run}: ${what.unsettled.length} webhooks delivered, and not yet settled.`);
+  return what;
+}
+
+/** Looks until nothing is left to be done, and shows what it sees. */
+async function untilDone(): Promise<void> {
+  let lastMove = Date.now();
+  let lastSeen = "";
+  for (;;) {
+    const counts = await queue.counts();
+    looks += 1;
+    deliveries.read();
+    view.show(picture(counts));
+    const { pending, delayed, working } = counts;
+    if (enqueued === events.length && pending + delayed + working === 0) return;
+    const seen = JSON.stringify([enqueued, counts, deliveries.all.length]);
+    if (seen !== lastSeen) lastMove = Date.now();
+    lastSeen = seen;
+    if (Date.now() - lastMove > patience) return view.say("Nothing moves any more.");
+    await sleep(1_000);
+  }
+}
+
+function delivered(): number {
+  return new Set(deliveries.all.filter(isAccepted).map(({ event }) => event)).size;
+}
+
+function picture(counts: Counts): Picture {
+  const { all } = deliveries;
+  const { pending, delayed, working, rejected } = counts;
+  const recent = all.filter(({ at }) => at > Date.now() - 3_000);
+  return {
+    seconds: (Date.now() - startedAt) / 1000,
+    events: events.length,
+    enqueued,
+    pending,
+    delayed,
+    working,
+    deadLetters: rejected,
+    delivered: delivered(),
+    rate: Math.round(recent.length / 3),
+    runs: consumers.started,
+    running: consumers.running.length,
+    killed: consumers.killed,
+    receivers: tenants.map((tenant) => {
+      const own = all.filter(({ receiver }) => receiver === tenant.name);
+      const accepted = own.filter(isAccepted).length;
+      return { tenant, accepted, refused: own.length - accepted };
+    }),
+  };
+}
+
+/** Asks the queue for single tasks, some at a time. */
+async function statesOf(ids: readonly string[]): Promise<Map<string, TaskState>> {
+  const states = new Map<string, TaskState>();
+  for (let first = 0; first < ids.length; first += 20) {
+    const some = ids.slice(first, first + 20);
+    const found = await Promise.all(some.map((id) => queue.state(id)));
+    for (const [i, id] of some.entries()) states.set(id, found[i]);
+  }
+  return states;
+}
+
+/** What the local gateway has counted; undefined where the database is another. */
+async function readUsage(): Promise<Usage | undefined> {
+  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = process.env;
+  if (!url || !token) return undefined;
+  const response = await fetch(`${url}/-/usage`, { headers: { authorization: `Bearer ${token}` } });
+  return response.ok ? ((await response.json()) as Usage) : undefined;
+}
+
+function difference(after: Usage | undefined, before: Usage | undefined): Usage | undefined {
+  return (
+    after &&
+    before && {
+      requests: after.requests - before.requests,
+      commands: after.commands - before.commands,
+      dollars: after.dollars - before.dollars,
+    }
+  );
+}

@@ -1,0 +1,101 @@
+import { type Tenant, behaviourWords } from "./endpoints.ts";
+
+/** What is shown while the example runs. */
+export interface Picture {
+  readonly seconds: number;
+  readonly events: number;
+  readonly enqueued: number;
+  readonly pending: number;
+  readonly delayed: number;
+  readonly working: number;
+  readonly deadLetters: number;
+  /** Events that a receiver has accepted. */
+  readonly delivered: number;
+  /** Requests to receivers in the last seconds, per second. */
+  readonly rate: number;
+  readonly runs: number;
+  readonly running: number;
+  readonly killed: number;
+  /** By receiver: how many requests it accepted, and how many it did not. */
+  readonly receivers: readonly { tenant: Tenant; accepted: number; refused: number }[];
+}
+
+const number = (value: number) => value.toLocaleString("en-US");
+
+export function bar(part: number, width: number): string {
+  const full = Math.round(Math.min(1, Math.max(0, part)) * width);
+  return "█".repeat(full) + "░".repeat(width - full);
+}
+
+/** The picture on one line, for a log. */
+export function asLine(now: Picture): string {
+  const { seconds, events, delivered, deadLetters, pending, delayed, working, rate, runs } = now;
+  const done = `${number(delivered)} delivered, ${number(deadLetters)} dead of ${number(events)}`;
+  const counts = `pending ${number(pending)}, delayed ${number(delayed)}, working ${number(working)}`;
+  return `${String(Math.round(seconds)).padStart(4)} s  ${done};  ${counts};  ${number(rate)} deliveries/s, ${runs} runs`;
+}
+
+/** The picture for a terminal. */
+export function asLines(now: Picture): string[] {
+  const { events, enqueued, delivered, deadLetters, pending, delayed, working, runs, running, killed } = now;
+  const done = delivered + deadLetters;
+  return [
+    "",
+    `  ${bar(done / events, 40)}  ${number(done)} of ${number(events)} events, ${Math.round(now.seconds)} s`,
+    "",
+    `  enqueued ${number(enqueued)}   pending ${number(pending)}   delayed ${number(delayed)}   ` +
+      `working ${number(working)}   dead letters ${number(deadLetters)}`,
+    `  ${number(now.rate)} deliveries/s   ${runs} runs of consumers, ${running} of them now, ${killed} killed`,
+    "",
+    ...now.receivers.map(({ tenant: { name, behaviour }, accepted, refused }) => {
+      const counts = `${number(accepted).padStart(5)} accepted  ${number(refused).padStart(5)} refused`;
+      return `  ${name.padEnd(18)} ${behaviour.padEnd(8)}${counts}   ${behaviourWords[behaviour]}`;
+    }),
+    "",
+  ];
+}
+
+/** Shows the picture: redrawn in place on a terminal, a line now and then elsewhere. */
+export class View {
+  readonly #out: NodeJS.WriteStream;
+  #drawn: string[] = [];
+  #lastLine = 0;
+
+  constructor(out: NodeJS.WriteStream = process.stdout) {
+    this.#out = out;
+  }
+
+  show(now: Picture): void {
+    if (this.#out.isTTY) return this.#draw(asLines(now));
+    if (now.seconds - this.#lastLine < 5) return undefined;
+    this.#lastLine = now.seconds;
+    this.#out.write(`${asLine(now)}\n`);
+    return undefined;
+  }
+
+  /** A line that stays. */
+  say(line: string): void {
+    const picture = this.#drawn;
+    this.#erase();
+    this.#out.write(`${line}\n`);
+    if (picture.length > 0) this.#draw(picture);
+  }
+
+  /** Leaves what is shown on the terminal. */
+  end(): void {
+    this.#drawn = [];
+  }
+
+  #draw(lines: string[]): void {
+    this.#erase();
+    const [columns] = this.#out.getWindowSize();
+    // A line that wraps would spoil the count of lines to go back.
+    this.#out.write(lines.map((line) => `${line.slice(0, columns - 1)}\n`).join(""));
+    this.#drawn = lines;
+  }
+
+  #erase(): void {
+    if (this.#drawn.length > 0) this.#out.write(`\u001B[${this.#drawn.length}A\u001B[J`);
+    this.#drawn = [];
+  }
+}

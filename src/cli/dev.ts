@@ -1,0 +1,140 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { createAdaptorServer } from "@hono/node-server";
+import { readConfig } from "../config.ts";
+import { createApp } from "../http/app.ts";
+import { startDatabase } from "../local/stack/database.ts";
+import { freePort } from "../local/stack/port.ts";
+import { askedToEnd, Running } from "../local/stack/running.ts";
+import { sweep } from "../queue/sweep.ts";
+import { upstash } from "../transport/upstash.ts";
+import { type Subcommand, UsageError } from "./subcommand.ts";
+
+const usage = `Usage: sluice dev [options]
+
+Runs all of Sluice on this machine: a Redis, the Upstash gateway in front of it, the HTTP interface, and a
+sweep every minute. Prints the settings that lead there. Ctrl-C ends it.
+
+Options:
+  --port <number>          of the HTTP interface (default: 8787, or another that is free)
+  --gateway-port <number>  of the gateway (default: 8079, or another that is free)
+  --redis <url>            a running Redis (default: REDIS_URL, else a redis-server of its own)
+  --data <folder>          where its own redis-server keeps the data (default: nowhere, the data goes at the end)
+
+SLUICE_TOKENS, CRON_SECRET and SLUICE_PREFIX are read from the environment; without SLUICE_TOKENS a token
+is made. In a Redis that was there before, the prefix is sluice-dev.
+`;
+
+const minute = 60_000;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export const dev: Subcommand = {
+  summary: "run a Redis, the gateway, the HTTP interface and the sweep on this machine",
+  usage,
+  async run(args, env) {
+    const asked = askedToEnd();
+    const options = readOptions(args);
+    const running = new Running();
+    try {
+      const lines = await start(running, options, env);
+      process.stdout.write(`${lines.join("\n")}\n`);
+    } catch (error) {
+      await running.stop();
+      throw error;
+    }
+    const failure = running.failed.catch((error: Error) => error);
+    void Promise.race([asked, failure]).then(async (why) => {
+      if (why instanceof Error) {
+        process.stderr.write(`sluice: ${why.message}\n`);
+        process.exitCode = 1;
+      }
+      await running.stop();
+      process.exit();
+    });
+  },
+};
+
+async function start(running: Running, options: Options, env: Environment): Promise<string[]> {
+  const redisUrl = options.redis ?? (env["REDIS_URL"] || undefined);
+  const { gateway } = await startDatabase(running, {
+    redisUrl,
+    folder: options.data ?? temporaryFolder(running),
+    port: options.gatewayPort ?? (await freePort(8079)),
+    log: (line) => process.stderr.write(`${line}\n`),
+  });
+  const token = `dev_${randomBytes(18).toString("base64url")}`;
+  const made = JSON.stringify([{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }]);
+  const { tokens, cronSecret, prefix } = readConfig({
+    ...env,
+    UPSTASH_REDIS_REST_URL: gateway.url,
+    UPSTASH_REDIS_REST_TOKEN: gateway.token,
+    SLUICE_TOKENS: env["SLUICE_TOKENS"] || made,
+    SLUICE_PREFIX: env["SLUICE_PREFIX"] || (redisUrl === undefined ? undefined : "sluice-dev"),
+  });
+  const transport = upstash({ url: gateway.url, token: gateway.token });
+
+  const server = createAdaptorServer({ fetch: createApp({ transport, tokens, cronSecret, prefix }).fetch });
+  const port = options.port ?? (await freePort(8787));
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  running.add(() => server.close());
+
+  const sweeping = setInterval(() => {
+    sweep(transport, { prefix }).catch((error: Error) =>
+      process.stderr.write(`sweep failed: ${error.message}\n`),
+    );
+  }, minute);
+  running.add(() => clearInterval(sweeping));
+
+  return [
+    "# Sluice on this machine, swept every minute. Ctrl-C ends it.",
+    `UPSTASH_REDIS_REST_URL=${gateway.url}`,
+    `UPSTASH_REDIS_REST_TOKEN=${gateway.token}`,
+    `SLUICE_URL=http://127.0.0.1:${port}`,
+    ...(env["SLUICE_TOKENS"] ? [] : [`SLUICE_TOKEN=${token}`, `SLUICE_TOKENS='${made}'`]),
+    ...(prefix === undefined ? [] : [`SLUICE_PREFIX=${prefix}`]),
+  ];
+}
+
+interface Options {
+  readonly redis: string | undefined;
+  readonly data: string | undefined;
+  readonly port: number | undefined;
+  readonly gatewayPort: number | undefined;
+}
+
+function readOptions(args: readonly string[]): Options {
+  const text = { type: "string" } as const;
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { port: text, "gateway-port": text, redis: text, data: text },
+    });
+    return {
+      redis: values.redis,
+      data: values.data,
+      port: readPort("--port", values.port),
+      gatewayPort: readPort("--gateway-port", values["gateway-port"]),
+    };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readPort(name: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const port = Number(given);
+  if (/^\d+$/.test(given) && port <= 65_535) return port;
+  throw new UsageError(`${name} takes a number from 0 to 65535`);
+}
+
+function temporaryFolder(running: Running): string {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-dev-"));
+  running.add(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

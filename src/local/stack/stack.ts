@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Scope, TokenEntry } from "../../http/auth.ts";
+import type { SweepReport } from "../../queue/sweep.ts";
+import { type Database, removeKeys, startDatabase } from "./database.ts";
+import { startCron } from "./cron.ts";
+import { freePort } from "./port.ts";
+import type { Running } from "./running.ts";
+import { startLocalWorker } from "./worker.ts";
+
+export interface StackOptions {
+  /** Where the data and the logs of this run go; it exists. */
+  readonly folder: string;
+  /** A running Redis to use, under a prefix of this run's own. @default a redis-server of its own */
+  readonly redisUrl?: string | undefined;
+  /** Whether a Redis that `redisUrl` names keeps what this run wrote. @default false */
+  readonly keepData?: boolean | undefined;
+  /** Ports that are taken where they are free. @default any free ones */
+  readonly ports?: { readonly worker?: number; readonly gateway?: number } | undefined;
+  /** Takes what the Worker and the gateway have to say. */
+  readonly log: (line: string) => void;
+  /** Takes a line each time that the cron has fired. */
+  readonly cron?: ((line: string) => void) | undefined;
+}
+
+/** Redis, the gateway in front of it, and the Worker in workerd with its cron. */
+export interface Stack extends Database {
+  readonly workerUrl: string;
+  /** Tokens of the HTTP interface: one for each scope, and one with all. */
+  readonly tokens: Readonly<Record<"enqueue" | "consume" | "all", string>>;
+}
+
+const config = fileURLToPath(new URL("../../../wrangler.toml", import.meta.url));
+
+/**
+ * Starts the local stack.
+ * @param running takes each part as it starts, and stops them; also where this throws
+ * @throws {StackError}
+ */
+export async function startStack(running: Running, options: StackOptions): Promise<Stack> {
+  const { folder, redisUrl, keepData = false, ports = {}, log, cron = () => {} } = options;
+  const database = await startDatabase(running, {
+    redisUrl,
+    folder: join(folder, "redis"),
+    port: await freePort(ports.gateway),
+    log: (line) => log(`gateway: ${line}`),
+  });
+  const { gateway } = database;
+
+  // A Redis that was there before may hold other things.
+  const prefix = redisUrl === undefined ? undefined : `sluice-local-${randomBytes(4).toString("hex")}`;
+  if (redisUrl !== undefined && prefix !== undefined && !keepData) {
+    running.add(() => removeKeys(redisUrl, prefix));
+  }
+
+  const tokens = { enqueue: newToken("enqueue"), consume: newToken("consume"), all: newToken("all") };
+  const worker = await startLocalWorker({
+    config,
+    port: await freePort(ports.worker),
+    bindings: {
+      UPSTASH_REDIS_REST_URL: gateway.url,
+      UPSTASH_REDIS_REST_TOKEN: gateway.token,
+      SLUICE_TOKENS: JSON.stringify([
+        entry(tokens.enqueue, "enqueue"),
+        entry(tokens.consume, "consume"),
+        entry(tokens.all, "enqueue", "consume", "admin"),
+      ]),
+      ...(prefix !== undefined && { SLUICE_PREFIX: prefix }),
+    },
+    logFile: join(folder, "worker.log"),
+    log: (line) => log(`Worker: ${sweepWords(line) ?? line}`),
+  });
+  running.addChild("the Worker", worker.child);
+
+  const cronjobs = startCron(worker.url, worker.crons, { fired: cron, failed: log });
+  running.add(() => cronjobs.stop());
+  return { ...database, workerUrl: worker.url, tokens };
+}
+
+/** The report of a sweep, which the Worker logs as JSON, in words. */
+function sweepWords(line: string): string | undefined {
+  if (!line.startsWith('{"sweep":')) return undefined;
+  const { queues, promoted, reclaimed, rejected, expired, failed } = (
+    JSON.parse(line) as { sweep: SweepReport }
+  ).sweep;
+  return (
+    `cron swept ${queues} ${queues === 1 ? "queue" : "queues"}: promoted ${promoted}, reclaimed ${reclaimed}, ` +
+    `dead-lettered ${rejected}, expired ${expired}${failed.length > 0 ? `, failed ${failed.length}` : ""}`
+  );
+}
+
+const newToken = (name: string) => `${name}_${randomBytes(18).toString("base64url")}`;
+
+const entry = (token: string, ...scopes: Scope[]): TokenEntry => ({ token, scopes, queues: "*" });

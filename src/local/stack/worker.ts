@@ -1,0 +1,64 @@
+import { createWriteStream } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Child, startChild } from "./child.ts";
+import { StackError } from "./stack-error.ts";
+import type { HostMessage, HostOptions, HostReady } from "./worker-host.ts";
+
+/** The Worker of wrangler.toml, in real workerd. */
+export interface LocalWorker {
+  /** Such as `http://127.0.0.1:8787`. */
+  readonly url: string;
+  /** When its scheduled handler is to be called, as wrangler.toml says. */
+  readonly crons: readonly string[];
+  readonly child: Child;
+}
+
+export interface LocalWorkerOptions extends HostOptions {
+  /** File that takes what wrangler and workerd print. */
+  readonly logFile: string;
+  /** Takes each line that the Worker logs. */
+  readonly log: (line: string) => void;
+}
+
+/** Keeps wrangler from the network and from talking. */
+const quiet = {
+  CLOUDFLARE_CF_FETCH_ENABLED: "false",
+  CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "false",
+  WRANGLER_SEND_METRICS: "false",
+  WRANGLER_SEND_ERROR_REPORTS: "false",
+  WRANGLER_HIDE_BANNER: "true",
+};
+
+/**
+ * Bundles the Worker and starts it in workerd.
+ * @throws {StackError} where it does not start
+ */
+export async function startLocalWorker(options: LocalWorkerOptions): Promise<LocalWorker> {
+  const { config, port, bindings, logFile, log } = options;
+  const { PATH, HOME, TMPDIR } = process.env;
+  const child = startChild(process.execPath, [fileURLToPath(new URL("worker-host.ts", import.meta.url))], {
+    // No more than it needs: what is in the environment could end up in the Worker's bindings.
+    env: { PATH, HOME, TMPDIR, ...quiet },
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  const file = createWriteStream(logFile);
+  let last = "";
+  const keep = (text: string) => {
+    file.write(text);
+    last = (last + text).slice(-4_000);
+  };
+  child.process.stdout?.on("data", (chunk: Buffer) => keep(chunk.toString()));
+  child.process.stderr?.on("data", (chunk: Buffer) => keep(chunk.toString()));
+
+  const started = new Promise<HostReady>((resolve) => {
+    child.process.on("message", (message: HostMessage) => {
+      if ("url" in message) return resolve(message);
+      keep(`${message.log}\n`);
+      return log(message.log);
+    });
+  });
+  child.process.send({ config, port, bindings } satisfies HostOptions);
+  const outcome = await Promise.race([started, child.ended]);
+  if ("url" in outcome) return { ...outcome, child };
+  throw new StackError(`the Worker ${outcome.words}\n${last}`.trimEnd());
+}

@@ -1,0 +1,169 @@
+// npm start: the local stack, and on it the webhooks example. Ctrl-C ends everything.
+
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { startChild } from "./stack/child.ts";
+import { askedToEnd, Running } from "./stack/running.ts";
+import { StackError } from "./stack/stack-error.ts";
+import { type Stack, startStack } from "./stack/stack.ts";
+
+const usage = `npm start -- [options]
+
+  --exit         end when the example has ended; the status is 1 where an event is unaccounted for
+  --events N     only the first N events
+  --keep-data    keep the folder of this run, and its keys where REDIS_URL names a Redis
+  -h, --help     this text
+
+The ports 8787 (Worker) and 8079 (gateway) are taken where they are free.
+`;
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const example = join(root, "examples/webhooks/run.ts");
+
+async function main(): Promise<number> {
+  const { exit, events, "keep-data": keepData, help } = readArguments();
+  if (help) {
+    console.log(usage);
+    return 0;
+  }
+  const asked = Promise.race([askedToEnd(), parentGone()]);
+  const running = new Running();
+  const folder = newFolder();
+  let keep = true;
+  try {
+    const ended = await Promise.race([
+      startAll(running, { folder, events, keepData }),
+      running.failed,
+      asked,
+    ]);
+    keep = keepData;
+    // Asked to end before it was done.
+    if (typeof ended !== "object") return 130;
+    keep ||= ended.status !== 0;
+    if (!exit) {
+      console.log(whatNow(ended.stack));
+      await Promise.race([running.failed, asked]);
+    }
+    return ended.status;
+  } finally {
+    await running.stop();
+    if (keep && readdirSync(folder).length > 0) {
+      console.log(`\nData and logs of this run: ${relative(process.cwd(), folder)}`);
+    } else rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface RunOptions {
+  readonly folder: string;
+  readonly events: string | undefined;
+  readonly keepData: boolean;
+}
+
+/** Starts the stack, and the example on it; returns when the example has ended. */
+async function startAll(running: Running, options: RunOptions): Promise<{ stack: Stack; status: number }> {
+  const { folder, events, keepData } = options;
+  let say = (line: string) => console.log(line);
+  let sayCron = say;
+  const stack = await startStack(running, {
+    folder,
+    redisUrl: process.env["REDIS_URL"] || undefined,
+    keepData,
+    ports: { worker: 8787, gateway: 8079 },
+    log: (line) => say(line),
+    cron: (line) => sayCron(line),
+  });
+  console.log(addresses(stack));
+
+  const child = startChild(
+    process.execPath,
+    [example, ...(events === undefined ? [] : ["--events", events])],
+    {
+      env: {
+        ...process.env,
+        SLUICE_URL: stack.workerUrl,
+        SLUICE_ENQUEUE_TOKEN: stack.tokens.enqueue,
+        SLUICE_CONSUME_TOKEN: stack.tokens.consume,
+        SLUICE_ADMIN_TOKEN: stack.tokens.all,
+        UPSTASH_REDIS_REST_URL: stack.gateway.url,
+        UPSTASH_REDIS_REST_TOKEN: stack.gateway.token,
+        WEBHOOKS_FOLDER: folder,
+      },
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    },
+  );
+  running.add(() => child.stop());
+  // The example draws on the terminal: it shows what the stack has to say.
+  sayCron = say = (line) => child.process.connected && child.process.send({ log: line });
+  const { status, words } = await child.ended;
+  say = (line) => console.log(line);
+  // A line every minute, for as long as the stack stays up, would tell nothing.
+  sayCron = () => {};
+  if (status === null) throw new StackError(`the example ${words}`);
+  return { stack, status };
+}
+
+const addresses = ({ redisUrl, gateway, workerUrl }: Stack) => `
+  Worker    ${workerUrl}     in workerd, its cron every minute
+  docs      ${workerUrl}/docs
+  gateway   ${gateway.url}     speaks Upstash's protocol, counts what it would bill
+  Redis     ${redisUrl.replace(/\/\/[^@/]*@/, "//")}
+`;
+
+const whatNow = (stack: Stack) => {
+  const call = (method: string, path: string, body = "") =>
+    `  curl -sX ${method} ${stack.workerUrl}/v1/queues/hello/${path} \\
+    -H 'Authorization: Bearer ${stack.tokens.all}'${body && ` \\\n    -H 'Content-Type: application/json' -d '${body}'`}`;
+  return `${addresses(stack)}
+Try it: enqueue a task, pull it, look at it.
+
+${call("POST", "tasks", '{"id": "hello-1", "payload": {"to": "you"}}')}
+
+${call("POST", "tasks/pull", '{"lease": "1m"}')}
+
+${call("GET", "tasks/hello-1")}
+
+With the receipt that the pull gave, POST …/tasks/settle completes it: see ${stack.workerUrl}/docs
+Ctrl-C ends everything.`;
+};
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        exit: { type: "boolean", default: false },
+        events: { type: "string" },
+        "keep-data": { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    if (values.events !== undefined && !/^[1-9]\d{0,5}$/.test(values.events)) {
+      throw new Error(`--events must be a whole number from 1, not ${values.events}`);
+    }
+    return { ...values, events: values.events };
+  } catch (error) {
+    throw new StackError(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+  }
+}
+
+function newFolder(): string {
+  const data = join(root, ".sluice");
+  mkdirSync(data, { recursive: true });
+  return mkdtempSync(join(data, "run-"));
+}
+
+/** npm and the bootstrap stand above this process; killed, they pass no signal on. */
+async function parentGone(): Promise<void> {
+  const parent = process.ppid;
+  while (process.ppid === parent) await sleep(500, undefined, { ref: false });
+}
+
+main().then(
+  (status) => process.exit(status),
+  (error: unknown) => {
+    console.error(error instanceof StackError ? `sluice: ${error.message}` : error);
+    process.exit(1);
+  },
+);
