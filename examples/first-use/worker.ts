@@ -24,7 +24,11 @@ export default {
       const settlements = await Promise.all(
         tasks.map(async ({ id, receipt, attempt, payload }): Promise<Settlement> => {
           const body = JSON.stringify(payload);
-          const sent = await fetch(env.MAIL_URL, { method: "POST", headers: { "idempotency-key": id }, body });
+          const sent = await fetch(env.MAIL_URL, {
+            method: "POST",
+            headers: { "idempotency-key": id },
+            body,
+          });
           if (sent.ok) return { receipt, outcome: "complete" };
           return { receipt, outcome: "requeue", delay: 1_000 * 2 ** attempt, error: `HTTP ${sent.status}` };
         }),

@@ -8,7 +8,18 @@ import type { Command, ScriptCall, Transport } from "./transport.ts";
 /** How often one function instance notes a queue as in use. */
 const REGISTER_EVERY = 60_000;
 
-const registered = new WeakMap<Transport, Map<string, number>>();
+const MOST_NOTES = 10_000;
+
+/** When this instance last noted which queue; by database, or by transport where that names none. */
+const noted = new Map<string, number>();
+const notedByTransport = new WeakMap<Transport, Map<string, number>>();
+
+function notesOf(transport: Transport): Map<string, number> {
+  if (transport.database !== undefined) return noted;
+  const own = notedByTransport.get(transport) ?? new Map<string, number>();
+  notedByTransport.set(transport, own);
+  return own;
+}
 
 /** Notes queues in the registry. */
 export function registerCall(
@@ -34,15 +45,17 @@ export function registration(
   queue: string,
   testNow: string,
 ): { commands: readonly Command[]; done: () => void } {
-  const seen = registered.get(transport) ?? new Map<string, number>();
-  registered.set(transport, seen);
+  const notes = notesOf(transport);
+  const name = `${transport.database} ${keys.tasks}`;
   const now = Date.now();
-  const since = now - (seen.get(keys.tasks) ?? Number.NEGATIVE_INFINITY);
+  const since = now - (notes.get(name) ?? Number.NEGATIVE_INFINITY);
   if (since >= 0 && since < REGISTER_EVERY) return { commands: [], done: () => {} };
-  return {
-    commands: [registerCall(keys, [queue], testNow)],
-    done: () => seen.set(keys.tasks, now),
+  const done = () => {
+    // Queues without number, such as one a user, must not fill the instance's memory.
+    if (notes.size >= MOST_NOTES) notes.clear();
+    notes.set(name, now);
   };
+  return { commands: [registerCall(keys, [queue], testNow)], done };
 }
 
 export interface RegisteredQueue {

@@ -44,6 +44,11 @@ export interface SendOptions {
 /** How the queue reaches Redis. */
 export interface Transport {
   /**
+   * Names the database, without secrets: what a function instance remembers of a database then outlives
+   * a transport that is made anew for each request.
+   */
+  readonly database?: string | undefined;
+  /**
    * Sends the commands, in order, in one request, and resends what is worth resending until the
    * transport's deadline. The commands of one request are not atomic together.
    * @returns one outcome per command, in order

@@ -50,7 +50,7 @@ export function upstash(
 ): Transport {
   const { url, token, ...beside } = credentials(from);
   const { retry, keyLocking = true } = { ...beside, ...options };
-  return { send: sender(exchangeOver(new Endpoint(url, token)), { retry, keyLocking }) };
+  return { database: url, send: sender(exchangeOver(new Endpoint(url, token)), { retry, keyLocking }) };
 }
 
 /**

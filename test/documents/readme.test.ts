@@ -1,0 +1,186 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { serve } from "@hono/node-server";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestHarness } from "wrangler";
+import { createApp } from "../../src/http/index.ts";
+import { startGateway, type Gateway } from "../../src/local/index.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const readme = readFileSync(join(root, "README.md"), "utf8");
+
+/** The code block behind a marker of this test. */
+function block(marker: string, language: string): string {
+  const [, code] =
+    new RegExp(`<!-- ${marker} -->\n\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(readme) ?? [];
+  if (code === undefined) throw new Error(`README.md has no ${language} block marked "${marker}"`);
+  return code;
+}
+
+let redis: TestRedis;
+let gateway: Gateway;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = await startGateway({ redisUrl: redis.url });
+});
+afterAll(async () => {
+  await gateway.close();
+  await redis.stop();
+});
+
+describe("the README's first use", () => {
+  test("is the code of examples/first-use", () => {
+    const example = readFileSync(join(root, "examples/first-use/worker.ts"), "utf8");
+    expect(block("test/documents/readme.test.ts runs this code", "ts")).toBe(example.trimEnd());
+  });
+
+  test("sends each mail once, and again the one that failed, from workerd and its cron", async () => {
+    const mails: { id: string | undefined; to: string; accepted: boolean }[] = [];
+    const mailer = createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      request.on("end", () => {
+        const { to } = JSON.parse(body) as { to: string };
+        const id = String(request.headers["idempotency-key"]);
+        const accepted = to !== "b@example.com" || mails.some((mail) => mail.id === id);
+        mails.push({ id, to, accepted });
+        response.writeHead(accepted ? 200 : 503).end();
+      });
+    }).listen(0, "127.0.0.1");
+    await once(mailer, "listening");
+    const server = createTestHarness({
+      workers: [
+        {
+          configPath: join(root, "examples/first-use/wrangler.toml"),
+          secrets: {
+            UPSTASH_REDIS_REST_URL: gateway.url,
+            UPSTASH_REDIS_REST_TOKEN: gateway.token,
+            MAIL_URL: `http://127.0.0.1:${(mailer.address() as AddressInfo).port}/`,
+          },
+        },
+      ],
+    });
+    await server.listen();
+    const signUp = async (to: string) =>
+      (await server.fetch("/", { method: "POST", body: JSON.stringify({ to }) })).status;
+    const cron = () => server.getWorker().scheduled({ cron: "* * * * *", scheduledTime: new Date() });
+    try {
+      expect([
+        await signUp("a@example.com"),
+        await signUp("b@example.com"),
+        await signUp("a@example.com"),
+      ]).toEqual([201, 201, 200]);
+      expect((await cron()).outcome).toBe("ok");
+      // The failed one is due again in two seconds.
+      while (mails.length < 3) {
+        await new Promise((resolve) => setTimeout(resolve, 250));
+        await cron();
+      }
+      await cron();
+      expect(mails.toSorted((x, y) => (x.to < y.to ? -1 : 1))).toEqual([
+        { id: "welcome-a@example.com", to: "a@example.com", accepted: true },
+        { id: "welcome-b@example.com", to: "b@example.com", accepted: false },
+        { id: "welcome-b@example.com", to: "b@example.com", accepted: true },
+      ]);
+    } finally {
+      await server.close();
+      mailer.close();
+    }
+  });
+});
+
+describe("the README's curl lines", () => {
+  const token = "a-token-for-the-readme";
+  const bin = mkdtempSync(join(tmpdir(), "sluice-readme-"));
+  const shim = join(root, "test/documents/curl.mjs");
+  let url: string;
+  let close: () => void;
+
+  beforeAll(async () => {
+    chmodSync(shim, 0o755);
+    symlinkSync(shim, join(bin, "curl"));
+    const app = createApp({
+      transport: upstash({ url: gateway.url, token: gateway.token }),
+      tokens: [{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }],
+      prefix: "readme",
+    });
+    const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" });
+    await once(server, "listening");
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    close = () => server.close();
+  });
+  afterAll(() => {
+    close();
+    rmSync(bin, { recursive: true });
+  });
+
+  const commands = block("test/documents/readme.test.ts runs these commands", "sh")
+    .replaceAll("\\\n", " ")
+    .split("\n")
+    .filter((line) => line.startsWith("curl "));
+
+  async function run(
+    command: string,
+    receipt = "",
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
+    const env = {
+      PATH: `${bin}:${process.env["PATH"]}`,
+      SLUICE_URL: url,
+      SLUICE_TOKEN: token,
+      RECEIPT: receipt,
+    };
+    const { stdout } = await promisify(execFile)("sh", ["-c", command], { env });
+    return JSON.parse(stdout) as { status: number; body: Record<string, unknown> };
+  }
+
+  test("take a task all the way, each as it stands", async () => {
+    const [enqueue, pull, extend, complete, look, count, list, cancel, sweep, ...more] = commands as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      ...string[],
+    ];
+    expect(more).toEqual([]);
+    expect(await run(enqueue)).toEqual({ status: 201, body: { id: "welcome-17", created: true } });
+    expect(await run(enqueue)).toEqual({ status: 201, body: { id: "welcome-17", created: true } });
+    expect(await run(look)).toMatchObject({ status: 200, body: { state: "delayed" } });
+    // A pull with the token of one that found nothing is that pull again: it waits until the task is due.
+    while ((await run(look)).body["state"] === "delayed") await run(sweep);
+    const pulled = await run(pull);
+    expect(pulled).toMatchObject({
+      status: 200,
+      body: { tasks: [{ id: "welcome-17", payload: { to: "a@example.com" } }] },
+    });
+    expect(await run(pull)).toMatchObject({ status: 200, body: { tasks: pulled.body["tasks"] as object[] } });
+    const [{ receipt }] = pulled.body["tasks"] as [{ receipt: string }];
+    expect(await run(extend, receipt)).toMatchObject({
+      status: 200,
+      body: { results: [{ ok: true, state: "working" }] },
+    });
+    expect(await run(complete, receipt)).toMatchObject({
+      status: 200,
+      body: { results: [{ ok: true, state: "completed" }], pull: { tasks: [] } },
+    });
+    expect(await run(look)).toMatchObject({ status: 200, body: { state: "completed", result: "sent" } });
+    expect(await run(count)).toMatchObject({ status: 200, body: { pending: 0, delayed: 0, working: 0 } });
+    expect(await run(list)).toMatchObject({ status: 200, body: { queues: [{ name: "emails" }] } });
+    expect(await run(cancel)).toMatchObject({ status: 409, body: { code: "already_ended" } });
+    expect(await run(sweep)).toMatchObject({ status: 200, body: { queues: 1, promoted: 0 } });
+  });
+});

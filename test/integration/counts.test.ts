@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { QUEUE, START, useRig } from "../support/rig.ts";
+
+const rig = useRig();
+
+describe("counts", () => {
+  test("of a queue that never was are all zero", async () => {
+    expect(await rig.queue().counts()).toEqual({
+      queue: QUEUE,
+      pending: 0,
+      delayed: 0,
+      working: 0,
+      rejected: 0,
+      oldestAge: null,
+      nextDueAt: null,
+      broken: 0,
+    });
+    expect(await rig.keySpace()).toEqual({});
+  });
+
+  test("tell where tasks are, how old the next is, and when something is due", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+    await queue.enqueue("d", { delay: "1m" });
+    rig.now += 5_000;
+    const [a] = await queue.dequeue({ lease: "10s" });
+    await a?.reject();
+    await queue.dequeue({ lease: "10s" });
+    expect(await queue.counts()).toEqual({
+      queue: QUEUE,
+      pending: 1,
+      delayed: 1,
+      working: 1,
+      rejected: 1,
+      oldestAge: 5_000,
+      nextDueAt: START + 15_000,
+      broken: 0,
+    });
+  });
+
+  test("look past a few cancelled tasks for the oldest", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+    rig.now += 1_000;
+    await queue.enqueue("c", { id: "c" });
+    await queue.cancel("a");
+    await queue.cancel("b");
+    rig.now += 1_000;
+    expect(await queue.counts()).toMatchObject({ pending: 1, oldestAge: 1_000 });
+  });
+});
+
+describe("a clock that jumps back (law 4)", () => {
+  test("makes no age negative", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1);
+    rig.now -= 60_000;
+    expect((await queue.counts()).oldestAge).toBe(0);
+  });
+
+  test("lengthens leases and delays, and loses and reorders nothing", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("held", { id: "held" });
+    await queue.enqueue("due", { id: "due", delay: 1_000 });
+    const [held] = await queue.dequeue({ lease: 1_000 });
+    rig.now -= 60_000;
+    await queue.enqueueMany(["x", "y"].map((id) => ({ id, payload: id })));
+    expect((await queue.dequeue({ max: 10 })).map(({ id }) => id)).toEqual(["x", "y"]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0]);
+    expect(await held?.complete()).toMatchObject({ ok: true });
+    rig.now += 61_000;
+    expect((await queue.dequeue({ max: 10 })).map(({ id }) => id)).toEqual(["due"]);
+  });
+});
