@@ -17,6 +17,6 @@ for (const arg of args) {
 const response = await fetch(url ?? "", {
   method: method ?? (body === undefined ? "GET" : "POST"),
   headers,
-  body,
+  body: body ?? null,
 });
 console.log(JSON.stringify({ status: response.status, body: await response.json() }));
