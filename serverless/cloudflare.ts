@@ -32,11 +32,13 @@ export default {
     return deployment.app.fetch(request);
   },
 
-  /** Sweeps every registered queue. */
+  /** Sweeps every registered queue. A sweep that moved or missed something leaves a line in the log. */
   async scheduled(_event: unknown, env: Environment): Promise<void> {
     deployment ??= deploy(env);
     const { transport, prefix } = deployment;
     const report = await sweep(transport, { budget: sweepBudget, prefix });
-    if (report.failed.length > 0) console.error(JSON.stringify({ sweep: report }));
+    const { promoted, reclaimed, rejected, expired, failed } = report;
+    if (failed.length > 0) console.error(JSON.stringify({ sweep: report }));
+    else if (promoted + reclaimed + rejected + expired > 0) console.log(JSON.stringify({ sweep: report }));
   },
 };

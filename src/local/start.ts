@@ -114,10 +114,11 @@ const addresses = ({ redisUrl, gateway, workerUrl }: Stack) => `
 
 const whatNow = (stack: Stack) => {
   const call = (method: string, path: string, body = "") =>
-    `  curl -sX ${method} ${stack.workerUrl}/v1/queues/hello/${path} \\
-    -H 'Authorization: Bearer ${stack.tokens.all}'${body && ` \\\n    -H 'Content-Type: application/json' -d '${body}'`}`;
+    `  curl -sX ${method} "$SLUICE_URL/v1/queues/hello/${path}" -H "Authorization: Bearer $SLUICE_TOKEN"${body && ` \\\n    -H 'Content-Type: application/json' -d '${body}'`}`;
   return `${addresses(stack)}
 Try it: enqueue a task, pull it, look at it.
+
+  export SLUICE_URL=${stack.workerUrl} SLUICE_TOKEN=${stack.tokens.all}
 
 ${call("POST", "tasks", '{"id": "hello-1", "payload": {"to": "you"}}')}
 

@@ -15,7 +15,15 @@ const floors: Record<string, readonly string[]> = {
   "src/config.ts": ["src/errors.ts", "src/http/auth.ts"],
   "src/index.ts": ["src/errors.ts", "src/queue"],
   "src/local": ["src/errors.ts", "src/queue", "src/transport", "src/http", "src/config.ts"],
-  "src/cli": ["src/errors.ts", "src/queue", "src/transport", "src/http", "src/local", "src/config.ts", "package.json"],
+  "src/cli": [
+    "src/errors.ts",
+    "src/queue",
+    "src/transport",
+    "src/http",
+    "src/local",
+    "src/config.ts",
+    "package.json",
+  ],
   serverless: ["src/errors.ts", "src/queue", "src/transport", "src/http", "src/config.ts"],
 };
 
@@ -33,7 +41,9 @@ const imports = globSync(["src/**/*.ts", "serverless/**/*.ts"], { cwd: root }).f
 
 describe("imports go downward only", () => {
   test("every source file stands on a floor", () => {
-    expect(globSync(["src/**/*.ts", "serverless/**/*.ts"], { cwd: root }).filter((file) => !floorOf(file))).toEqual([]);
+    expect(
+      globSync(["src/**/*.ts", "serverless/**/*.ts"], { cwd: root }).filter((file) => !floorOf(file)),
+    ).toEqual([]);
     expect(imports.length).toBeGreaterThan(100);
   });
 
