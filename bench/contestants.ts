@@ -1,0 +1,146 @@
+// Who runs in the throughput bench. Each does the same: enqueue all tasks from many callers, then work and
+// complete all of them, so that neither side ever waits for a task; of a completed task neither keeps a result.
+
+import { createClient } from "@redis/client";
+import { Queue as BullQueue, Worker as BullWorker } from "bullmq";
+import { Queue, type Settlement, type Transport } from "../src/index.ts";
+import { payload } from "./report.ts";
+
+export const CALLERS = 50;
+export const BATCH = 100;
+
+/** What a round's two halves are to be measured with. */
+export type Measure = (half: () => Promise<void>) => Promise<void>;
+
+/** Takes that many tasks through the whole cycle: calls `measure` with the enqueueing, then with the rest. */
+export type Contestant = (tasks: number, measure: Measure) => Promise<void>;
+
+/** Runs loops side by side, each until it returns false. */
+async function callers(loop: () => Promise<boolean>): Promise<void> {
+  await Promise.all(
+    Array.from({ length: CALLERS }, async () => {
+      while (await loop());
+    }),
+  );
+}
+
+/** The numbers 0 to `tasks` for as many callers as like: each call gives the next few, at the end none. */
+function numbering(tasks: number, size: number): () => number[] {
+  let next = 0;
+  return () => Array.from({ length: Math.min(size, tasks - next) }, () => next++);
+}
+
+function completed(batch: readonly { readonly receipt: string }[]): Settlement[] {
+  return batch.map(({ receipt }) => ({ receipt, outcome: "complete" }));
+}
+
+export function sluice(transport: Transport) {
+  const queue = new Queue("bench", { transport, resultTtl: 0 });
+
+  async function enqueueSingly(tasks: number, measure: Measure) {
+    const next = numbering(tasks, 1);
+    await measure(() =>
+      callers(async () => {
+        const [number] = next();
+        if (number !== undefined) await queue.enqueue(payload(number));
+        return number !== undefined;
+      }),
+    );
+  }
+
+  const singly: Contestant = async (tasks, measure) => {
+    await enqueueSingly(tasks, measure);
+    await measure(() =>
+      callers(async () => {
+        const [task] = await queue.dequeue();
+        if (task) await task.complete();
+        return task !== undefined;
+      }),
+    );
+  };
+
+  /** Completing a task and asking for the next are one request, as BullMQ's worker does it too. */
+  const together: Contestant = async (tasks, measure) => {
+    await enqueueSingly(tasks, measure);
+    await measure(async () => {
+      const worker = async () => {
+        let batch = await queue.dequeue();
+        while (batch.length > 0) batch = (await queue.settleAndDequeue(completed(batch))).tasks;
+      };
+      await Promise.all(Array.from({ length: CALLERS }, worker));
+    });
+  };
+
+  const batches: Contestant = async (tasks, measure) => {
+    const next = numbering(tasks, BATCH);
+    await measure(() =>
+      callers(async () => {
+        const numbers = next();
+        await queue.enqueueMany(numbers.map((number) => ({ payload: payload(number) })));
+        return numbers.length > 0;
+      }),
+    );
+    await measure(() =>
+      callers(async () => {
+        const batch = await queue.dequeue({ max: BATCH });
+        await queue.settle(completed(batch));
+        return batch.length > 0;
+      }),
+    );
+  };
+
+  return { singly, together, batches };
+}
+
+/**
+ * BullMQ over the same Redis client, which it supports beside ioredis (that was no faster). Its worker completes a
+ * task and fetches the next in one script; it has no batches of its own but `addBulk`.
+ */
+export function bullmq(redisUrl: string) {
+  const contestant =
+    (
+      concurrency: number,
+      size: number,
+      add: (queue: BullQueue, numbers: readonly number[]) => Promise<unknown>,
+    ): Contestant =>
+    async (tasks, measure) => {
+      const clients = [createClient({ url: redisUrl }), createClient({ url: redisUrl })] as const;
+      const queue = new BullQueue("bench", {
+        connection: clients[0],
+        defaultJobOptions: { removeOnComplete: true },
+      });
+      const worker = new BullWorker("bench", async () => {}, {
+        connection: clients[1],
+        concurrency,
+        autorun: false,
+      });
+      await Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]);
+
+      const next = numbering(tasks, size);
+      await measure(() =>
+        callers(async () => {
+          const numbers = next();
+          if (numbers.length > 0) await add(queue, numbers);
+          return numbers.length > 0;
+        }),
+      );
+      let left = tasks;
+      const done = new Promise<void>((resolve) => worker.on("completed", () => --left === 0 && resolve()));
+      let running = Promise.resolve();
+      await measure(async () => {
+        running = worker.run();
+        await done;
+      });
+      await worker.close();
+      await running;
+      await queue.close();
+      for (const client of clients) client.destroy();
+    };
+
+  return {
+    singly: contestant(CALLERS, 1, (queue, [number = 0]) => queue.add("bench", payload(number))),
+    batches: contestant(BATCH, BATCH, (queue, numbers) =>
+      queue.addBulk(numbers.map((number) => ({ name: "bench", data: payload(number) }))),
+    ),
+  };
+}

@@ -1,0 +1,50 @@
+// What the benches share: their one option, medians, and a table that can be pasted into a document.
+
+import { parseArgs } from "node:util";
+
+const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
+
+/** `--quick`: a tenth of the work, to see that a bench runs. Its figures are not to be quoted. */
+export const quick = values.quick;
+
+/** The number in the middle, which one disturbed round does not move. */
+export function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const half = Math.floor(sorted.length / 2);
+  const upper = sorted[half] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** Prints a Markdown table; all columns but the first are numbers and stand to the right. */
+export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(" | ")} |`;
+  console.log(line(head));
+  console.log(`|${widths.map((width, i) => "-".repeat(width + 1) + (i === 0 ? "-" : ":")).join("|")}|`);
+  for (const row of rows) console.log(line(row));
+}
+
+/** Says whether a goal of DESIGN's budgets is reached. */
+export function printGoal(what: string, figure: string, goal: string, reached: boolean): void {
+  console.log(`${reached ? "reached" : "MISSED "}  ${what}: ${figure} (goal: ${goal})`);
+}
+
+/** Whole numbers with thousands set apart. */
+export function whole(number: number): string {
+  return Math.round(number).toLocaleString("en-US");
+}
+
+/** 200 bytes of JSON, as a task of everyday use has; the number makes each its own. */
+export function payload(number: number): {
+  readonly event: string;
+  readonly to: string;
+  readonly text: string;
+} {
+  const name = String(number).padStart(7, "0");
+  return {
+    event: `order-${name}`,
+    to: `customer-${name}@example.com`,
+    text: "Your order is on its way. ".repeat(5).slice(0, 129),
+  };
+}

@@ -1,0 +1,110 @@
+// Tasks per second through a whole cycle (enqueue, dequeue, complete), against BullMQ: one Redis, the same Redis
+// client, the same payloads, in turns. A ratio is taken within each round, so that what disturbs the machine
+// disturbs both; the median of the ratios counts. CPU times stand beside it: they show who is the bottleneck, and
+// other load hardly changes them.
+
+import { createClient } from "@redis/client";
+import { resp } from "../src/transport/resp.ts";
+import { startRedis } from "../test/support/redis.ts";
+import { BATCH, bullmq, CALLERS, type Contestant, sluice } from "./contestants.ts";
+import { median, printGoal, printTable, quick, whole } from "./report.ts";
+
+const ROUNDS = quick ? 3 : 9;
+const WARM_UP = quick ? 1_000 : 10_000;
+
+const redis = await startRedis();
+const control = await createClient({ url: redis.url }).connect();
+const transport = resp(redis.url);
+const ours = sluice(transport);
+const theirs = bullmq(redis.url);
+
+const races = [
+  { name: "singly", goal: 3, tasks: 10_000, sluice: ours.singly, bullmq: theirs.singly },
+  { name: "singly, settleAndDequeue", tasks: 10_000, sluice: ours.together, bullmq: theirs.singly },
+  { name: `in batches of ${BATCH}`, goal: 12, tasks: 30_000, sluice: ours.batches, bullmq: theirs.batches },
+];
+
+/** What one task took, in microseconds. */
+interface Cost {
+  readonly enqueue: number;
+  readonly cycle: number;
+  /** CPU time of Redis, and of the process that holds all callers. */
+  readonly redisCpu: number;
+  readonly clientCpu: number;
+}
+
+async function redisCpu(): Promise<number> {
+  const info = await control.info("cpu");
+  return (
+    [...info.matchAll(/^used_cpu_(?:sys|user):([\d.]+)/gm)].reduce((sum, [, s]) => sum + Number(s), 0) * 1e6
+  );
+}
+
+async function cost(contestant: Contestant, tasks: number): Promise<Cost> {
+  await control.flushAll();
+  const halves: number[] = [];
+  let onRedis = 0;
+  let onClient = 0;
+  await contestant(tasks, async (half) => {
+    const redisBefore = await redisCpu();
+    const clientBefore = process.cpuUsage();
+    const start = performance.now();
+    await half();
+    halves.push(((performance.now() - start) * 1_000) / tasks);
+    const { user, system } = process.cpuUsage(clientBefore);
+    onClient += (user + system) / tasks;
+    onRedis += ((await redisCpu()) - redisBefore) / tasks;
+  });
+  const [enqueue = Number.NaN, consume = Number.NaN] = halves;
+  return { enqueue, cycle: enqueue + consume, redisCpu: onRedis, clientCpu: onClient };
+}
+
+function row(name: string, costs: readonly Cost[]): string[] {
+  const middle = (value: (cost: Cost) => number) => median(costs.map(value));
+  return [
+    name,
+    whole(1e6 / middle(({ enqueue }) => enqueue)),
+    whole(1e6 / middle(({ enqueue, cycle }) => cycle - enqueue)),
+    whole(1e6 / middle(({ cycle }) => cycle)),
+    middle(({ redisCpu }) => redisCpu).toFixed(1),
+    middle(({ clientCpu }) => clientCpu).toFixed(1),
+  ];
+}
+
+const units = ["", "enqueue /s", "dequeue, complete /s", "full cycle /s", "Redis CPU µs", "client CPU µs"];
+const goals: (() => void)[] = [];
+console.log(`${CALLERS} concurrent callers, 200-byte payloads, medians of ${ROUNDS} rounds\n`);
+for (const race of races) {
+  const tasks = quick ? race.tasks / 5 : race.tasks;
+  for (const contestant of [race.sluice, race.bullmq]) await cost(contestant, WARM_UP);
+  const rounds: { sluice: Cost; bullmq: Cost }[] = [];
+  for (let i = 0; i < ROUNDS; i++) {
+    rounds.push({ sluice: await cost(race.sluice, tasks), bullmq: await cost(race.bullmq, tasks) });
+  }
+  const ratios = rounds.map(({ sluice, bullmq }) => bullmq.cycle / sluice.cycle).toSorted((a, b) => a - b);
+  const ratio = median(ratios);
+  const cpu = median(rounds.map(({ sluice, bullmq }) => bullmq.redisCpu / sluice.redisCpu));
+  console.log(`${race.name}\n`);
+  printTable(units, [
+    row(
+      "Sluice",
+      rounds.map(({ sluice }) => sluice),
+    ),
+    row(
+      "BullMQ",
+      rounds.map(({ bullmq }) => bullmq),
+    ),
+  ]);
+  const spread = `${ratios[0]?.toFixed(2)} to ${ratios.at(-1)?.toFixed(2)}`;
+  console.log(
+    `\nfull cycle ${ratio.toFixed(2)} times BullMQ's (${spread}); per unit of Redis CPU ${cpu.toFixed(2)} times\n`,
+  );
+  const { goal } = race;
+  if (goal !== undefined)
+    goals.push(() => printGoal(race.name, `${ratio.toFixed(2)}×`, `≥ ${goal}×`, ratio >= goal));
+}
+for (const print of goals) print();
+
+await transport.close();
+control.destroy();
+await redis.stop();
