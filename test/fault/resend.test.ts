@@ -1,6 +1,8 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { sweep, type LeasedTask, type Queue } from "../../src/index.ts";
+import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
 import type { Command, CommandOutcome, Transport } from "../../src/queue/transport.ts";
+import { upstash } from "../../src/transport/upstash.ts";
 import { queueSpace, type KeySpace } from "../support/key-space.ts";
 import { QUEUE, START, useRig, type Rig } from "../support/rig.ts";
 
@@ -54,11 +56,11 @@ function fixChance(): void {
   });
 }
 
-async function run(rig: Rig, scenario: Scenario, disturbance?: Disturbance) {
+async function run(rig: Rig, scenario: Scenario, disturbance?: Disturbance, over = rig.transport) {
   await rig.command("FLUSHALL");
   fixChance();
   rig.now = START;
-  const { transport, requests } = disturbed({ send: rig.transport.send }, disturbance);
+  const { transport, requests } = disturbed({ send: over.send }, disturbance);
   const answers = await scenario(rig.queue({ transport }), transport);
   const space = withoutSlots(await rig.keySpace());
   // Once everybody has had a resend's answer, nothing else is left either.
@@ -160,6 +162,37 @@ describe("a queue's day comes out the same, answers and key space (law 5)", () =
         const actual = await run(rig, day, { kind: "late", at, after });
         expect({ at, after, ...actual }).toEqual({ at, after, ...expected });
       }
+    }
+  });
+});
+
+describe("over HTTP too, with a fault of the network at any one request", () => {
+  let gateway: Gateway;
+  beforeAll(async () => {
+    gateway = await startGateway({ redisUrl: rig.redis.url });
+  });
+  afterAll(() => gateway.close());
+
+  const faults: Fault[] = [
+    { kind: "lose-reply" },
+    { kind: "cut-body" },
+    { kind: "cut" },
+    { kind: "noscript" },
+    { kind: "duplicate", answer: "first" },
+    { kind: "duplicate", answer: "second" },
+    { kind: "http", status: 502, body: "<html>bad gateway</html>", contentType: "text/html" },
+    { kind: "http", status: 429 },
+  ];
+
+  test.each(faults.map((fault) => [JSON.stringify(fault), fault] as const))("%s", async (_, fault) => {
+    const retry = { firstWait: 1, longestWait: 1 };
+    const over = upstash({ url: gateway.url, token: gateway.token }, { retry });
+    const expected = await run(rig, day, undefined, over);
+    for (let nth = 1; nth <= expected.requests; nth++) {
+      const handle = gateway.faults.add({ ...fault, match: { nth } });
+      const actual = await run(rig, day, undefined, over);
+      expect({ nth, hits: handle.hits, ...actual }).toEqual({ nth, hits: 1, ...expected });
+      handle.remove();
     }
   });
 });
