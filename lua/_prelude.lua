@@ -68,19 +68,26 @@ local function parse_fixed(fixed)
 end
 
 -- Nine fields in fixed places, for they change most, then letters.
-local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\n]*)\n(.*)$'
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 
 -- What a changing record says, and the text behind its first line (a result or an error). Nothing where
 -- there is no record, or one beyond reading: the task then begins anew.
 local function parse(record)
   local task = {}
-  local letters, text
-  task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-    string.match(record or '', CHANGING)
-  if letters and letters ~= '' then
+  local stop = string.find(record or '', '\n', 1, true)
+  if not stop then
+    return task, ''
+  end
+  local letters
+  task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
+    string.match(string.sub(record, 1, stop - 1), CHANGING)
+  if not letters then
+    return {}, ''
+  end
+  if letters ~= '' then
     parse_letters(task, letters)
   end
-  return task, text or ''
+  return task, string.sub(record, stop + 1)
 end
 
 -- As `parse`; what the task fixed at enqueue is taken over from there once.
@@ -124,10 +131,25 @@ local function exhausted(task)
   return most > 0 and tonumber(task.c) >= most
 end
 
+-- Redis at its limit refuses a command that may need memory as a script's first write, and allows it as a
+-- later one. What replaces records frees more than it needs; a removal that removes nothing makes it later.
+-- Returns the error where there is no room even so.
+local function store(tasks, fields)
+  local reply = redis.pcall('HSET', tasks, unpack(fields))
+  if type(reply) == 'table' and reply.err then
+    redis.call('HDEL', tasks, '')
+    reply = redis.pcall('HSET', tasks, unpack(fields))
+  end
+  return type(reply) == 'table' and reply.err and reply or nil
+end
+
 -- Writes that a script has decided on; `commit` carries them out.
 local function new_plan()
   return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
 end
+
+-- How many leases one plan may end: no command of `commit` then has more than SLICE arguments.
+local PLAN = 240
 
 local function append(list, first, second)
   list[#list + 1] = first
@@ -154,23 +176,30 @@ local function finish(plan, id, task, text, now, state, reason)
   task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
   task.y = reason ~= '' and reason or nil
   task.z = int(now)
-  task.m, task.r, task.d = nil, nil, nil
+  task.f = nil
   if state == 'rejected' and ttl > 0 then
     append(plan.dead, task.z, id)
   else
+    task.m, task.r, task.d = nil, nil, nil
     append(plan.fields, id, '')
   end
   append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
   append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
 end
 
--- Carries out a plan. What frees memory stands first: Redis at its limit refuses a script whose first
--- write needs more, and allows the rest of one that has begun.
-local function commit(plan, pending, working, delayed, tasks, expiry, dead)
+-- Carries out a plan, what frees memory first. Returns the error where Redis has no room for the records:
+-- nothing has then changed but the deadlines, which leave the holders a minute to settle again.
+local function commit(plan, now, pending, working, delayed, tasks, expiry, dead)
   write('ZREM', working, plan.leave)
+  local failed = #plan.fields > 0 and store(tasks, plan.fields)
+  if failed then
+    for _, id in ipairs(plan.leave) do
+      redis.call('ZADD', working, int(now + 60000), id)
+    end
+    return failed
+  end
   write('RPUSH', pending, plan.front)
   write('LPUSH', pending, plan.back)
-  write('HSET', tasks, plan.fields)
   write('ZADD', delayed, plan.later)
   write('ZADD', expiry, plan.expiry)
   write('ZADD', dead, plan.dead)
@@ -185,32 +214,43 @@ local function promote(pending, delayed, now, limit)
 end
 
 -- reclaim: working with an expired lease -> pending, at the front, or rejected. (I5 I6 I8)
--- Returns how many went back and how many ended, or nil for a record of a later release.
+-- Returns how many went back, how many ended, how many are a later release's and stay; and an error if any.
 local function reclaim(pending, working, delayed, tasks, expiry, dead, now, limit)
   local ids = redis.call('ZRANGE', working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
-  local names = {}
-  for i, id in ipairs(ids) do
-    names[i] = '.' .. id
-  end
-  local records = read('HMGET', tasks, names)
-  local plan = new_plan()
+  local reclaimed, rejected, left = 0, 0, 0
   -- From the back, so that the lease that expired first ends up in front.
-  for i = #ids, 1, -1 do
-    if newer(records[i]) then
-      return nil
+  for last = #ids, 1, -PLAN do
+    local first = math.max(last - PLAN + 1, 1)
+    local names = {}
+    for i = first, last do
+      names[#names + 1] = '.' .. ids[i]
     end
-    local task, text = parse_with('', records[i])
-    plan.leave[#plan.leave + 1] = ids[i]
-    add(task, 'x', 1)
-    if task.f then
-      finish(plan, ids[i], task, text, now, 'rejected', 'cancelled')
-    elseif exhausted(task) then
-      finish(plan, ids[i], task, text, now, 'rejected', 'lease_expired')
-    else
-      wait_again(plan, ids[i], task, text)
-      plan.front[#plan.front + 1] = ids[i]
+    local records = redis.call('HMGET', tasks, unpack(names))
+    local plan = new_plan()
+    for i = last, first, -1 do
+      local record = records[i - first + 1]
+      if newer(record) then
+        left = left + 1
+      else
+        local task, text = parse_with('', record)
+        plan.leave[#plan.leave + 1] = ids[i]
+        add(task, 'x', 1)
+        if task.f then
+          finish(plan, ids[i], task, text, now, 'rejected', 'cancelled')
+        elseif exhausted(task) then
+          finish(plan, ids[i], task, text, now, 'rejected', 'lease_expired')
+        else
+          wait_again(plan, ids[i], task, text)
+          plan.front[#plan.front + 1] = ids[i]
+        end
+      end
     end
+    local failed = commit(plan, now, pending, working, delayed, tasks, expiry, dead)
+    if failed then
+      return reclaimed, rejected, left, failed
+    end
+    reclaimed = reclaimed + #plan.front
+    rejected = rejected + #plan.leave - #plan.front
   end
-  commit(plan, pending, working, delayed, tasks, expiry, dead)
-  return #plan.front, #ids - #plan.front
+  return reclaimed, rejected, left
 end

@@ -28,21 +28,28 @@ elseif task.s == 'r' then
 end
 
 if task.s == 'w' then
+  local failed
   if not task.f then
     task.f = '1'
     add(task, 'v', 1)
-    redis.call('HSET', tasks, '.' .. id, format(task, text))
+    failed = store(tasks, { '.' .. id, format(task, text) })
   end
-  return { 'working' }
+  return failed or { 'working' }
 end
 
 local now = clock(test_now)
+local due = redis.call('ZSCORE', delayed, id)
 local plan = new_plan()
-if redis.call('ZREM', delayed, id) == 0 then
+if due then
+  redis.call('ZREM', delayed, id)
+else
   -- In the list, where finding it would take time: the entry stays as a ghost that dequeue drops.
   add(task, 'g', 1)
   plan.fields = { '~ghosts', int(ghosts + 1) }
 end
 finish(plan, id, task, '', now, 'rejected', 'cancelled')
-commit(plan, nil, working, delayed, tasks, expiry, nil)
-return { 'rejected' }
+local failed = commit(plan, now, nil, working, delayed, tasks, expiry, nil)
+if failed and due then
+  redis.call('ZADD', delayed, due, id)
+end
+return failed or { 'rejected' }

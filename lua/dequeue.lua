@@ -17,18 +17,21 @@ local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
 
 local max = tonumber(max_tasks)
 local now -- read once, and only where something is there
+local popped = {} -- every id taken off the list, in order
+local drained -- nothing more is pending
+local next_due -- when the next delayed task is due or lease expires (0: none); known once that was looked at
 
--- Which field remembers this call, so that a resend gets the same tasks.
+-- Which field remembers this call, so that a resend gets the same tasks: few for those of many tasks.
 local function slot_of(text)
+  local slots = max > 100 and 64 or 1024
   local hash = 0
   for i = 1, #text do
-    hash = (hash * 31 + string.byte(text, i)) % 1024
+    hash = (hash * 31 + string.byte(text, i)) % slots
   end
-  return '~r' .. int(hash)
+  return (max > 100 and '~R' or '~r') .. int(hash)
 end
 
 local slot = slot_of(token)
-local popped = {} -- every id taken off the list, in order
 
 local function pop(most)
   local ids = redis.call('RPOP', pending, int(most)) or {}
@@ -43,40 +46,44 @@ local function put_back(first)
   local ids = {}
   for i = #popped, first, -1 do
     ids[#ids + 1] = popped[i]
-    popped[i] = nil
   end
   write('RPUSH', pending, ids)
+  for i = #popped, first, -1 do
+    popped[i] = nil
+    drained = false
+  end
 end
 
--- Moves what is due into the list. Returns how many, and the instant of the next (0: nothing waits).
-local function move_due(most)
-  local function head(key)
-    return tonumber(redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2])
+local function head(key)
+  return tonumber(redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2])
+end
+
+-- Takes ids off the list. Where it holds too few, what is due goes in first, once a call.
+local function fetch(most)
+  local first = #popped + 1
+  drained = pop(most) < most
+  if not drained or next_due then
+    return
   end
   local due, deadline = head(delayed), head(working)
-  local moved = 0
   if due or deadline then
     now = clock(test_now)
   end
-  if deadline and deadline <= now then
-    moved = reclaim(pending, working, delayed, tasks, expiry, dead, now, most) or 0
-    deadline = head(working)
+  local ready, expired = due and due <= now, deadline and deadline <= now
+  if ready or expired then
+    -- Reclaimed tasks stand before those already popped, promoted ones behind them.
+    put_back(first)
+    if expired then
+      reclaim(pending, working, delayed, tasks, expiry, dead, now, math.max(most, 32))
+      deadline = head(working)
+    end
+    if ready then
+      promote(pending, delayed, now, most)
+      due = head(delayed)
+    end
+    drained = pop(most) < most
   end
-  if due and due <= now and moved < most then
-    moved = moved + promote(pending, delayed, now, most - moved)
-    due = head(delayed)
-  end
-  return moved, math.min(due or deadline or 0, deadline or due or 0)
-end
-
--- The lease counter, this call's slot, and the records of popped ids first to last.
-local function records(first, last)
-  local fields = { '~lease', slot }
-  for i = first, last do
-    fields[#fields + 1] = popped[i]
-    fields[#fields + 1] = '.' .. popped[i]
-  end
-  return redis.pcall('HMGET', tasks, unpack(fields))
+  next_due = math.min(due or deadline or 0, deadline or due or 0)
 end
 
 local function give(reply, id, task, deadline, fixed)
@@ -86,28 +93,22 @@ local function give(reply, id, task, deadline, fixed)
 end
 
 -- The reply to a copy of a call that has run already: what is still leased under its token.
-local function lease_again(ids)
+local function lease_again(held)
+  local ids, fields = {}, {}
+  for id in string.gmatch(held, '%S+') do
+    ids[#ids + 1] = id
+    append(fields, id, '.' .. id)
+  end
+  local found = read('HMGET', tasks, fields)
+  local deadlines = read('ZMSCORE', working, ids)
   local reply = { 'ok', now or clock(test_now) }
-  for id in string.gmatch(ids, '%S+') do
-    local found = redis.call('HMGET', tasks, id, '.' .. id)
-    local task = parse(found[2])
+  for i, id in ipairs(ids) do
+    local task = parse(found[2 * i])
     if task.s == 'w' and task.k == token then
-      local deadline = redis.call('ZSCORE', working, id)
-      give(reply, id, task, tonumber(deadline), found[1])
+      give(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
     end
   end
   return reply
-end
-
-local next_due = 0
-local drained = pop(max) < max
-if drained then
-  local moved
-  moved, next_due = move_due(max - #popped)
-  if moved > 0 then
-    pop(max - #popped)
-    drained = #popped < max
-  end
 end
 
 local taken, company, bytes = {}, max, 0
@@ -149,59 +150,71 @@ local function take(entry)
   return true
 end
 
-local position, slice, full = 1, 32, false
-repeat
-  -- Slices that grow, so that large payloads cannot fill the script's memory.
-  local last = math.min(position + slice - 1, #popped)
-  slice = math.min(slice * 4, 499)
-  local found = records(position, last)
-  if found.err then
-    put_back(1)
-    return found
+-- False where the batch must end before this entry. One beyond reading is put aside: it must not harm others.
+local function accept(entry)
+  local readable, accepted = pcall(function()
+    return stray(entry) or take(entry)
+  end)
+  if not readable then
+    broken = broken + 1
   end
-  if not counter then
-    counter = tonumber(found[1] or 0)
-    if found[2] and string.match(found[2], '^%S+') == token then
-      put_back(1)
-      return lease_again(string.sub(found[2], #token + 1))
-    end
-  end
-  for i = position, last do
-    local id = popped[i]
-    local fixed, record = found[2 * (i - position) + 3], found[2 * (i - position) + 4]
-    if newer(fixed) or newer(record) then
-      put_back(1)
-      return { 'newer_schema' }
-    end
-    if not entries[id] then
-      local task, text = parse_with(fixed or '', record)
-      entries[id] = { id = id, fixed = fixed, task = task, text = text }
-    end
-    if not stray(entries[id]) and not take(entries[id]) then
-      full = true
-      put_back(i)
-      break
-    end
-  end
-  position = last + 1
-  full = full or #taken >= company
-  -- Strays do not stand in the way of tasks behind them, within bounds.
-  if not full and not drained and position > #popped and #popped < max + SLICE then
-    drained = pop(max - #taken) < max - #taken
-  end
-until full or position > #popped
-if position <= #popped then
-  put_back(position)
+  return accepted or not readable
 end
 
-if #taken > 0 or not drained then
-  now = now or clock(test_now)
-  next_due = drained and next_due or now
+-- What was found of an id; an id that stands in the list again is as its first entry left it.
+local function entry_of(id, fixed, record)
+  if not entries[id] then
+    local task, text = parse_with(fixed or '', record)
+    entries[id] = { id = id, fixed = fixed, record = record, task = task, text = text }
+  end
+  return entries[id]
 end
 
--- Writes the records of leases first to last; the error where Redis has no room for them.
-local function write_leases(first, last)
-  local fields = {}
+-- Fills the batch. Returns the reply where that is settled already.
+local function choose()
+  fetch(max)
+  local position, slice = 1, 32
+  repeat
+    -- In slices, so that large payloads cannot fill the script's memory.
+    local last = math.min(position + slice - 1, #popped)
+    slice = 128
+    local fields = { '~lease', slot }
+    for i = position, last do
+      append(fields, popped[i], '.' .. popped[i])
+    end
+    local found = redis.call('HMGET', tasks, unpack(fields))
+    if not counter then
+      counter = tonumber(found[1] or 0) or error('~lease is not a number')
+      if found[2] and string.match(found[2], '^%S+') == token then
+        put_back(1)
+        return lease_again(string.sub(found[2], #token + 1))
+      end
+    end
+    for i = position, last do
+      local fixed, record = found[2 * (i - position) + 3], found[2 * (i - position) + 4]
+      local foreign = newer(fixed) or newer(record)
+      if foreign and #taken == 0 then
+        put_back(1)
+        return { 'newer_schema' }
+      end
+      if foreign or not accept(entry_of(popped[i], fixed, record)) then
+        return put_back(i)
+      end
+    end
+    position = last + 1
+    if #taken >= company then
+      return put_back(position)
+    end
+    -- Strays do not stand in the way of tasks behind them, within bounds.
+    if position > #popped and not drained and #popped < max + SLICE then
+      fetch(max - #taken)
+    end
+  until position > #popped
+end
+
+-- Leases the taken ones from first to last, all of them or, where Redis has no room, none: returns the error.
+local function lease_slice(first, last)
+  local ids, deadlines, fields = {}, {}, {}
   if first == 1 then
     local held = { token }
     for i, entry in ipairs(taken) do
@@ -211,52 +224,73 @@ local function write_leases(first, last)
   end
   local now_text = int(now)
   for i = first, last do
-    local task = taken[i].task
+    local entry = taken[i]
+    local task = entry.task
     add(task, 'v', 1)
     add(task, 'a', 1)
     add(task, 'c', 1)
     task.n, task.k, task.q = int(counter + i), token, now_text
-    task.l = string.match(taken[i].fixed, '^[^\n]*;l=(%d+)') or lease
-    append(fields, '.' .. taken[i].id, format(task, taken[i].text))
+    task.l = string.match(entry.fixed, '^[^\n]*;l=(%d+)') or lease
+    entry.deadline = now + tonumber(task.l)
+    ids[#ids + 1] = entry.id
+    append(deadlines, int(entry.deadline), entry.id)
+    append(fields, '.' .. entry.id, format(task, entry.text))
   end
-  local reply = redis.pcall('HSET', tasks, unpack(fields))
-  return type(reply) == 'table' and reply.err and reply
-end
-
-for first = 1, #taken, 490 do
-  local failed = taken[first] and write_leases(first, math.min(first + 489, #taken))
-  if failed and first == 1 then
-    put_back(1)
-    return failed
-  elseif failed then
-    -- Full in a way that taking ids off the list does not cure: whoever has no record goes back.
-    for i = #taken, first, -1 do
-      redis.call('RPUSH', pending, taken[i].id)
-      taken[i] = nil
-    end
+  local reply = redis.pcall('ZADD', working, unpack(deadlines))
+  if type(reply) == 'table' and reply.err then
+    return reply
   end
+  local failed = store(tasks, fields)
+  if failed then
+    redis.call('ZREM', working, unpack(ids))
+  end
+  return failed
 end
 
-local reply, deadlines = { 'ok', next_due }, {}
-for _, entry in ipairs(taken) do
-  local deadline = now + tonumber(entry.task.l)
-  append(deadlines, int(deadline), entry.id)
-  give(reply, entry.id, entry.task, deadline, entry.fixed)
-end
-write('ZADD', working, deadlines)
-
-if ghosts > 0 then
+-- Drops the ghosts that were met.
+local function write_ghosts()
   local fields, gone = {}, {}
   for id, entry in pairs(entries) do
     if entry.changed and entry.task.s == 'g' and not entry.task.g then
       append(gone, id, '.' .. id)
-    elseif entry.changed and entry.task.s ~= 'w' then
+    elseif entry.changed and not entry.deadline then
       append(fields, '.' .. id, format(entry.task, entry.text))
     end
   end
   write('HDEL', tasks, gone)
   write('HSET', tasks, fields)
   redis.call('HINCRBY', tasks, '~ghosts', int(-ghosts))
+end
+
+local fine, answer = pcall(choose)
+if not fine then
+  put_back(1)
+  return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. tostring(answer))
+elseif answer then
+  return answer
+end
+
+if #taken > 0 or not drained then
+  now = now or clock(test_now)
+end
+for first = 1, #taken, 490 do
+  local failed = taken[first] and lease_slice(first, math.min(first + 489, #taken))
+  if failed and first == 1 then
+    put_back(1)
+    return failed
+  elseif failed then
+    for i = #taken, first, -1 do
+      local entry = taken[i]
+      redis.call('RPUSH', pending, entry.id)
+      local ghosts_left = entry.task.g
+      entry.task, entry.text = parse_with(entry.fixed, entry.record)
+      entry.task.g, entry.deadline, taken[i] = ghosts_left, nil, nil
+    end
+    drained = false
+  end
+end
+if ghosts > 0 then
+  write_ghosts()
 end
 if broken > 0 then
   redis.call('HINCRBY', tasks, '~broken', int(broken))
@@ -265,5 +299,10 @@ if #taken == 0 and resend == '1' then
   -- So that a first copy that arrives late leases nothing. Redis at its limit refuses this one write;
   -- such a copy then costs a lease that nobody holds.
   redis.pcall('HSET', tasks, slot, token)
+end
+
+local reply = { 'ok', drained and next_due or now }
+for _, entry in ipairs(taken) do
+  give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply

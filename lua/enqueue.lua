@@ -22,12 +22,13 @@ end
 -- stored[i]: false where the id is unknown, else its fixed record without the payload.
 local stored = {}
 if count == 1 then
-  -- One task: test and write in one command.
-  if redis.call('HSETNX', tasks, id_of(1), record_of(1)) == 1 then
-    stored[1] = false
-  else
-    stored[1] = string.match(redis.call('HGET', tasks, id_of(1)), '^[^\n]*\n?')
+  -- One task: test and write in one command. A full Redis refuses to test too, but not to read.
+  local reply = redis.pcall('HSETNX', tasks, id_of(1), record_of(1))
+  local fixed = reply ~= 1 and redis.call('HGET', tasks, id_of(1))
+  if reply ~= 1 and reply ~= 0 and not fixed then
+    return reply
   end
+  stored[1] = fixed and string.match(fixed, '^[^\n]*\n?')
 else
   -- Few at a time: where ids are known already, payloads come along.
   for first = 1, count, 100 do

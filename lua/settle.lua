@@ -9,8 +9,8 @@ local dead = KEYS[6] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: id, lease number, token, outcome, ms, count ('1' or '0'), text
 -- outcome: 'complete', 'reject', 'requeue' (ms: delay) or 'extend' (ms: lease; empty: the task's own)
--- Returns {'ok', then for each: {state or 'lost', reason, deadline or due (ms; 0: none), 1 if cancelled}}
---      or {'newer_schema'}
+-- Returns {'ok', then for each: {state, 'lost' or 'newer', reason, deadline or due (ms; 0: none), 1 if
+--          to be cancelled}}
 
 local STRIDE = 7
 local now = clock(test_now)
@@ -33,12 +33,6 @@ local deadlines = {} -- id -> current deadline, of those to extend
 for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
   deadlines[extended[i]] = tonumber(deadline or 0)
 end
-for i = 1, count do
-  if newer(records[i]) then
-    return { 'newer_schema' }
-  end
-end
-
 local plan = new_plan()
 local longer = {} -- id -> later deadline
 local open = {} -- id -> task as this call leaves it
@@ -74,7 +68,8 @@ local function leave(id, task, old_text, outcome, ms, counted, text, receipt)
   if state == 'completed' or state == 'rejected' then
     finish(plan, id, task, text, now, state, reason)
   else
-    task.u = int(now)
+    -- Its function lives: it may travel in full company again.
+    task.u, task.x = int(now), nil
     wait_again(plan, id, task, text)
     if state == 'delayed' then
       append(plan.later, int(due), id)
@@ -103,22 +98,19 @@ local function answer_again(task, receipt)
   return { 'lost', '', 0, 0 }
 end
 
--- Redis at its limit refuses ZADD as a first write although it needs no room here; ZREM it allows.
 local function write_deadlines()
-  local ids, scores = {}, {}
+  local scores = {}
   for id, deadline in pairs(longer) do
-    ids[#ids + 1] = id
     append(scores, int(deadline), id)
   end
-  if #ids == 0 then
-    return
-  end
-  local added = redis.pcall('ZADD', working, unpack(scores, 1, math.min(SLICE, #scores)))
-  if type(added) == 'table' and added.err then
-    write('ZREM', working, ids)
-    write('ZADD', working, scores)
-  elseif #scores > SLICE then
-    redis.call('ZADD', working, unpack(scores, SLICE + 1))
+  for first = 1, #scores, SLICE do
+    local last = math.min(first + SLICE - 1, #scores)
+    local added = redis.pcall('ZADD', working, unpack(scores, first, last))
+    if type(added) == 'table' and added.err then
+      -- As in `store`; here nothing grows at all.
+      redis.call('HDEL', tasks, '')
+      redis.call('ZADD', working, unpack(scores, first, last))
+    end
   end
 end
 
@@ -131,15 +123,22 @@ for i = 1, count do
   end
   local task = open[id].task
   local receipt = table.concat({ lease, token, outcome }, ',')
-  if task.s ~= 'w' or task.n ~= lease or task.k ~= token then
+  if newer(records[i]) then
+    reply[i + 1] = { 'newer', '', 0, 0 }
+  elseif task.s ~= 'w' or task.n ~= lease or task.k ~= token then
     reply[i + 1] = answer_again(task, receipt)
   elseif outcome == 'extend' then
     reply[i + 1] = extend(id, task, ms)
   else
     reply[i + 1] = leave(id, task, open[id].text, outcome, ms, counted, text, receipt)
   end
+  if #plan.leave == PLAN or i == count then
+    local failed = commit(plan, now, pending, working, delayed, tasks, expiry, dead)
+    if failed then
+      return failed
+    end
+    plan = new_plan()
+  end
 end
-
-commit(plan, pending, working, delayed, tasks, expiry, dead)
 write_deadlines()
 return reply

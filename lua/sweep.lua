@@ -7,45 +7,52 @@ local expiry = KEYS[5] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[6] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000
--- Returns {'ok', promoted, reclaimed, rejected, expired, 1 where a limit was reached}
---      or {'newer_schema'}
+-- Returns {'ok', promoted, reclaimed, rejected, expired, 1 where a limit was reached, records left to a
+--          later release}
 
 local most = tonumber(limit)
 local now = clock(test_now)
 
--- expire: completed | rejected -> nothing.
+-- expire: completed | rejected -> nothing. Returns how many, whether some are left, and a later release's.
 local function expire()
   local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
-  local names = {}
-  for i, id in ipairs(ids) do
-    names[i] = '.' .. id
-  end
-  local records = read('HMGET', tasks, names)
-  local gone, ghosts = {}, {}
-  for i, id in ipairs(ids) do
-    if newer(records[i]) then
-      return nil
+  local over, gone, ghosts = {}, {}, {}
+  local bytes, left, last = 0, 0, 0
+  -- Results come along, so few at a time, and no more than some megabytes a call.
+  while last < #ids and bytes < 8000000 do
+    local names = {}
+    for i = last + 1, math.min(last + 128, #ids) do
+      names[#names + 1] = '.' .. ids[i]
     end
-    local task = parse(records[i])
-    if tonumber(task.g or 0) > 0 then
-      -- The list still holds the id: what is left of the record says so.
-      append(ghosts, names[i], ghost_record('g', task.g))
-    elseif task.s == 'c' or task.s == 'r' then
-      append(gone, id, names[i])
+    for i, record in ipairs(redis.call('HMGET', tasks, unpack(names))) do
+      local id, task = ids[last + i], parse(record)
+      bytes = bytes + #(record or '')
+      if newer(record) then
+        left = left + 1
+      else
+        over[#over + 1] = id
+        if tonumber(task.g or 0) > 0 then
+          -- The list still holds the id: what is left of the record says so.
+          append(ghosts, names[i], ghost_record('g', task.g))
+        elseif task.s == 'c' or task.s == 'r' then
+          append(gone, id, names[i])
+        end
+      end
     end
+    last = last + #names
   end
+  write('ZREM', expiry, over)
+  write('ZREM', dead, over)
   write('HDEL', tasks, gone)
   write('HSET', tasks, ghosts)
-  write('ZREM', expiry, ids)
-  write('ZREM', dead, ids)
-  return #ids
+  return #over, last < #ids or #over == most, left
 end
 
-local reclaimed, rejected = reclaim(pending, working, delayed, tasks, expiry, dead, now, most)
-local promoted = reclaimed and promote(pending, delayed, now, most)
-local expired = reclaimed and expire()
-if not expired then
-  return { 'newer_schema' }
+local expired, more, old_left = expire()
+local reclaimed, rejected, left, failed = reclaim(pending, working, delayed, tasks, expiry, dead, now, most)
+if failed then
+  return failed
 end
-local more = reclaimed + rejected == most or promoted == most or expired == most
-return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0 }
+local promoted = promote(pending, delayed, now, most)
+more = more or reclaimed + rejected == most or promoted == most
+return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }

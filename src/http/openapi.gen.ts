@@ -1518,8 +1518,12 @@ export const openapi: OpenApiDocument = {
                       "const": false
                     },
                     "code": {
-                      "const": "lease_lost",
-                      "description": "The lease is another's by now; nothing was changed."
+                      "enum": [
+                        "lease_lost",
+                        "newer_schema"
+                      ],
+                      "type": "string",
+                      "description": "`lease_lost`: the lease is another's by now. `newer_schema`: a newer release of Sluice has changed the task. Nothing was changed."
                     }
                   },
                   "required": [

@@ -71,7 +71,10 @@ export const settled = v.object({
       v.object({
         receipt: v.string(),
         ok: v.literal(false),
-        code: described(v.literal("lease_lost"), "The lease is another's by now; nothing was changed."),
+        code: described(
+          v.picklist(["lease_lost", "newer_schema"]),
+          "`lease_lost`: the lease is another's by now. `newer_schema`: a newer release of Sluice has changed the task. Nothing was changed.",
+        ),
       }),
     ]),
   ),

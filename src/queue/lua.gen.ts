@@ -36,16 +36,23 @@ local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
-local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\\n]*)\\n(.*)$'
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
 local task = {}
-local letters, text
-task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-string.match(record or '', CHANGING)
-if letters and letters ~= '' then
+local stop = string.find(record or '', '\\n', 1, true)
+if not stop then
+return task, ''
+end
+local letters
+task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
+string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not letters then
+return {}, ''
+end
+if letters ~= '' then
 parse_letters(task, letters)
 end
-return task, text or ''
+return task, string.sub(record, stop + 1)
 end
 local function parse_with(fixed, record)
 local task, text = parse(record)
@@ -70,6 +77,14 @@ end
 local function add(task, field, amount)
 task[field] = int(tonumber(task[field] or 0) + amount)
 end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
 local function new_plan()
 return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
 end
@@ -88,20 +103,27 @@ add(task, 'v', 1)
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 task.y = reason ~= '' and reason or nil
 task.z = int(now)
-task.m, task.r, task.d = nil, nil, nil
+task.f = nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
+task.m, task.r, task.d = nil, nil, nil
 append(plan.fields, id, '')
 end
 append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
 append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
 end
-local function commit(plan, pending, working, delayed, tasks, expiry, dead)
+local function commit(plan, now, pending, working, delayed, tasks, expiry, dead)
 write('ZREM', working, plan.leave)
+local failed = #plan.fields > 0 and store(tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', working, int(now + 60000), id)
+end
+return failed
+end
 write('RPUSH', pending, plan.front)
 write('LPUSH', pending, plan.back)
-write('HSET', tasks, plan.fields)
 write('ZADD', delayed, plan.later)
 write('ZADD', expiry, plan.expiry)
 write('ZADD', dead, plan.dead)
@@ -131,25 +153,32 @@ elseif task.s == 'r' then
 return { 'rejected' }
 end
 if task.s == 'w' then
+local failed
 if not task.f then
 task.f = '1'
 add(task, 'v', 1)
-redis.call('HSET', tasks, '.' .. id, format(task, text))
+failed = store(tasks, { '.' .. id, format(task, text) })
 end
-return { 'working' }
+return failed or { 'working' }
 end
 local now = clock(test_now)
+local due = redis.call('ZSCORE', delayed, id)
 local plan = new_plan()
-if redis.call('ZREM', delayed, id) == 0 then
+if due then
+redis.call('ZREM', delayed, id)
+else
 add(task, 'g', 1)
 plan.fields = { '~ghosts', int(ghosts + 1) }
 end
 finish(plan, id, task, '', now, 'rejected', 'cancelled')
-commit(plan, nil, working, delayed, tasks, expiry, nil)
-return { 'rejected' }
+local failed = commit(plan, now, nil, working, delayed, tasks, expiry, nil)
+if failed and due then
+redis.call('ZADD', delayed, due, id)
+end
+return failed or { 'rejected' }
 `,
-  sha1: "b836e72f786c3a5251dab535bb7f36972c0408dd",
-  keyLockingSha1: "a737243fb1604d9a4cc6623e70f03650880ff851",
+  sha1: "6831e8e53e47ce0c0c578e4caee6121d992a0a66",
+  keyLockingSha1: "63ebb1718d6914baf580e963b272223dd1c4b670",
 };
 
 export const count: Script = {
@@ -260,16 +289,23 @@ local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
-local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\\n]*)\\n(.*)$'
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
 local task = {}
-local letters, text
-task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-string.match(record or '', CHANGING)
-if letters and letters ~= '' then
+local stop = string.find(record or '', '\\n', 1, true)
+if not stop then
+return task, ''
+end
+local letters
+task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
+string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not letters then
+return {}, ''
+end
+if letters ~= '' then
 parse_letters(task, letters)
 end
-return task, text or ''
+return task, string.sub(record, stop + 1)
 end
 local function parse_with(fixed, record)
 local task, text = parse(record)
@@ -298,9 +334,18 @@ local function exhausted(task)
 local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
 return most > 0 and tonumber(task.c) >= most
 end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
 local function new_plan()
 return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
 end
+local PLAN = 240
 local function append(list, first, second)
 list[#list + 1] = first
 list[#list + 1] = second
@@ -321,20 +366,27 @@ add(task, 'v', 1)
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 task.y = reason ~= '' and reason or nil
 task.z = int(now)
-task.m, task.r, task.d = nil, nil, nil
+task.f = nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
+task.m, task.r, task.d = nil, nil, nil
 append(plan.fields, id, '')
 end
 append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
 append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
 end
-local function commit(plan, pending, working, delayed, tasks, expiry, dead)
+local function commit(plan, now, pending, working, delayed, tasks, expiry, dead)
 write('ZREM', working, plan.leave)
+local failed = #plan.fields > 0 and store(tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', working, int(now + 60000), id)
+end
+return failed
+end
 write('RPUSH', pending, plan.front)
 write('LPUSH', pending, plan.back)
-write('HSET', tasks, plan.fields)
 write('ZADD', delayed, plan.later)
 write('ZADD', expiry, plan.expiry)
 write('ZADD', dead, plan.dead)
@@ -347,17 +399,21 @@ return #ids
 end
 local function reclaim(pending, working, delayed, tasks, expiry, dead, now, limit)
 local ids = redis.call('ZRANGE', working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
+local reclaimed, rejected, left = 0, 0, 0
+for last = #ids, 1, -PLAN do
+local first = math.max(last - PLAN + 1, 1)
 local names = {}
-for i, id in ipairs(ids) do
-names[i] = '.' .. id
+for i = first, last do
+names[#names + 1] = '.' .. ids[i]
 end
-local records = read('HMGET', tasks, names)
+local records = redis.call('HMGET', tasks, unpack(names))
 local plan = new_plan()
-for i = #ids, 1, -1 do
-if newer(records[i]) then
-return nil
-end
-local task, text = parse_with('', records[i])
+for i = last, first, -1 do
+local record = records[i - first + 1]
+if newer(record) then
+left = left + 1
+else
+local task, text = parse_with('', record)
 plan.leave[#plan.leave + 1] = ids[i]
 add(task, 'x', 1)
 if task.f then
@@ -369,8 +425,15 @@ wait_again(plan, ids[i], task, text)
 plan.front[#plan.front + 1] = ids[i]
 end
 end
-commit(plan, pending, working, delayed, tasks, expiry, dead)
-return #plan.front, #ids - #plan.front
+end
+local failed = commit(plan, now, pending, working, delayed, tasks, expiry, dead)
+if failed then
+return reclaimed, rejected, left, failed
+end
+reclaimed = reclaimed + #plan.front
+rejected = rejected + #plan.leave - #plan.front
+end
+return reclaimed, rejected, left
 end
 local pending = KEYS[1]
 local working = KEYS[2]
@@ -386,15 +449,18 @@ local resend = ARGV[5]
 local max_bytes = ARGV[6]
 local max = tonumber(max_tasks)
 local now
+local popped = {}
+local drained
+local next_due
 local function slot_of(text)
+local slots = max > 100 and 64 or 1024
 local hash = 0
 for i = 1, #text do
-hash = (hash * 31 + string.byte(text, i)) % 1024
+hash = (hash * 31 + string.byte(text, i)) % slots
 end
-return '~r' .. int(hash)
+return (max > 100 and '~R' or '~r') .. int(hash)
 end
 local slot = slot_of(token)
-local popped = {}
 local function pop(most)
 local ids = redis.call('RPOP', pending, int(most)) or {}
 for _, id in ipairs(ids) do
@@ -406,63 +472,62 @@ local function put_back(first)
 local ids = {}
 for i = #popped, first, -1 do
 ids[#ids + 1] = popped[i]
-popped[i] = nil
 end
 write('RPUSH', pending, ids)
+for i = #popped, first, -1 do
+popped[i] = nil
+drained = false
 end
-local function move_due(most)
+end
 local function head(key)
 return tonumber(redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2])
 end
+local function fetch(most)
+local first = #popped + 1
+drained = pop(most) < most
+if not drained or next_due then
+return
+end
 local due, deadline = head(delayed), head(working)
-local moved = 0
 if due or deadline then
 now = clock(test_now)
 end
-if deadline and deadline <= now then
-moved = reclaim(pending, working, delayed, tasks, expiry, dead, now, most) or 0
+local ready, expired = due and due <= now, deadline and deadline <= now
+if ready or expired then
+put_back(first)
+if expired then
+reclaim(pending, working, delayed, tasks, expiry, dead, now, math.max(most, 32))
 deadline = head(working)
 end
-if due and due <= now and moved < most then
-moved = moved + promote(pending, delayed, now, most - moved)
+if ready then
+promote(pending, delayed, now, most)
 due = head(delayed)
 end
-return moved, math.min(due or deadline or 0, deadline or due or 0)
+drained = pop(most) < most
 end
-local function records(first, last)
-local fields = { '~lease', slot }
-for i = first, last do
-fields[#fields + 1] = popped[i]
-fields[#fields + 1] = '.' .. popped[i]
-end
-return redis.pcall('HMGET', tasks, unpack(fields))
+next_due = math.min(due or deadline or 0, deadline or due or 0)
 end
 local function give(reply, id, task, deadline, fixed)
 append(reply, id, tonumber(task.a))
 append(reply, tonumber(task.n), deadline)
 reply[#reply + 1] = fixed
 end
-local function lease_again(ids)
+local function lease_again(held)
+local ids, fields = {}, {}
+for id in string.gmatch(held, '%S+') do
+ids[#ids + 1] = id
+append(fields, id, '.' .. id)
+end
+local found = read('HMGET', tasks, fields)
+local deadlines = read('ZMSCORE', working, ids)
 local reply = { 'ok', now or clock(test_now) }
-for id in string.gmatch(ids, '%S+') do
-local found = redis.call('HMGET', tasks, id, '.' .. id)
-local task = parse(found[2])
+for i, id in ipairs(ids) do
+local task = parse(found[2 * i])
 if task.s == 'w' and task.k == token then
-local deadline = redis.call('ZSCORE', working, id)
-give(reply, id, task, tonumber(deadline), found[1])
+give(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
 end
 end
 return reply
-end
-local next_due = 0
-local drained = pop(max) < max
-if drained then
-local moved
-moved, next_due = move_due(max - #popped)
-if moved > 0 then
-pop(max - #popped)
-drained = #popped < max
-end
 end
 local taken, company, bytes = {}, max, 0
 local entries = {}
@@ -497,54 +562,62 @@ taken[#taken + 1] = entry
 entry.task.s = 'w'
 return true
 end
-local position, slice, full = 1, 32, false
+local function accept(entry)
+local readable, accepted = pcall(function()
+return stray(entry) or take(entry)
+end)
+if not readable then
+broken = broken + 1
+end
+return accepted or not readable
+end
+local function entry_of(id, fixed, record)
+if not entries[id] then
+local task, text = parse_with(fixed or '', record)
+entries[id] = { id = id, fixed = fixed, record = record, task = task, text = text }
+end
+return entries[id]
+end
+local function choose()
+fetch(max)
+local position, slice = 1, 32
 repeat
 local last = math.min(position + slice - 1, #popped)
-slice = math.min(slice * 4, 499)
-local found = records(position, last)
-if found.err then
-put_back(1)
-return found
+slice = 128
+local fields = { '~lease', slot }
+for i = position, last do
+append(fields, popped[i], '.' .. popped[i])
 end
+local found = redis.call('HMGET', tasks, unpack(fields))
 if not counter then
-counter = tonumber(found[1] or 0)
+counter = tonumber(found[1] or 0) or error('~lease is not a number')
 if found[2] and string.match(found[2], '^%S+') == token then
 put_back(1)
 return lease_again(string.sub(found[2], #token + 1))
 end
 end
 for i = position, last do
-local id = popped[i]
 local fixed, record = found[2 * (i - position) + 3], found[2 * (i - position) + 4]
-if newer(fixed) or newer(record) then
+local foreign = newer(fixed) or newer(record)
+if foreign and #taken == 0 then
 put_back(1)
 return { 'newer_schema' }
 end
-if not entries[id] then
-local task, text = parse_with(fixed or '', record)
-entries[id] = { id = id, fixed = fixed, task = task, text = text }
-end
-if not stray(entries[id]) and not take(entries[id]) then
-full = true
-put_back(i)
-break
+if foreign or not accept(entry_of(popped[i], fixed, record)) then
+return put_back(i)
 end
 end
 position = last + 1
-full = full or #taken >= company
-if not full and not drained and position > #popped and #popped < max + SLICE then
-drained = pop(max - #taken) < max - #taken
+if #taken >= company then
+return put_back(position)
 end
-until full or position > #popped
-if position <= #popped then
-put_back(position)
+if position > #popped and not drained and #popped < max + SLICE then
+fetch(max - #taken)
 end
-if #taken > 0 or not drained then
-now = now or clock(test_now)
-next_due = drained and next_due or now
+until position > #popped
 end
-local function write_leases(first, last)
-local fields = {}
+local function lease_slice(first, last)
+local ids, deadlines, fields = {}, {}, {}
 if first == 1 then
 local held = { token }
 for i, entry in ipairs(taken) do
@@ -554,42 +627,34 @@ fields = { '~lease', int(counter + #taken), slot, table.concat(held, ' ') }
 end
 local now_text = int(now)
 for i = first, last do
-local task = taken[i].task
+local entry = taken[i]
+local task = entry.task
 add(task, 'v', 1)
 add(task, 'a', 1)
 add(task, 'c', 1)
 task.n, task.k, task.q = int(counter + i), token, now_text
-task.l = string.match(taken[i].fixed, '^[^\\n]*;l=(%d+)') or lease
-append(fields, '.' .. taken[i].id, format(task, taken[i].text))
+task.l = string.match(entry.fixed, '^[^\\n]*;l=(%d+)') or lease
+entry.deadline = now + tonumber(task.l)
+ids[#ids + 1] = entry.id
+append(deadlines, int(entry.deadline), entry.id)
+append(fields, '.' .. entry.id, format(task, entry.text))
 end
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-return type(reply) == 'table' and reply.err and reply
+local reply = redis.pcall('ZADD', working, unpack(deadlines))
+if type(reply) == 'table' and reply.err then
+return reply
 end
-for first = 1, #taken, 490 do
-local failed = taken[first] and write_leases(first, math.min(first + 489, #taken))
-if failed and first == 1 then
-put_back(1)
+local failed = store(tasks, fields)
+if failed then
+redis.call('ZREM', working, unpack(ids))
+end
 return failed
-elseif failed then
-for i = #taken, first, -1 do
-redis.call('RPUSH', pending, taken[i].id)
-taken[i] = nil
 end
-end
-end
-local reply, deadlines = { 'ok', next_due }, {}
-for _, entry in ipairs(taken) do
-local deadline = now + tonumber(entry.task.l)
-append(deadlines, int(deadline), entry.id)
-give(reply, entry.id, entry.task, deadline, entry.fixed)
-end
-write('ZADD', working, deadlines)
-if ghosts > 0 then
+local function write_ghosts()
 local fields, gone = {}, {}
 for id, entry in pairs(entries) do
 if entry.changed and entry.task.s == 'g' and not entry.task.g then
 append(gone, id, '.' .. id)
-elseif entry.changed and entry.task.s ~= 'w' then
+elseif entry.changed and not entry.deadline then
 append(fields, '.' .. id, format(entry.task, entry.text))
 end
 end
@@ -597,16 +662,49 @@ write('HDEL', tasks, gone)
 write('HSET', tasks, fields)
 redis.call('HINCRBY', tasks, '~ghosts', int(-ghosts))
 end
+local fine, answer = pcall(choose)
+if not fine then
+put_back(1)
+return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. tostring(answer))
+elseif answer then
+return answer
+end
+if #taken > 0 or not drained then
+now = now or clock(test_now)
+end
+for first = 1, #taken, 490 do
+local failed = taken[first] and lease_slice(first, math.min(first + 489, #taken))
+if failed and first == 1 then
+put_back(1)
+return failed
+elseif failed then
+for i = #taken, first, -1 do
+local entry = taken[i]
+redis.call('RPUSH', pending, entry.id)
+local ghosts_left = entry.task.g
+entry.task, entry.text = parse_with(entry.fixed, entry.record)
+entry.task.g, entry.deadline, taken[i] = ghosts_left, nil, nil
+end
+drained = false
+end
+end
+if ghosts > 0 then
+write_ghosts()
+end
 if broken > 0 then
 redis.call('HINCRBY', tasks, '~broken', int(broken))
 end
 if #taken == 0 and resend == '1' then
 redis.pcall('HSET', tasks, slot, token)
 end
+local reply = { 'ok', drained and next_due or now }
+for _, entry in ipairs(taken) do
+give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
+end
 return reply
 `,
-  sha1: "3ff06917cc953f7ab616dd0cc1e9deaa0b030d99",
-  keyLockingSha1: "3c35871706451bcc6b3fe216bb747e0278057dee",
+  sha1: "fb953eabd7b2d0d527e0da86aee50dacc8ced452",
+  keyLockingSha1: "780c5a53430018ee7a7132ec42aa8d0292e78e71",
 };
 
 export const enqueue: Script = {
@@ -640,16 +738,23 @@ local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
-local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\\n]*)\\n(.*)$'
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
 local task = {}
-local letters, text
-task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-string.match(record or '', CHANGING)
-if letters and letters ~= '' then
+local stop = string.find(record or '', '\\n', 1, true)
+if not stop then
+return task, ''
+end
+local letters
+task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
+string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not letters then
+return {}, ''
+end
+if letters ~= '' then
 parse_letters(task, letters)
 end
-return task, text or ''
+return task, string.sub(record, stop + 1)
 end
 local function format(task, text)
 local letters = ''
@@ -688,11 +793,12 @@ return '1;' .. now_text .. new[3 * i + 1]
 end
 local stored = {}
 if count == 1 then
-if redis.call('HSETNX', tasks, id_of(1), record_of(1)) == 1 then
-stored[1] = false
-else
-stored[1] = string.match(redis.call('HGET', tasks, id_of(1)), '^[^\\n]*\\n?')
+local reply = redis.pcall('HSETNX', tasks, id_of(1), record_of(1))
+local fixed = reply ~= 1 and redis.call('HGET', tasks, id_of(1))
+if reply ~= 1 and reply ~= 0 and not fixed then
+return reply
 end
+stored[1] = fixed and string.match(fixed, '^[^\\n]*\\n?')
 else
 for first = 1, count, 100 do
 local ids = {}
@@ -783,8 +889,8 @@ reply[i + 1] = created[i]
 end
 return reply
 `,
-  sha1: "f71f066915d42b39d2fc06216c79f4d30e650585",
-  keyLockingSha1: "8791e19502187159a03cc05805d0f30baaab6ab7",
+  sha1: "b3d6ddf18c56bb56cb6283441ca6fe278cf609cc",
+  keyLockingSha1: "6cd5c6e05b906b38d44cdc3a387c1e6c0c51697c",
 };
 
 export const forget: Script = {
@@ -836,16 +942,23 @@ local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
-local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\\n]*)\\n(.*)$'
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
 local task = {}
-local letters, text
-task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-string.match(record or '', CHANGING)
-if letters and letters ~= '' then
+local stop = string.find(record or '', '\\n', 1, true)
+if not stop then
+return task, ''
+end
+local letters
+task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
+string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not letters then
+return {}, ''
+end
+if letters ~= '' then
 parse_letters(task, letters)
 end
-return task, text or ''
+return task, string.sub(record, stop + 1)
 end
 local working = KEYS[1]
 local delayed = KEYS[2]
@@ -874,8 +987,8 @@ end
 local due = redis.call('ZSCORE', delayed, id)
 return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
 `,
-  sha1: "e52bedea9580830a54bd5a9b41dc542c554d4c7e",
-  keyLockingSha1: "9cd7cc58a3365eb69098522395fe88fbf35d0359",
+  sha1: "86fdabe17a74d577f59836b119d1c33c5308370d",
+  keyLockingSha1: "cd5546e67272e5533a26b60590027087103232f9",
 };
 
 export const queues: Script = {
@@ -973,16 +1086,23 @@ into[letter] = value
 end
 return into
 end
-local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\\n]*)\\n(.*)$'
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
 local task = {}
-local letters, text
-task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-string.match(record or '', CHANGING)
-if letters and letters ~= '' then
+local stop = string.find(record or '', '\\n', 1, true)
+if not stop then
+return task, ''
+end
+local letters
+task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
+string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not letters then
+return {}, ''
+end
+if letters ~= '' then
 parse_letters(task, letters)
 end
-return task, text or ''
+return task, string.sub(record, stop + 1)
 end
 local function format(task, text)
 local letters = ''
@@ -1001,9 +1121,18 @@ local function exhausted(task)
 local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
 return most > 0 and tonumber(task.c) >= most
 end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
 local function new_plan()
 return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
 end
+local PLAN = 240
 local function append(list, first, second)
 list[#list + 1] = first
 list[#list + 1] = second
@@ -1024,20 +1153,27 @@ add(task, 'v', 1)
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 task.y = reason ~= '' and reason or nil
 task.z = int(now)
-task.m, task.r, task.d = nil, nil, nil
+task.f = nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
+task.m, task.r, task.d = nil, nil, nil
 append(plan.fields, id, '')
 end
 append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
 append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
 end
-local function commit(plan, pending, working, delayed, tasks, expiry, dead)
+local function commit(plan, now, pending, working, delayed, tasks, expiry, dead)
 write('ZREM', working, plan.leave)
+local failed = #plan.fields > 0 and store(tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', working, int(now + 60000), id)
+end
+return failed
+end
 write('RPUSH', pending, plan.front)
 write('LPUSH', pending, plan.back)
-write('HSET', tasks, plan.fields)
 write('ZADD', delayed, plan.later)
 write('ZADD', expiry, plan.expiry)
 write('ZADD', dead, plan.dead)
@@ -1069,11 +1205,6 @@ local deadlines = {}
 for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
 deadlines[extended[i]] = tonumber(deadline or 0)
 end
-for i = 1, count do
-if newer(records[i]) then
-return { 'newer_schema' }
-end
-end
 local plan = new_plan()
 local longer = {}
 local open = {}
@@ -1104,7 +1235,7 @@ longer[id] = nil
 if state == 'completed' or state == 'rejected' then
 finish(plan, id, task, text, now, state, reason)
 else
-task.u = int(now)
+task.u, task.x = int(now), nil
 wait_again(plan, id, task, text)
 if state == 'delayed' then
 append(plan.later, int(due), id)
@@ -1129,20 +1260,17 @@ end
 return { 'lost', '', 0, 0 }
 end
 local function write_deadlines()
-local ids, scores = {}, {}
+local scores = {}
 for id, deadline in pairs(longer) do
-ids[#ids + 1] = id
 append(scores, int(deadline), id)
 end
-if #ids == 0 then
-return
-end
-local added = redis.pcall('ZADD', working, unpack(scores, 1, math.min(SLICE, #scores)))
+for first = 1, #scores, SLICE do
+local last = math.min(first + SLICE - 1, #scores)
+local added = redis.pcall('ZADD', working, unpack(scores, first, last))
 if type(added) == 'table' and added.err then
-write('ZREM', working, ids)
-write('ZADD', working, scores)
-elseif #scores > SLICE then
-redis.call('ZADD', working, unpack(scores, SLICE + 1))
+redis.call('HDEL', tasks, '')
+redis.call('ZADD', working, unpack(scores, first, last))
+end
 end
 end
 local reply = { 'ok' }
@@ -1154,20 +1282,28 @@ open[id] = { task = task, text = old_text }
 end
 local task = open[id].task
 local receipt = table.concat({ lease, token, outcome }, ',')
-if task.s ~= 'w' or task.n ~= lease or task.k ~= token then
+if newer(records[i]) then
+reply[i + 1] = { 'newer', '', 0, 0 }
+elseif task.s ~= 'w' or task.n ~= lease or task.k ~= token then
 reply[i + 1] = answer_again(task, receipt)
 elseif outcome == 'extend' then
 reply[i + 1] = extend(id, task, ms)
 else
 reply[i + 1] = leave(id, task, open[id].text, outcome, ms, counted, text, receipt)
 end
+if #plan.leave == PLAN or i == count then
+local failed = commit(plan, now, pending, working, delayed, tasks, expiry, dead)
+if failed then
+return failed
 end
-commit(plan, pending, working, delayed, tasks, expiry, dead)
+plan = new_plan()
+end
+end
 write_deadlines()
 return reply
 `,
-  sha1: "57de7640de8f2308193279d9ecac4dd9a86db802",
-  keyLockingSha1: "f519a274e39f4e7c0af931d3958a6f0e2985fa91",
+  sha1: "2bc3f7192b0e4e8580c47bf51da36b1fdf026644",
+  keyLockingSha1: "8194c0332e60e1186c9fd9cb1c55237612381eb8",
 };
 
 export const sweep: Script = {
@@ -1192,17 +1328,6 @@ for first = 1, #args, SLICE do
 redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
 end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
 local function newer(record)
 return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
 end
@@ -1216,16 +1341,23 @@ local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
-local CHANGING = '^1;([^;]*);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)([^\\n]*)\\n(.*)$'
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
 local task = {}
-local letters, text
-task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters, text =
-string.match(record or '', CHANGING)
-if letters and letters ~= '' then
+local stop = string.find(record or '', '\\n', 1, true)
+if not stop then
+return task, ''
+end
+local letters
+task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
+string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not letters then
+return {}, ''
+end
+if letters ~= '' then
 parse_letters(task, letters)
 end
-return task, text or ''
+return task, string.sub(record, stop + 1)
 end
 local function parse_with(fixed, record)
 local task, text = parse(record)
@@ -1258,9 +1390,18 @@ local function exhausted(task)
 local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
 return most > 0 and tonumber(task.c) >= most
 end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
 local function new_plan()
 return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
 end
+local PLAN = 240
 local function append(list, first, second)
 list[#list + 1] = first
 list[#list + 1] = second
@@ -1281,20 +1422,27 @@ add(task, 'v', 1)
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 task.y = reason ~= '' and reason or nil
 task.z = int(now)
-task.m, task.r, task.d = nil, nil, nil
+task.f = nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
+task.m, task.r, task.d = nil, nil, nil
 append(plan.fields, id, '')
 end
 append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
 append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
 end
-local function commit(plan, pending, working, delayed, tasks, expiry, dead)
+local function commit(plan, now, pending, working, delayed, tasks, expiry, dead)
 write('ZREM', working, plan.leave)
+local failed = #plan.fields > 0 and store(tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', working, int(now + 60000), id)
+end
+return failed
+end
 write('RPUSH', pending, plan.front)
 write('LPUSH', pending, plan.back)
-write('HSET', tasks, plan.fields)
 write('ZADD', delayed, plan.later)
 write('ZADD', expiry, plan.expiry)
 write('ZADD', dead, plan.dead)
@@ -1307,17 +1455,21 @@ return #ids
 end
 local function reclaim(pending, working, delayed, tasks, expiry, dead, now, limit)
 local ids = redis.call('ZRANGE', working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
+local reclaimed, rejected, left = 0, 0, 0
+for last = #ids, 1, -PLAN do
+local first = math.max(last - PLAN + 1, 1)
 local names = {}
-for i, id in ipairs(ids) do
-names[i] = '.' .. id
+for i = first, last do
+names[#names + 1] = '.' .. ids[i]
 end
-local records = read('HMGET', tasks, names)
+local records = redis.call('HMGET', tasks, unpack(names))
 local plan = new_plan()
-for i = #ids, 1, -1 do
-if newer(records[i]) then
-return nil
-end
-local task, text = parse_with('', records[i])
+for i = last, first, -1 do
+local record = records[i - first + 1]
+if newer(record) then
+left = left + 1
+else
+local task, text = parse_with('', record)
 plan.leave[#plan.leave + 1] = ids[i]
 add(task, 'x', 1)
 if task.f then
@@ -1329,8 +1481,15 @@ wait_again(plan, ids[i], task, text)
 plan.front[#plan.front + 1] = ids[i]
 end
 end
-commit(plan, pending, working, delayed, tasks, expiry, dead)
-return #plan.front, #ids - #plan.front
+end
+local failed = commit(plan, now, pending, working, delayed, tasks, expiry, dead)
+if failed then
+return reclaimed, rejected, left, failed
+end
+reclaimed = reclaimed + #plan.front
+rejected = rejected + #plan.leave - #plan.front
+end
+return reclaimed, rejected, left
 end
 local pending = KEYS[1]
 local working = KEYS[2]
@@ -1344,38 +1503,44 @@ local most = tonumber(limit)
 local now = clock(test_now)
 local function expire()
 local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
+local over, gone, ghosts = {}, {}, {}
+local bytes, left, last = 0, 0, 0
+while last < #ids and bytes < 8000000 do
 local names = {}
-for i, id in ipairs(ids) do
-names[i] = '.' .. id
+for i = last + 1, math.min(last + 128, #ids) do
+names[#names + 1] = '.' .. ids[i]
 end
-local records = read('HMGET', tasks, names)
-local gone, ghosts = {}, {}
-for i, id in ipairs(ids) do
-if newer(records[i]) then
-return nil
-end
-local task = parse(records[i])
+for i, record in ipairs(redis.call('HMGET', tasks, unpack(names))) do
+local id, task = ids[last + i], parse(record)
+bytes = bytes + #(record or '')
+if newer(record) then
+left = left + 1
+else
+over[#over + 1] = id
 if tonumber(task.g or 0) > 0 then
 append(ghosts, names[i], ghost_record('g', task.g))
 elseif task.s == 'c' or task.s == 'r' then
 append(gone, id, names[i])
 end
 end
+end
+last = last + #names
+end
+write('ZREM', expiry, over)
+write('ZREM', dead, over)
 write('HDEL', tasks, gone)
 write('HSET', tasks, ghosts)
-write('ZREM', expiry, ids)
-write('ZREM', dead, ids)
-return #ids
+return #over, last < #ids or #over == most, left
 end
-local reclaimed, rejected = reclaim(pending, working, delayed, tasks, expiry, dead, now, most)
-local promoted = reclaimed and promote(pending, delayed, now, most)
-local expired = reclaimed and expire()
-if not expired then
-return { 'newer_schema' }
+local expired, more, old_left = expire()
+local reclaimed, rejected, left, failed = reclaim(pending, working, delayed, tasks, expiry, dead, now, most)
+if failed then
+return failed
 end
-local more = reclaimed + rejected == most or promoted == most or expired == most
-return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0 }
+local promoted = promote(pending, delayed, now, most)
+more = more or reclaimed + rejected == most or promoted == most
+return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "8b9a07ea6b03cb7532f55b642042a4c1902c0c9d",
-  keyLockingSha1: "433bfab35ae9425f796c01ae644962840a96b0fc",
+  sha1: "f77cdf8a645038b48dc283cddd91361fa360c7a8",
+  keyLockingSha1: "879186c0a3f101f70f1d2cbca86fefd894114eb4",
 };

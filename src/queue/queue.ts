@@ -201,6 +201,7 @@ function readSettled(settlements: readonly Settlement[], reply: Reply): Settled[
   return settleScript.decode(reply).map(({ state, reason, at, cancelRequested }, i) => {
     const receipt = (settlements[i] as Settlement).receipt;
     if (state === "lost") return { receipt, ok: false, code: "lease_lost" };
+    if (state === "newer") return { receipt, ok: false, code: "newer_schema" };
     return {
       receipt,
       ok: true,

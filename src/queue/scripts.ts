@@ -133,7 +133,7 @@ export const settleScript = {
     okay("settle", reply).rest((item) => {
       const settled = item.nested();
       return {
-        state: settled.oneOf("completed", "rejected", "pending", "delayed", "working", "lost"),
+        state: settled.oneOf("completed", "rejected", "pending", "delayed", "working", "lost", "newer"),
         reason: settled.oneOf("", "rejected", "attempts_exhausted", "lease_expired", "cancelled"),
         at: settled.integer(),
         cancelRequested: settled.integer() === 1,
@@ -169,6 +169,7 @@ export const sweepScript = {
       rejected: reader.integer(),
       expired: reader.integer(),
       more: reader.integer() === 1,
+      newer: reader.integer(),
     };
   },
 } as const satisfies Binding;

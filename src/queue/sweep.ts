@@ -37,7 +37,7 @@ export interface SweepOptions {
 export interface SweepReport extends SweepCounts {
   /** How many queues were looked at. */
   readonly queues: number;
-  /** Queues that could not be swept; the others were. */
+  /** Queues that could not be swept, or not wholly: a newer release's records are left to it. */
   readonly failed: readonly { readonly queue: string; readonly code: string }[];
 }
 
@@ -146,6 +146,7 @@ class SweepPass {
         expired: this.#counts.expired + counts.expired,
         more: this.#counts.more,
       };
+      if (counts.newer > 0) this.#failed.set(name, "newer_schema");
       return counts.more;
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;

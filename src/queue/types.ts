@@ -90,7 +90,8 @@ export type Settled =
       /** The task was cancelled while it was worked on: stop. */
       readonly cancelRequested?: true | undefined;
     }
-  | { readonly receipt: string; readonly ok: false; readonly code: "lease_lost" };
+  /** `newer_schema`: a newer release of Sluice has changed the task's record; nothing was changed. */
+  | { readonly receipt: string; readonly ok: false; readonly code: "lease_lost" | "newer_schema" };
 
 export type Cancelled =
   /** `working`: its holder learns of it at the next extend or settle. */

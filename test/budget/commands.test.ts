@@ -77,10 +77,12 @@ describe("a lone task", () => {
     expect(await cost(async () => c?.reject("no"))).toBe(7);
   });
 
-  test("costs 6 to cancel, 3 to look at", async () => {
+  test("costs 6 to cancel, 7 while delayed, 3 to look at", async () => {
     const { id } = await queue.enqueue(1, { delay: "1h" });
     expect(await cost(() => queue.get(id))).toBe(3);
-    expect(await cost(() => queue.cancel(id))).toBe(6);
+    expect(await cost(() => queue.cancel(id))).toBe(7);
+    const pending = await queue.enqueue(1);
+    expect(await cost(() => queue.cancel(pending.id))).toBe(6);
   });
 });
 
@@ -97,8 +99,9 @@ describe("batches of 100", () => {
 });
 
 describe("idle", () => {
-  test("a poll of an empty queue costs 5", async () => {
+  test("a poll of an empty queue costs 5; 6 with a token of the caller's, which it has to remember", async () => {
     expect(await cost(() => queue.dequeue({ max: 10 }))).toBe(5);
+    expect(await cost(() => queue.dequeue({ max: 10, token: "token-01" }))).toBe(6);
   });
 
   test("a sweep that finds nothing costs 5 a queue, beside 3 for the list of queues", async () => {

@@ -70,6 +70,27 @@ describe("order", () => {
     expect(ids(await queue.dequeue())).toEqual(["t0"]);
   });
 
+  test("what it reclaims comes before what was pending, what it promotes after (I8)", async () => {
+    const queue = rig.queue();
+    await fill(2, "old");
+    await queue.dequeue({ max: 2, lease: 100 });
+    await queue.enqueue(0, { id: "due", delay: 50 });
+    await fill(3, "new");
+    rig.now += 100;
+    expect(ids(await queue.dequeue({ max: 20 }))).toEqual(["old0", "old1"]);
+    expect(ids(await queue.dequeue({ max: 20 }))).toEqual(["new0", "new1", "new2", "due"]);
+  });
+
+  test("expired leases without an attempt left do not hide those behind them", async () => {
+    const once = rig.queue({ maxAttempts: 1 });
+    for (let i = 0; i < 5; i++) await once.enqueue(0, { id: `last${i}` });
+    await fill(1);
+    await once.dequeue({ max: 6, lease: 100 });
+    rig.now += 100;
+    expect(ids(await once.dequeue())).toEqual(["t0"]);
+    expect((await once.counts()).rejected).toBe(5);
+  });
+
   test("a dequeue that finds enough pending does neither", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { id: "due", delay: 1 });
@@ -157,6 +178,17 @@ describe("bounds", () => {
     expect((await queue.get("t37"))?.reason).toBe("lease_expired");
   });
 
+  test("a task that its holder requeued travels in full company again", async () => {
+    const queue = rig.queue({ maxAttempts: 0 });
+    await fill(1);
+    await queue.dequeue({ lease: 10 });
+    rig.now += 10;
+    const [alone] = await queue.dequeue({ max: 1 });
+    await alone?.requeue();
+    await fill(9, "more");
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(10);
+  });
+
   test("a batch ends before a task that may only travel in smaller company, and that stays in front", async () => {
     const queue = rig.queue({ maxAttempts: 0 });
     await fill(1, "bad");
@@ -181,6 +213,39 @@ describe("nextDueAt", () => {
     expect((await queue.dequeue({ max: 2 })).nextDueAt).toBe(START + 100);
     rig.now += 100;
     expect((await queue.dequeue({ max: 5 })).nextDueAt).toBe(START + 500);
+  });
+});
+
+describe("nextDueAt is now while tasks wait", () => {
+  test("behind what did not fit", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: "x".repeat(100) })));
+    await queue.enqueue(0, { delay: "1d" });
+    expect((await queue.dequeue({ max: 10, maxBytes: 10 })).nextDueAt).toBe(START);
+  });
+
+  test("behind a task that travels alone", async () => {
+    const queue = rig.queue();
+    await fill(1);
+    await queue.dequeue({ lease: 10 });
+    rig.now += 10;
+    await rig.sweepOnce();
+    await fill(3, "more");
+    const batch = await queue.dequeue({ max: 10 });
+    expect([ids(batch), batch.nextDueAt]).toEqual([["t0"], rig.now]);
+  });
+
+  test("and what is due is found behind cancelled tasks that fill the first look", async () => {
+    const queue = rig.queue();
+    await fill(2);
+    await queue.enqueue(0, { id: "due", delay: 1_000 });
+    await queue.cancel("t0");
+    await queue.cancel("t1");
+    expect((await queue.dequeue({ max: 2 })).nextDueAt).toBe(START + 1_000);
+    await fill(1, "x");
+    await queue.cancel("x0");
+    rig.now += 2_000;
+    expect(ids(await queue.dequeue())).toEqual(["due"]);
   });
 });
 

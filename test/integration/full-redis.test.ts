@@ -63,7 +63,37 @@ describe("a full Redis refuses what is new and lets the rest drain (laws 1 and 1
 
   test("sweep promotes and reclaims", async () => {
     rig.now += 300_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 1, 4, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 1, 4, 0, 0, 0, 0]);
+  });
+
+  test("the reply to an enqueue that succeeded is still to be had", async () => {
+    await rig.command("CONFIG", "SET", "maxmemory", "0");
+    const queue = rig.queue();
+    const one = () => queue.enqueue(1, { idempotencyKey: "one" });
+    const two = () => queue.enqueueMany([{ payload: 1, id: "x" }, { payload: 2 }], { idempotencyKey: "two" });
+    const first = [await one(), await two()];
+    await rig.command("CONFIG", "SET", "maxmemory", "1");
+    const before = await rig.keySpace();
+    expect([await one(), await two()]).toEqual(first);
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("a holder learns that its task is cancelled", async () => {
+    const [task] = await held();
+    expect(await rig.queue().cancel(task?.id ?? "")).toEqual({ ok: true, state: "working" });
+    expect(await task?.extend()).toMatchObject({ ok: true, cancelRequested: true });
+  });
+
+  test("ghosts of cancelled tasks outlive their tombstones", async () => {
+    await rig.queue().cancel("t20");
+    rig.now += 299_000;
+    await rig
+      .queue()
+      .settle((await held()).map(({ receipt }) => ({ receipt, outcome: "extend", lease: "1d" })));
+    rig.now += 1_000;
+    await rig.command("ZREM", "sluice:{emails}:delayed", "due");
+    await rig.command("HDEL", "sluice:{emails}:tasks", "due");
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 1, 0, 0]);
   });
 
   test("cancel frees a task's payload", async () => {

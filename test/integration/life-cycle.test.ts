@@ -51,7 +51,7 @@ describe("the whole key space after each transition", () => {
     });
 
     rig.now += 3_600_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 1, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 1, 0, 0]);
     expect(await rig.keySpace()).toEqual({
       ...registry,
       [key("tasks")]: { hash: { "~lease": "1", [slot?.[0] ?? ""]: "token-01 a1" } },
@@ -107,7 +107,7 @@ describe("the whole key space after each transition", () => {
     expect([...space.expiry]).toEqual([[id, START + 630_500]]);
     expect(space.tasks.get(id)).toBe(`1;${START};m=2;d=600000\nj7`);
     expect(space.tasks.get(`.${id}`)).toBe(
-      `1;5;${START};2;2;r;2;;${START + 30_500};;u=${START + 30_000};z=${START + 30_500};y=rejected` +
+      `1;5;${START};2;2;r;2;;${START + 30_500};;u=${START + 30_000};z=${START + 30_500};y=rejected;m=2;d=600000` +
         `;p=2,token-02,reject,rejected,rejected,0,0\nj{"why":"no"}`,
     );
 

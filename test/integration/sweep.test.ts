@@ -53,7 +53,7 @@ describe("one queue", () => {
     const queue = rig.queue();
     await queue.enqueueMany(Array.from({ length: 25 }, (_, i) => ({ payload: i, delay: 1_000 })));
     rig.now += 1_000;
-    expect(await rig.sweepOnce(10)).toEqual(["ok", 10, 0, 0, 0, 1]);
+    expect(await rig.sweepOnce(10)).toEqual(["ok", 10, 0, 0, 0, 1, 0]);
     expect(await run({ limit: 10 })).toMatchObject({ promoted: 15, more: false });
   });
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { QUEUE, useRig } from "../support/rig.ts";
+import { QUEUE, START, useRig } from "../support/rig.ts";
 
 // What a release must do with records that it did not write so: other releases', or broken by a failover.
 const rig = useRig({ sound: false });
 const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
 
-describe("a record of a newer release is refused as a whole, and nothing changes (law 12)", () => {
+describe("a record of a newer release is left as it is (law 12)", () => {
   const newer = (field: string) => rig.command("HSET", key("tasks"), field, "2;x=y\nunknown");
   const refuses = async (run: () => Promise<unknown>) => {
     const before = await rig.keySpace();
@@ -13,42 +13,55 @@ describe("a record of a newer release is refused as a whole, and nothing changes
     expect(await rig.keySpace()).toEqual(before);
   };
 
-  test.each(["b", ".b"])("in %s", async (field) => {
+  test.each(["b", ".b"])("%s: a call for that task is refused and changes nothing (I3)", async (field) => {
     const queue = rig.queue();
-    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+    await queue.enqueue("b", { id: "b" });
     await newer(field);
     await refuses(() => queue.dequeue({ max: 3 }));
-    await refuses(() => queue.dequeue({ max: 2 }));
     await refuses(() => queue.get("b"));
     await refuses(() => queue.cancel("b"));
     if (field === "b") {
       await refuses(() => queue.enqueue(1, { id: "b" }));
       await refuses(() => queue.enqueueMany([{ payload: 1 }, { payload: 1, id: "b" }]));
     }
-    expect((await queue.dequeue())[0]?.id).toBe("a");
   });
 
-  test("at settle and at sweep", async () => {
+  test("dequeue gives what stands before it, and it keeps its place", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
-    const [a, b] = await queue.dequeue({ max: 2, lease: 10 });
+    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
     await newer(".b");
-    await refuses(() =>
-      queue.settle([a, b].map((task) => ({ receipt: task?.receipt ?? "", outcome: "complete" as const }))),
-    );
-    rig.now += 10;
-    const before = await rig.keySpace();
-    expect(await rig.sweepOnce()).toEqual(["newer_schema"]);
-    expect(await rig.keySpace()).toEqual(before);
+    const batch = await queue.dequeue({ max: 3 });
+    expect([batch.map(({ id }) => id), batch.nextDueAt]).toEqual([["a"], START]);
+    expect((await rig.space()).pending).toEqual(["c", "b"]);
   });
 
-  test("a dequeue still gives what it can read", async () => {
+  test("settle answers for it alone", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
-    await queue.dequeue({ lease: 10 });
-    await newer(".a");
-    rig.now += 10;
-    expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["b"]);
+    const batch = await queue.dequeue({ max: 2 });
+    await newer(".b");
+    const answers = await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+    expect(answers).toMatchObject([{ ok: true }, { ok: false, code: "newer_schema" }]);
+    const space = await rig.space();
+    expect([[...space.working.keys()], space.tasks.get(".b")]).toEqual([["b"], "2;x=y\nunknown"]);
+  });
+
+  test("sweep reclaims and expires the others and says how many it left", async () => {
+    const queue = rig.queue({ resultTtl: 0 });
+    await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ id, payload: id })));
+    const [, , c, d] = await queue.dequeue({ max: 4, lease: 10 });
+    await c?.complete();
+    await d?.complete();
+    await newer(".b");
+    await newer(".d");
+    rig.now += 300_000;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 1, 0, 2]);
+    const space = await rig.space();
+    expect([space.pending, [...space.working.keys()], [...space.expiry.keys()]]).toEqual([
+      ["a"],
+      ["b"],
+      ["d"],
+    ]);
   });
 });
 
@@ -94,6 +107,39 @@ describe("an entry of the list that is no task to deliver is put aside and count
       { ok: true },
     ]);
   });
+
+  test.each([
+    ["a letter beyond reading", ".b", "1;1;5;0;0;;0;;;;x=abc\n"],
+    ["a ghost count beyond reading", ".b", "1;1;5;0;0;;0;;;;g=abc\n"],
+  ])("%s puts one task aside and harms no other (law 11)", async (_, field, record) => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+    await rig.command("HSET", key("tasks"), field, record);
+    expect((await queue.dequeue({ max: 3 })).map(({ id }) => id)).toEqual(["a", "c"]);
+    expect(await queue.counts()).toMatchObject({ pending: 0, working: 2, broken: 1 });
+  });
+
+  test("a lease counter beyond reading is an error, and every task stays in its place", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+    await rig.command("HSET", key("tasks"), "~lease", "many");
+    const before = await rig.keySpace();
+    await expect(queue.dequeue({ max: 3 })).rejects.toMatchObject({ code: "redis_error" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test.each(["working", "tasks"])(
+    "a dequeue that cannot write %s leases nothing and loses nothing",
+    async (part) => {
+      const queue = rig.queue();
+      await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+      await rig.command("DEL", key(part));
+      await rig.command("SET", key(part), "text");
+      const before = await rig.keySpace();
+      await expect(queue.dequeue({ max: 2 })).rejects.toMatchObject({ code: "redis_error" });
+      expect(await rig.keySpace()).toEqual(before);
+    },
+  );
 
   test("a key of another type is an error of that call, and nothing changes", async () => {
     const queue = rig.queue();

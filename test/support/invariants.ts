@@ -51,7 +51,7 @@ export function violations(space: QueueSpace): string[] {
 
     const charged = Number(record["c"] ?? 0);
     const attempt = Number(record["a"] ?? 0);
-    const most = Number(record["m"] ?? DEFAULT_MAX_ATTEMPTS);
+    const most = Number(says(fixed?.replace(/^1;\d*/, "1;;;;;;;;;"))["m"] ?? DEFAULT_MAX_ATTEMPTS);
     if (charged < 0 || charged > attempt) found.push(`I5 ${id} is charged ${charged} of ${attempt} attempts`);
     if (live && most > 0 && charged > most) found.push(`I5 ${id} is charged ${charged} of at most ${most}`);
 
