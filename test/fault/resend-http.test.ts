@@ -1,0 +1,39 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { day, run } from "../support/day.ts";
+import { useRig } from "../support/rig.ts";
+
+const rig = useRig();
+afterEach(() => vi.restoreAllMocks());
+
+describe("a queue's day comes out the same over HTTP, with a fault of the network at any one request", () => {
+  let gateway: Gateway;
+  beforeAll(async () => {
+    gateway = await startGateway({ redisUrl: rig.redis.url });
+  });
+  afterAll(() => gateway.close());
+
+  const faults: Fault[] = [
+    { kind: "lose-reply" },
+    { kind: "cut-body" },
+    { kind: "cut" },
+    { kind: "noscript" },
+    { kind: "duplicate", answer: "first" },
+    { kind: "duplicate", answer: "second" },
+    { kind: "http", status: 502, body: "<html>bad gateway</html>", contentType: "text/html" },
+    { kind: "http", status: 429 },
+  ];
+
+  test.each(faults.map((fault) => [JSON.stringify(fault), fault] as const))("%s", async (_, fault) => {
+    const retry = { firstWait: 1, longestWait: 1 };
+    const over = upstash({ url: gateway.url, token: gateway.token }, { retry });
+    const expected = await run(rig, day, undefined, over);
+    for (let nth = 1; nth <= expected.requests; nth++) {
+      const handle = gateway.faults.add({ ...fault, match: { nth } });
+      const actual = await run(rig, day, undefined, over);
+      expect({ nth, hits: handle.hits, ...actual }).toEqual({ nth, hits: 1, ...expected });
+      handle.remove();
+    }
+  });
+});

@@ -1,0 +1,141 @@
+import { vi } from "vitest";
+import { sweep, type LeasedTask, type Queue } from "../../src/index.ts";
+import type { Command, CommandOutcome, Transport } from "../../src/queue/transport.ts";
+import { queueSpace, type KeySpace } from "./key-space.ts";
+import { QUEUE, START, type Rig } from "./rig.ts";
+
+/** The commands as every copy after the first has them. */
+function asResend(commands: readonly Command[]): Command[] {
+  return commands.map((command) =>
+    "script" in command && command.resendArgs ? { ...command, args: command.resendArgs } : command,
+  );
+}
+
+/** What happens to one request, counted from 0. */
+export type Disturbance =
+  /** It runs, its reply is lost, and it is sent again. */
+  | { kind: "lost"; at: number }
+  /** It is sent again and answered; the first copy runs only after a later request. */
+  | { kind: "late"; at: number; after: number };
+
+function disturbed(inner: Transport, disturbance: Disturbance | undefined) {
+  let sent = 0;
+  let late: readonly Command[] | undefined;
+  const transport: Transport = {
+    async send(commands, options) {
+      const index = sent++;
+      let outcomes: CommandOutcome[];
+      if (disturbance?.at !== index) outcomes = await inner.send(commands, options);
+      else {
+        if (disturbance.kind === "lost") await inner.send(commands, options);
+        else late = commands;
+        outcomes = await inner.send(asResend(commands), options);
+      }
+      if (disturbance?.kind === "late" && disturbance.after === index && late)
+        await inner.send(late, options);
+      return outcomes;
+    },
+  };
+  return { transport, requests: () => sent };
+}
+
+/** Chance and the client's clock, the same in each run. */
+function fixChance(): void {
+  let next = 0;
+  vi.spyOn(Date, "now").mockReturnValue(START);
+  vi.spyOn(crypto, "getRandomValues").mockImplementation((array) => {
+    const bytes = array as Uint8Array;
+    for (let i = 0; i < bytes.length; i++, next++) bytes[i] = (next * 37 + Math.floor(next / 97)) % 248;
+    return array;
+  });
+}
+
+/** Runs a scenario on an emptied Redis. Chance and the client's clock are the same each time. */
+export async function run(rig: Rig, scenario: Scenario, disturbance?: Disturbance, over = rig.transport) {
+  await rig.command("FLUSHALL");
+  fixChance();
+  rig.now = START;
+  const { transport, requests } = disturbed({ send: over.send }, disturbance);
+  const answers = await scenario(rig.queue({ transport }), transport, rig);
+  const space = withoutSlots(await rig.keySpace());
+  // Once everybody has had a resend's answer, nothing else is left either.
+  rig.now += 300_000;
+  await rig.sweepOnce();
+  return { answers, requests: requests(), space, later: withoutSlots(await rig.keySpace()) };
+}
+
+/** Without what only remembers calls: a resent dequeue leaves a mark there. */
+function withoutSlots(space: KeySpace) {
+  const { tasks, ...rest } = queueSpace(space, QUEUE);
+  return {
+    ...rest,
+    tasks: [...tasks].filter(([field]) => !field.startsWith("~r")),
+    registry: space["sluice:queues"],
+  };
+}
+
+export type Scenario = (queue: Queue, transport: Transport, rig: Rig) => Promise<unknown>;
+
+/** What a caller sees of a task: a task's methods are not part of the answer. */
+export const seen = (tasks: readonly LeasedTask[]) =>
+  tasks.map(({ id, receipt, payload, attempt, enqueuedAt, deadlineAt }) => ({
+    id,
+    receipt,
+    payload,
+    attempt,
+    enqueuedAt,
+    deadlineAt,
+  }));
+
+/** A queue's day: every script, most of them in several states. */
+export const day: Scenario = async (queue, transport, rig) => {
+  const answers: unknown[] = [];
+  const note = <T>(answer: T): T => {
+    answers.push(
+      Array.isArray(answer) && answer[0]?.receipt && "payload" in answer[0] ? seen(answer) : answer,
+    );
+    return answer;
+  };
+  note(await queue.enqueue("generated", { idempotencyKey: "key-1" }));
+  note(await queue.enqueue("chosen", { id: "chosen" }));
+  note(await queue.enqueue("other", { id: "chosen" }));
+  note(await queue.enqueueMany(["b", "c", "d", "e"].map((id) => ({ id, payload: id, maxAttempts: 2 }))));
+  note(await queue.enqueue("delayed", { id: "delayed", delay: 100 }));
+  const [generated, chosen] = note(await queue.dequeue({ max: 2, lease: 1_000 }));
+  note(await generated?.extend(2_000));
+  note(await generated?.complete("result"));
+  note(await chosen?.requeue({ delay: 50, error: "soon" }));
+  note(await queue.cancel("b"));
+  const [c] = note(await queue.dequeue({ lease: 500 }));
+  note(await queue.cancel("c"));
+  note(await c?.extend());
+  note(await c?.requeue());
+  const [d] = note(await queue.dequeue({ lease: 500 }));
+  note(await d?.reject(new Error("no")));
+  const [e] = note(await queue.dequeue({ lease: 200 }));
+  note(await e?.requeue());
+  const { settled, tasks } = await queue.settleAndDequeue([], { lease: 200 });
+  note(settled);
+  note(seen(tasks));
+  rig.now += 200;
+  await sweep(transport, { now: () => rig.now });
+  note(await tasks[0]?.complete("too late"));
+  const rest = note(await queue.dequeue({ max: 10, lease: 300 }));
+  note(
+    await queue.settle(rest.map(({ receipt }) => ({ receipt, outcome: "requeue" as const, count: false }))),
+  );
+  const again = note(await queue.dequeue({ max: 10, lease: 300 }));
+  note(await queue.dequeue({ max: 10 }).then(seen));
+  const mixed = await queue.settleAndDequeue(
+    again.map(({ receipt }, i) => ({
+      receipt,
+      outcome: i === 0 ? ("complete" as const) : ("requeue" as const),
+    })),
+    { max: 10, lease: 300 },
+  );
+  note(mixed.settled);
+  note(seen(mixed.tasks));
+  note(await queue.get("chosen"));
+  note(await queue.counts());
+  return answers;
+};
