@@ -39,3 +39,10 @@ export function wholeNumber(value: unknown, path: string, min: number, max: numb
   }
   return value;
 }
+
+/** @throws {SluiceError} `invalid_argument` for what is no list, or a longer one */
+export function listOf(value: unknown, path: string, most: number): void {
+  if (!Array.isArray(value) || value.length > most) {
+    throw new SluiceError("invalid_argument", `${path} must be an array of at most ${most}`, path);
+  }
+}

@@ -3,12 +3,12 @@ import { byteLength, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { derivedName, newTaskId, newToken } from "./identity.ts";
 import { queueKeys, type Keys } from "./keys.ts";
-import { queueName, taskId, wholeNumber } from "./names.ts";
+import { listOf, queueName, taskId, wholeNumber } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { asciiJson, MAX_HEADER_BYTES, readTaskInfo, writeFixed } from "./record.ts";
 import { registration } from "./registry.ts";
 import { callOf, cancelScript, enqueueScript, inspectScript } from "./scripts.ts";
-import type { Transport } from "./transport.ts";
+import { checkedTransport, type Transport } from "./transport.ts";
 import type {
   Cancelled,
   Enqueued,
@@ -47,7 +47,7 @@ export class Producer<T = unknown> {
    */
   constructor(name: string, options: ProducerOptions) {
     this.name = queueName(name);
-    this.transport = options.transport;
+    this.transport = checkedTransport(options?.transport);
     this.keys = queueKeys(name, options.prefix);
     this.#now = options.now;
     const { lease, maxAttempts, resultTtl, deadTtl, delay } = options;
@@ -78,7 +78,7 @@ export class Producer<T = unknown> {
    * @throws {SluiceError} as {@link enqueue}; the path says which task is at fault
    */
   async enqueueMany(tasks: readonly NewTask<T>[], options: RequestOptions = {}): Promise<Enqueued[]> {
-    wholeNumber(tasks.length, "tasks.length", 0, MAX_ENQUEUE);
+    listOf(tasks, "tasks", MAX_ENQUEUE);
     if (tasks.length === 0) return [];
     return this.#enqueue(tasks, options, (i) => `tasks[${i}].`);
   }

@@ -3,7 +3,7 @@ import { byteLength, encodeError, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { derivedName, newToken } from "./identity.ts";
 import { LeasedTask } from "./leased-task.ts";
-import { leaseToken, wholeNumber } from "./names.ts";
+import { leaseToken, listOf, wholeNumber } from "./names.ts";
 import { lastReply, replyAt } from "./outcome.ts";
 import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
 import { readReceipt, writeReceipt } from "./receipt.ts";
@@ -57,7 +57,7 @@ export class Queue<T = unknown> extends Producer<T> {
    * @throws {SluiceError}
    */
   async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
-    wholeNumber(settlements.length, "settlements.length", 0, MAX_DEQUEUE);
+    listOf(settlements, "settlements", MAX_DEQUEUE);
     if (settlements.length === 0) return [];
     const call = this.#settleCall(settlements);
     return readSettled(settlements, lastReply(await this.transport.send([call], options)));
@@ -71,7 +71,7 @@ export class Queue<T = unknown> extends Producer<T> {
     settlements: readonly Settlement[],
     options: DequeueOptions = {},
   ): Promise<{ settled: Settled[]; tasks: Batch<T> }> {
-    wholeNumber(settlements.length, "settlements.length", 0, MAX_DEQUEUE);
+    listOf(settlements, "settlements", MAX_DEQUEUE);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
     const { call, token } = await this.#dequeueCall(options);
     const outcomes = await this.transport.send([this.#settleCall(settlements), call], options);

@@ -3,7 +3,7 @@ import { registryKey, type Keys } from "./keys.ts";
 import { wholeNumber } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { callOf, queuesScript, registerScript } from "./scripts.ts";
-import type { Command, ScriptCall, Transport } from "./transport.ts";
+import { checkedTransport, type Command, type ScriptCall, type Transport } from "./transport.ts";
 
 /** How often one function instance notes a queue as in use. */
 const REGISTER_EVERY = 60_000;
@@ -99,6 +99,6 @@ export async function listQueues(transport: Transport, options: ListQueuesOption
     { queues: registryKey(prefix) },
     { testNow: now ? String(now()) : "", cursor, size: String(wholeNumber(size, "size", 1, 1_000)) },
   );
-  const page = queuesScript.decode(lastReply(await transport.send([call], { signal })));
+  const page = queuesScript.decode(lastReply(await checkedTransport(transport).send([call], { signal })));
   return { ...page, cursor: page.cursor === "0" ? null : page.cursor };
 }

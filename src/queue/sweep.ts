@@ -5,7 +5,7 @@ import { wholeNumber } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { listQueues, registerCall, type RegisteredQueue } from "./registry.ts";
 import { callOf, forgetScript, sweepScript } from "./scripts.ts";
-import type { Command, CommandOutcome, Transport } from "./transport.ts";
+import { checkedTransport, type Command, type CommandOutcome, type Transport } from "./transport.ts";
 import type { Duration, SweepCounts } from "./types.ts";
 
 /**
@@ -48,7 +48,7 @@ export interface SweepReport extends SweepCounts {
  */
 export async function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
   const deadline = performance.now() + milliseconds(options.budget ?? "20s", "budget");
-  const pass = new SweepPass(transport, options);
+  const pass = new SweepPass(checkedTransport(transport), options);
   let cursor: string | undefined;
   do {
     const page = await listQueues(transport, { ...options, cursor, size: 1_000 });

@@ -1,4 +1,4 @@
-import type { SluiceError } from "../errors.ts";
+import { SluiceError } from "../errors.ts";
 
 /** A Lua script as the build embeds it. */
 export interface Script {
@@ -55,4 +55,16 @@ export interface Transport {
    * @throws {SluiceError} when the request as a whole failed
    */
   send(commands: readonly Command[], options?: SendOptions): Promise<CommandOutcome[]>;
+}
+
+/** @throws {SluiceError} `invalid_argument` for what is no transport */
+export function checkedTransport(value: Transport): Transport {
+  if (typeof value?.send !== "function") {
+    throw new SluiceError(
+      "invalid_argument",
+      "transport must be a Transport: sluice-queue/upstash and sluice-queue/resp make them",
+      "transport",
+    );
+  }
+  return value;
 }

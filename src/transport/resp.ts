@@ -28,7 +28,7 @@ export interface RespOptions {
  * @throws {SluiceError} `invalid_argument` where the URL is of no use
  */
 export function resp(from: string | RespOptions): Transport & { close(): Promise<void> } {
-  const { url, retry, keyLocking = false } = typeof from === "string" ? { url: from } : from;
+  const { url, retry, keyLocking = false } = typeof from === "object" && from !== null ? from : { url: from };
   const connection = new Connection(checkedUrl(url), retryPolicy(retry).tryTimeout);
   const send = sender(exchangeOver(connection), { retry, keyLocking });
   const underWay = new Set<Promise<unknown>>();

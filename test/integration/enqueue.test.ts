@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Queue, SluiceError } from "../../src/index.ts";
+import { listQueues, Queue, SluiceError, sweep } from "../../src/index.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -208,7 +208,7 @@ describe("bad input says what is wrong and writes nothing", () => {
       "1,001 tasks",
       () => rig.queue().enqueueMany(Array.from({ length: 1_001 }, () => ({ payload: 1 }))),
       "invalid_argument",
-      "tasks.length",
+      "tasks",
     ],
     [
       "more than a request takes",
@@ -226,6 +226,24 @@ describe("bad input says what is wrong and writes nothing", () => {
 
   test.each(["", ".a", "a b", "a/b", "a{b}", "a:b", "ü", "a".repeat(129)])("queue name %j", (name) => {
     expect(() => new Queue(name, { transport: rig.transport })).toThrow(/queue must be 1 to 128 of/);
+  });
+
+  test.each<[string, () => unknown]>([
+    ["a queue without options", () => new Queue("a", undefined as never)],
+    ["a queue without a transport", () => new Queue("a", {} as never)],
+    ["a sweep of nothing", () => sweep(undefined as never)],
+    ["a sweep of a queue", () => sweep(rig.queue() as never)],
+    ["a list of nothing", () => listQueues({} as never)],
+  ])("%s", async (_, run) => {
+    await expect((async () => run())()).rejects.toMatchObject({
+      code: "invalid_argument",
+      path: "transport",
+    });
+  });
+
+  test("a task where a list of tasks is meant", async () => {
+    await expect(rig.queue().enqueueMany({ payload: 1 } as never)).rejects.toMatchObject({ path: "tasks" });
+    await expect(rig.queue().settle({} as never)).rejects.toMatchObject({ path: "settlements" });
   });
 
   test("a batch of none asks Redis nothing", async () => {
