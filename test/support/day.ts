@@ -135,6 +135,8 @@ export const day: Scenario = async (queue, transport, rig) => {
   );
   note(mixed.settled);
   note(seen(mixed.tasks));
+  // Pending at the end: what a late copy of a dequeue that found nothing must not lease.
+  note(await queue.enqueue("left", { id: "left" }));
   note(await queue.get("chosen"));
   note(await queue.counts());
   return answers;
