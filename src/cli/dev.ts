@@ -12,6 +12,7 @@ import { freePort } from "../local/stack/port.ts";
 import { askedToEnd, Running } from "../local/stack/running.ts";
 import { sweep } from "../queue/sweep.ts";
 import { upstash } from "../transport/upstash.ts";
+import { onPort, readPort } from "./port.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
 
 const usage = `Usage: sluice dev [options]
@@ -61,12 +62,15 @@ export const dev: Subcommand = {
 
 async function start(running: Running, options: Options, env: Environment): Promise<string[]> {
   const redisUrl = options.redis ?? (env["REDIS_URL"] || undefined);
-  const { gateway } = await startDatabase(running, {
-    redisUrl,
-    folder: options.data ?? temporaryFolder(running),
-    port: options.gatewayPort ?? (await freePort(8079)),
-    log: (line) => process.stderr.write(`${line}\n`),
-  });
+  const gatewayPort = options.gatewayPort ?? (await freePort(8079));
+  const { gateway } = await onPort("--gateway-port", gatewayPort, () =>
+    startDatabase(running, {
+      redisUrl,
+      folder: options.data ?? temporaryFolder(running),
+      port: gatewayPort,
+      log: (line) => process.stderr.write(`${line}\n`),
+    }),
+  );
   const token = `dev_${randomBytes(18).toString("base64url")}`;
   const made = JSON.stringify([{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }]);
   const { tokens, cronSecret, prefix } = readConfig({
@@ -81,7 +85,7 @@ async function start(running: Running, options: Options, env: Environment): Prom
   const server = createAdaptorServer({ fetch: createApp({ transport, tokens, cronSecret, prefix }).fetch });
   const port = options.port ?? (await freePort(8787));
   server.listen(port, "127.0.0.1");
-  await once(server, "listening");
+  await onPort("--port", port, () => once(server, "listening"));
   running.add(() => server.close());
 
   const sweeping = setInterval(() => {
@@ -124,13 +128,6 @@ function readOptions(args: readonly string[]): Options {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-}
-
-function readPort(name: string, given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  const port = Number(given);
-  if (/^\d+$/.test(given) && port <= 65_535) return port;
-  throw new UsageError(`${name} takes a number from 0 to 65535`);
 }
 
 function temporaryFolder(running: Running): string {

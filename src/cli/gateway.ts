@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { startGateway } from "../local/index.ts";
+import { onPort, readPort } from "./port.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
 
 const usage = `Usage: sluice gateway [options]
@@ -23,15 +24,19 @@ export const gateway: Subcommand = {
     const options = readOptions(args);
     const redisUrl = options.redis ?? (env["REDIS_URL"] || "redis://127.0.0.1:6379");
     if (!/^rediss?:\/\//.test(redisUrl)) throw new UsageError("--redis takes a redis:// or rediss:// URL");
-    const serving = await startGateway({
-      redisUrl,
-      port: readPort(options.port),
-      host: options.host,
-      token: options.token,
-      readOnlyToken: options["read-only-token"],
-      strictKeys: readStrictKeys(options["strict-keys"]),
-      log: (line) => process.stderr.write(`${line}\n`),
-    });
+    const port = readPort("--port", options.port) ?? 8079;
+    const strictKeys = readStrictKeys(options["strict-keys"]);
+    const serving = await onPort("--port", port, () =>
+      startGateway({
+        redisUrl,
+        port,
+        host: options.host,
+        token: options.token,
+        readOnlyToken: options["read-only-token"],
+        strictKeys,
+        log: (line) => process.stderr.write(`${line}\n`),
+      }),
+    );
     const readOnly = options["read-only-token"];
     process.stdout.write(
       [
@@ -65,12 +70,6 @@ function readOptions(args: readonly string[]) {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-}
-
-function readPort(given = "8079"): number {
-  const port = Number(given);
-  if (/^\d+$/.test(given) && port <= 65_535) return port;
-  throw new UsageError("--port takes a number from 0 to 65535");
 }
 
 function readStrictKeys(given = "flagged"): "flagged" | "always" {

@@ -19,7 +19,7 @@ Options:
 `;
 
 async function main([name, ...args]: readonly string[]): Promise<void> {
-  if (name === undefined || name === "--help" || name === "-h") {
+  if (name === undefined || name === "help" || name === "--help" || name === "-h") {
     (name === undefined ? process.stderr : process.stdout).write(usage());
     if (name === undefined) process.exitCode = 2;
     return;
@@ -30,13 +30,20 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
   }
   const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
   if (!subcommand) {
-    throw new UsageError(`there is no command ${name}; there is ${Object.keys(subcommands).join(", ")}`);
+    throw new UsageError(
+      `there is no command ${name}; there is ${Object.keys(subcommands).join(", ")}\nSee \`sluice help\`.`,
+    );
   }
   if (args.includes("--help") || args.includes("-h")) {
     process.stdout.write(subcommand.usage);
     return;
   }
-  await subcommand.run(args, process.env);
+  try {
+    await subcommand.run(args, process.env);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${error.message}\nSee \`sluice ${name} --help\`.`);
+  }
 }
 
 try {

@@ -80,6 +80,15 @@ test("sluice gateway takes tokens, strict keys, and Redis from REDIS_URL", async
   await ended;
 });
 
+test("sluice gateway says of a port in use which option chooses another", async () => {
+  const { port } = new URL(redis.url);
+  expect(await sluice(["gateway", "--redis", redis.url, "--port", port]).ended).toMatchObject({
+    code: 1,
+    out: "",
+    err: `sluice: port ${port} is in use; choose another with --port <number>, 0 for any free one\n`,
+  });
+});
+
 test("sluice gateway hides the password of Redis", async () => {
   const { ended } = sluice(["gateway", "--redis", "redis://user:secret@127.0.0.1:1"]);
   const { code, out, err } = await ended;
@@ -95,11 +104,17 @@ test.each([
   [["--help"], 0, /^Usage: sluice <command>[^]*\n {2}gateway {4}serve a Redis/, "out"],
   [["--version"], 0, /^\d+\.\d+\.\d+\n$/, "out"],
   [["gateway", "--help"], 0, /^Usage: sluice gateway \[options\]\n/, "out"],
-  [["nope"], 2, /^sluice: there is no command nope; there is .*gateway/, "err"],
-  [["gateway", "--nope"], 2, /^sluice: Unknown option '--nope'/, "err"],
-  [["gateway", "--port", "70000"], 2, /^sluice: --port takes a number from 0 to 65535\n$/, "err"],
-  [["gateway", "--strict-keys", "x"], 2, /^sluice: --strict-keys takes flagged or always\n$/, "err"],
-  [["gateway", "--redis", "http://x"], 2, /^sluice: --redis takes a redis:\/\/ or rediss:\/\/ URL\n$/, "err"],
+  [["nope"], 2, /^sluice: there is no command nope; there is .*gateway\nSee `sluice help`\.\n$/, "err"],
+  [["help"], 0, /^Usage: sluice <command>/, "out"],
+  [["gateway", "--nope"], 2, /^sluice: Unknown option '--nope'[^]*\nSee `sluice gateway --help`\.\n$/, "err"],
+  [["gateway", "--port", "70000"], 2, /^sluice: --port takes a number from 0 to 65535\nSee /, "err"],
+  [["gateway", "--strict-keys", "x"], 2, /^sluice: --strict-keys takes flagged or always\nSee /, "err"],
+  [
+    ["gateway", "--redis", "http://x"],
+    2,
+    /^sluice: --redis takes a redis:\/\/ or rediss:\/\/ URL\nSee /,
+    "err",
+  ],
 ] as const)("sluice %j ends with %i", async (args, code, text, stream) => {
   const ended = await sluice(args).ended;
   expect(ended.code).toBe(code);

@@ -84,12 +84,34 @@ test("`sluice dev` takes the Redis, the ports and the tokens it is given", async
   }
 });
 
-test("`sluice dev` says what is wrong with an option, and ends with status 2", async () => {
-  const failing = spawn(process.execPath, [main, "dev", "--port", "many"], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+/** Runs `sluice dev` where it does not come to run. */
+async function failing(...args: string[]): Promise<{ status: number | null; complaint: string }> {
+  const { REDIS_URL: _, SLUICE_TOKENS: __, SLUICE_PREFIX: ___, ...env } = process.env;
+  dev = spawn(process.execPath, [main, "dev", ...args], { env, stdio: ["ignore", "ignore", "pipe"] });
   let complaint = "";
-  failing.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
-  expect(await once(failing, "close")).toEqual([2, null]);
-  expect(complaint).toBe("sluice: --port takes a number from 0 to 65535\n");
+  dev.stderr?.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
+  const [status] = (await once(dev, "close")) as [number | null];
+  return { status, complaint };
+}
+
+test("`sluice dev` says what is wrong with an option, and ends with status 2", async () => {
+  expect(await failing("--port", "many")).toEqual({
+    status: 2,
+    complaint: "sluice: --port takes a number from 0 to 65535\nSee `sluice dev --help`.\n",
+  });
 });
+
+test.each(["--port", "--gateway-port"])(
+  "`sluice dev` says of a port in use that %s chooses another",
+  async (option) => {
+    const redis = await startRedis();
+    try {
+      expect(await failing("--redis", redis.url, option, String(redis.port))).toEqual({
+        status: 1,
+        complaint: `sluice: port ${redis.port} is in use; choose another with ${option} <number>, 0 for any free one\n`,
+      });
+    } finally {
+      await redis.stop();
+    }
+  },
+);
