@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -60,6 +60,17 @@ test("a stack whose process is killed leaves no process behind", async () => {
   program.kill("SIGKILL");
   await once(program, "exit");
   expect(await survivors(processes)).toEqual([]);
+});
+
+test("what the Worker needs while it runs stands in the folder of the stack", async () => {
+  const { program } = await startProgram();
+  try {
+    expect(readdirSync(join(folder, "worker"))).toEqual([expect.stringMatching(/^miniflare-/)]);
+  } finally {
+    program.kill("SIGTERM");
+    await once(program, "exit");
+  }
+  expect(readdirSync(join(folder, "worker"))).toEqual([]);
 });
 
 test("in a Redis that was there before, the stack leaves what it found and nothing else", async () => {

@@ -26,6 +26,7 @@ beforeAll(async () => {
     config: join(folder, "wrangler.toml"),
     port: await freePort(),
     bindings: { UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1" },
+    folder: join(folder, "worker"),
     logFile: join(folder, "worker.log"),
     log: (line) => logged.push(line),
   });
@@ -82,6 +83,7 @@ test("a Worker that cannot be bundled fails with what wrangler says", async () =
     config,
     port,
     bindings: {},
+    folder: join(folder, "broken"),
     logFile: join(folder, "broken.log"),
     log: () => {},
   });

@@ -68,6 +68,7 @@ export async function startStack(running: Running, options: StackOptions): Promi
       ]),
       ...(prefix !== undefined && { SLUICE_PREFIX: prefix }),
     },
+    folder: join(folder, "worker"),
     logFile: join(folder, "worker.log"),
     log: (line) => log(`Worker: ${sweepWords(line) ?? line}`),
   });

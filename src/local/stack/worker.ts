@@ -1,4 +1,4 @@
-import { createWriteStream } from "node:fs";
+import { createWriteStream, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Child, startChild } from "./child.ts";
 import { StackError } from "./stack-error.ts";
@@ -14,6 +14,8 @@ export interface LocalWorker {
 }
 
 export interface LocalWorkerOptions extends HostOptions {
+  /** Where wrangler puts what it needs while it runs; made where it is missing. Killed, it leaves it there. */
+  readonly folder: string;
   /** File that takes what wrangler and workerd print. */
   readonly logFile: string;
   /** Takes each line that the Worker logs. */
@@ -34,11 +36,12 @@ const quiet = {
  * @throws {StackError} where it does not start
  */
 export async function startLocalWorker(options: LocalWorkerOptions): Promise<LocalWorker> {
-  const { config, port, bindings, logFile, log } = options;
-  const { PATH, HOME, TMPDIR } = process.env;
+  const { config, port, bindings, folder, logFile, log } = options;
+  mkdirSync(folder, { recursive: true });
+  const { PATH, HOME } = process.env;
   const child = startChild(process.execPath, [fileURLToPath(new URL("worker-host.ts", import.meta.url))], {
     // No more than it needs: what is in the environment could end up in the Worker's bindings.
-    env: { PATH, HOME, TMPDIR, ...quiet },
+    env: { PATH, HOME, TMPDIR: folder, ...quiet },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const file = createWriteStream(logFile);
