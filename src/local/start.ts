@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { addresses, whatNow } from "./stack/addresses.ts";
 import { startChild } from "./stack/child.ts";
 import { askedToEnd, Running } from "./stack/running.ts";
 import { StackError } from "./stack/stack-error.ts";
@@ -104,31 +105,6 @@ async function startAll(running: Running, options: RunOptions): Promise<{ stack:
   if (status === null) throw new StackError(`the example ${words}`);
   return { stack, status };
 }
-
-const addresses = ({ redisUrl, gateway, workerUrl }: Stack) => `
-  Worker    ${workerUrl}     in workerd, its cron every minute
-  docs      ${workerUrl}/docs
-  gateway   ${gateway.url}     speaks Upstash's protocol, counts what it would bill
-  Redis     ${redisUrl.replace(/\/\/[^@/]*@/, "//")}
-`;
-
-const whatNow = (stack: Stack) => {
-  const call = (method: string, path: string, body = "") =>
-    `  curl -sX ${method} "$SLUICE_URL/v1/queues/hello/${path}" -H "Authorization: Bearer $SLUICE_TOKEN"${body && ` \\\n    -H 'Content-Type: application/json' -d '${body}'`}`;
-  return `${addresses(stack)}
-Try it: enqueue a task, pull it, look at it.
-
-  export SLUICE_URL=${stack.workerUrl} SLUICE_TOKEN=${stack.tokens.all}
-
-${call("POST", "tasks", '{"id": "hello-1", "payload": {"to": "you"}}')}
-
-${call("POST", "tasks/pull", '{"lease": "1m"}')}
-
-${call("GET", "tasks/hello-1")}
-
-With the receipt that the pull gave, POST …/tasks/settle completes it: see ${stack.workerUrl}/docs
-Ctrl-C ends everything.`;
-};
 
 function readArguments() {
   try {

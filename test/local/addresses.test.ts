@@ -1,0 +1,43 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { whatNow } from "../../src/local/stack/addresses.ts";
+import type { Stack } from "../../src/local/stack/stack.ts";
+
+const stack = {
+  redisUrl: "redis://127.0.0.1:6379",
+  gateway: { url: "http://127.0.0.1:8079", token: "gateway-token" },
+  workerUrl: "http://127.0.0.1:8787",
+  tokens: { enqueue: "e", consume: "c", all: "all-token" },
+} as unknown as Stack;
+
+test("what `npm start` prints at its end is a script: exports, then three requests whose answers end their lines", () => {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-test-"));
+  try {
+    // In the place of curl: says what it was called with.
+    writeFileSync(join(folder, "curl"), `#!/bin/sh\nprintf '%s|' "$@"; echo\n`);
+    chmodSync(join(folder, "curl"), 0o755);
+    const script = whatNow(stack)
+      .split("\n")
+      .filter((line) => /^ {2}(export|curl| {2}-H)/.test(line));
+    script.push('echo "$UPSTASH_REDIS_REST_URL $UPSTASH_REDIS_REST_TOKEN"');
+    const output = execFileSync("sh", ["-c", script.join("\n")], {
+      env: { PATH: `${folder}:${process.env["PATH"]}` },
+      encoding: "utf8",
+    });
+    const tasks = "http://127.0.0.1:8787/v1/queues/hello/tasks";
+    const token = "-H|Authorization: Bearer all-token|";
+    const json = "-H|Content-Type: application/json|-d|";
+    expect(output.split("\n")).toEqual([
+      `-sw|\\n|${tasks}|${token}${json}{"id": "hello-1", "payload": {"to": "you"}}|`,
+      `-sw|\\n|${tasks}/pull|${token}${json}{"lease": "1m"}|`,
+      `-sw|\\n|${tasks}/hello-1|${token}`,
+      "http://127.0.0.1:8079 gateway-token",
+      "",
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
