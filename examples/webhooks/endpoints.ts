@@ -21,8 +21,8 @@ export const tenants: readonly Tenant[] = [
 
 export const behaviourWords: Readonly<Record<Behaviour, string>> = {
   healthy: "answers at once",
-  slow: "150 to 400 ms, at times 3 s",
-  flaky: "one answer in five is 500",
-  down: "breaks every connection",
+  slow: "slow, at times 3 s",
+  flaky: "500 to one in five",
+  down: "breaks connections",
   gone: "always 410 Gone",
 };

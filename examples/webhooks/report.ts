@@ -9,29 +9,30 @@ export interface Usage {
 }
 
 const number = (value: number) => value.toLocaleString("en-US");
+const nameWidth = Math.max(...tenants.map(({ name }) => name.length));
 const columns = ["events", "once", "again", "dead", "unaccounted"] as const satisfies (keyof Row)[];
 
-/** The closing table. */
+/** The closing table, for 80 columns. */
 export function report({ receivers, total, afterCrash, reasons, unaccounted, strays }: Account): string {
-  const line = (name: string, row: Row, words = "") => {
-    const cells = columns.map((column) => number(row[column]).padStart(column.length + 4));
-    return `  ${name.padEnd(18)}${cells.join("")}   ${words}`.trimEnd();
-  };
-  const rule = `  ${"─".repeat(18 + columns.reduce((sum, column) => sum + column.length + 4, 0))}`;
+  const inRow = (name: string, cell: (column: (typeof columns)[number]) => string) =>
+    `  ${name.padEnd(nameWidth)}${columns.map((column) => cell(column).padStart(column.length + 2)).join("")}`;
+  const line = (name: string, row: Row, words = "") =>
+    `${inRow(name, (column) => number(row[column]))}  ${words}`.trimEnd();
+  const head = inRow("", (column) => column);
   const kinds = Object.entries(reasons).map(([reason, count]) => `${number(count)} ${reason}`);
   return [
     "What the receivers wrote down:",
     "",
-    `  ${"".padEnd(18)}${columns.map((column) => column.padStart(column.length + 4)).join("")}`,
+    head,
     ...tenants.flatMap(({ name, behaviour }) => {
       const row = receivers.get(name);
       return row ? [line(name, row, behaviourWords[behaviour])] : [];
     }),
-    rule,
+    `  ${"─".repeat(head.length - 2)}`,
     line("all", total),
     "",
-    `  delivered again: ${number(afterCrash)} by the run that was killed before it settled them, ` +
-      `${number(total.again - afterCrash)} after a time-out`,
+    `  delivered again: ${number(afterCrash)} by the run that was killed before it settled them,`,
+    `                   ${number(total.again - afterCrash)} after a time-out`,
     `  dead letters: ${kinds.join(", ") || "none"}`,
     ...unaccounted.map(({ event, receiver, state }) => `  UNACCOUNTED ${event} for ${receiver}: ${state}`),
     ...strays.map(({ event, receiver }) => `  ASTRAY ${event}, accepted by ${receiver}`),

@@ -94,8 +94,7 @@ const result = account(
 );
 console.log(`\n${report(result)}\n`);
 if (usage) console.log(`  ${bill(usage, events.length, looks)}\n`);
-if (!killed)
-  console.log("  No consumer could be killed in the middle of a batch: there were too few events.\n");
+if (!killed) console.log("  No consumer could be killed in mid-batch: there were too few events.\n");
 console.log(
   result.sound
     ? "Every event is accounted for."
@@ -118,10 +117,12 @@ async function untilDone(): Promise<void> {
   let lastMove = Date.now();
   let lastSeen = "";
   for (;;) {
+    // Read before the counts: what was known to be enqueued by then is among them, or has ended.
+    const enqueuedBefore = enqueued;
     const counts = await queue.counts();
     looks += 1;
     deliveries.read();
-    view.show(picture(counts));
+    view.show(picture(counts, enqueuedBefore));
     const { pending, delayed, working } = counts;
     if (enqueued === events.length && pending + delayed + working === 0) return;
     const seen = JSON.stringify([enqueued, counts, deliveries.all.length]);
@@ -136,19 +137,20 @@ function delivered(): number {
   return new Set(deliveries.all.filter(isAccepted).map(({ event }) => event)).size;
 }
 
-function picture(counts: Counts): Picture {
+function picture(counts: Counts, enqueuedBefore: number): Picture {
   const { all } = deliveries;
   const { pending, delayed, working, rejected } = counts;
   const recent = all.filter(({ at }) => at > Date.now() - 3_000);
   return {
     seconds: (Date.now() - startedAt) / 1000,
     events: events.length,
-    enqueued,
+    enqueued: enqueuedBefore,
     pending,
     delayed,
     working,
     deadLetters: rejected,
-    delivered: delivered(),
+    // Each event is in one place, so that they add up: an event that was accepted may be working still.
+    completed: Math.max(0, enqueuedBefore - pending - delayed - working - rejected),
     rate: Math.round(recent.length / 3),
     runs: consumers.started,
     running: consumers.running.length,

@@ -9,8 +9,8 @@ export interface Picture {
   readonly delayed: number;
   readonly working: number;
   readonly deadLetters: number;
-  /** Events that a receiver has accepted. */
-  readonly delivered: number;
+  /** Events that were delivered, and settled as such. */
+  readonly completed: number;
   /** Requests to receivers in the last seconds, per second. */
   readonly rate: number;
   readonly runs: number;
@@ -29,27 +29,28 @@ export function bar(part: number, width: number): string {
 
 /** The picture on one line, for a log. */
 export function asLine(now: Picture): string {
-  const { seconds, events, delivered, deadLetters, pending, delayed, working, rate, runs } = now;
-  const done = `${number(delivered)} delivered, ${number(deadLetters)} dead of ${number(events)}`;
+  const { seconds, events, completed, deadLetters, pending, delayed, working, rate, runs } = now;
+  const done = `${number(completed)} completed, ${number(deadLetters)} dead of ${number(events)}`;
   const counts = `pending ${number(pending)}, delayed ${number(delayed)}, working ${number(working)}`;
   return `${String(Math.round(seconds)).padStart(4)} s  ${done};  ${counts};  ${number(rate)} deliveries/s, ${runs} runs`;
 }
 
-/** The picture for a terminal. */
+/** The picture for a terminal of 80 columns. */
 export function asLines(now: Picture): string[] {
-  const { events, enqueued, delivered, deadLetters, pending, delayed, working, runs, running, killed } = now;
-  const done = delivered + deadLetters;
+  const { events, enqueued, completed, deadLetters, pending, delayed, working, runs, running, killed } = now;
+  const done = completed + deadLetters;
   return [
     "",
     `  ${bar(done / events, 40)}  ${number(done)} of ${number(events)} events, ${Math.round(now.seconds)} s`,
     "",
-    `  enqueued ${number(enqueued)}   pending ${number(pending)}   delayed ${number(delayed)}   ` +
-      `working ${number(working)}   dead letters ${number(deadLetters)}`,
-    `  ${number(now.rate)} deliveries/s   ${runs} runs of consumers, ${running} of them now, ${killed} killed`,
+    `  pending ${number(pending)}   delayed ${number(delayed)}   working ${number(working)}   ` +
+      `completed ${number(completed)}   dead ${number(deadLetters)}`,
+    `  enqueued ${number(enqueued)}   ${number(now.rate)} deliveries/s   ` +
+      `${runs} runs of consumers, ${running} now, ${killed} killed`,
     "",
     ...now.receivers.map(({ tenant: { name, behaviour }, accepted, refused }) => {
       const counts = `${number(accepted).padStart(5)} accepted  ${number(refused).padStart(5)} refused`;
-      return `  ${name.padEnd(18)} ${behaviour.padEnd(8)}${counts}   ${behaviourWords[behaviour]}`;
+      return `  ${name.padEnd(18)}${counts}   ${behaviourWords[behaviour]}`;
     }),
     "",
   ];

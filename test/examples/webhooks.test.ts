@@ -9,6 +9,7 @@ import { tenants } from "../../examples/webhooks/endpoints.ts";
 import { digest, eventsFile, readEvents, taskOf, type WebhookEvent } from "../../examples/webhooks/events.ts";
 import { report } from "../../examples/webhooks/report.ts";
 import { newSecret, signedHeaders, verify } from "../../examples/webhooks/signature.ts";
+import { asLines } from "../../examples/webhooks/view.ts";
 
 const event = (id: string, tenant = "atlas-books"): WebhookEvent => ({
   id,
@@ -116,6 +117,38 @@ test("the receivers' file is read as it grows, and never half a line of it", () 
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+test("nothing of the picture and the closing table is cut on a terminal of 80 columns", () => {
+  const count = 2_400;
+  const picture = asLines({
+    seconds: 100,
+    events: count,
+    enqueued: count,
+    pending: count,
+    delayed: count,
+    working: count,
+    deadLetters: count,
+    completed: count,
+    rate: 1_000,
+    runs: 100,
+    running: 3,
+    killed: 1,
+    receivers: tenants.map((tenant) => ({ tenant, accepted: count, refused: count })),
+  });
+  const all = row(count, count, count, count, count);
+  const table = report({
+    receivers: new Map(tenants.map(({ name }) => [name, all])),
+    total: all,
+    afterCrash: 1_000,
+    reasons: { attempts_exhausted: 1_000, rejected: 1_000 },
+    unaccounted: [],
+    strays: [],
+    sound: true,
+  }).split("\n");
+  // The last column stays free: a terminal may wrap there.
+  expect([...picture, ...table].filter((line) => line.length > 79)).toEqual([]);
+  for (const { name } of tenants) expect(table.filter((line) => line.includes(name))).toHaveLength(1);
 });
 
 test("a signature holds for its secret, id, time and body, and for no other", () => {
