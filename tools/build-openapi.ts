@@ -71,7 +71,7 @@ function schemaOf(name: string, schema: GenericSchema): JsonSchema {
   const { $schema, $defs, ...json } = toJsonSchema(schema, {
     target: "draft-2020-12",
     typeMode: "input",
-    ignoreActions: ["raw_check"],
+    ignoreActions: ["raw_check", "check"],
     definitions: Object.fromEntries(Object.entries(named).filter(([other]) => other !== name)),
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
     overrideSchema: ({ valibotSchema }) =>
@@ -248,7 +248,7 @@ const parameters: Record<string, Parameter> = {
     in: "header",
     required: false,
     description:
-      "Made by you, 1 to 255 visible ASCII characters. The same request sent again with it, within 5 minutes, gets the same answer and has no second effect.",
+      "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. A settlement is known by its receipt, also without a key.",
     schema: { type: "string", pattern: "^[!-~]{1,255}$" },
   },
 };

@@ -60,7 +60,7 @@ export const operations: readonly OperationText[] = [
     tag: "tasks",
     summary: "Enqueue one task or many",
     description:
-      "A task is any JSON value, or bytes in base64. Many tasks, up to 1,000, go as `tasks` in one request and either all arrive or none. An `id` of your own, or an `Idempotency-Key`, makes a resend harmless.",
+      "A task is any JSON value, or bytes in base64. Many tasks, up to 1,000, go as `tasks` in one request and either all arrive or none. An `id` of your own, or an `Idempotency-Key`, makes a resend harmless, for as long as the task is known: while it lives, and after its end for its `resultTtl` or `deadTtl`, at least 5 minutes.",
     scopes: ["enqueue"],
     body: {
       schemas: ["NewTask", "NewTasks"],
@@ -69,22 +69,21 @@ export const operations: readonly OperationText[] = [
         one: {
           payload: { to: "a@example.com" },
           id: "welcome-17",
-          delay: "30s",
           headers: { trace: "4bf92f35" },
         },
-        many: { tasks: [{ payload: 1 }, { payload: 2, lease: "1m", maxAttempts: 3 }] },
+        many: { tasks: [{ payload: 1 }, { payload: 2, delay: "30s", lease: "1m", maxAttempts: 3 }] },
         bytes: { payload: "AAEC/w==", encoding: "base64" },
       },
     },
     answers: {
       200: {
-        description: "Every id was known already; nothing was changed.",
+        description: "Every task was known already from another enqueue; nothing was changed.",
         schemas: ["Enqueued", "EnqueuedMany"],
         examples: { one: { ...one, created: false } },
         location: true,
       },
       201: {
-        description: "At least one task was created.",
+        description: "At least one task was created, by this request or by an earlier copy of it.",
         schemas: ["Enqueued", "EnqueuedMany"],
         examples: { one, many },
         location: true,
@@ -97,14 +96,14 @@ export const operations: readonly OperationText[] = [
     path: "/v1/queues/{queue}/tasks/pull",
     operationId: "pull",
     tag: "tasks",
-    summary: "Dequeue a batch",
+    summary: "Pull a batch",
     description:
-      "Leases up to `max` tasks to the caller, the oldest first, and answers at once, with none where none is pending. Due delayed tasks and expired leases count as pending. Settle each task with its receipt before `deadlineAt`. With a `token` of your own, or an `Idempotency-Key`, a pull whose answer was lost can be sent again for the same tasks; without either a resend is a new request.",
+      "Leases up to `max` tasks to the caller, the oldest first, and answers at once, with none where none is pending. Due delayed tasks and expired leases count as pending. Settle each task with its receipt before `deadlineAt`. With a `token` of your own, or an `Idempotency-Key`, a pull whose answer was lost can be sent again for the same tasks; without either a resend is a new request. Make a new one for each pull: with an old one the pull gets the old answer, and one that found nothing stays empty.",
     scopes: ["consume"],
     body: {
       schemas: ["Pull"],
       required: false,
-      examples: { batch: { max: 10, lease: "1m", token: "q7XnRk2ZtB0aVd9L" } },
+      examples: { batch: { max: 10, lease: "1m" } },
     },
     answers: {
       200: {
@@ -167,7 +166,7 @@ export const operations: readonly OperationText[] = [
     tag: "tasks",
     summary: "State, result and error of a task",
     description:
-      "A completed task is kept for its `resultTtl`, a rejected one for its `deadTtl`; then it is not found.",
+      "The record of a completed task, its result included, is kept for its `resultTtl`, that of a dead letter for its `deadTtl`, each at least 5 minutes; that of a cancelled task for 5 minutes. After that the task is not found.",
     scopes: ["enqueue"],
     answers: {
       200: {

@@ -32,7 +32,7 @@ export interface AppOptions {
 }
 
 /** Open to everybody, whatever is configured. */
-const openPaths: readonly string[] = ["/health", "/openapi.json", "/docs"];
+const openPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"];
 
 /**
  * The HTTP interface: a Hono app, and as such a `fetch` for every platform.
@@ -65,7 +65,7 @@ export function createApp(options: AppOptions): App {
     if (!open && !gate.opensFor("cron")) throw new Problem("auth_not_configured");
     requireReadablePath(c.req.url);
     // The router takes a closing slash for nothing; here each thing has one address.
-    if (c.req.path.endsWith("/")) return c.notFound();
+    if (c.req.path.endsWith("/") && !open) return c.notFound();
     return next();
   });
 

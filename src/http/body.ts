@@ -27,9 +27,18 @@ export async function readJson(request: Request, limit: number): Promise<unknown
   }
   try {
     return JSON.parse(text);
-  } catch {
-    throw new Problem("invalid_json", { detail: "The body is not JSON." });
+  } catch (error) {
+    throw new Problem("invalid_json", { detail: whereBroken(error) });
   }
+}
+
+/** What the engine says of the place. Not its words as they are: they may quote a payload. */
+function whereBroken(error: unknown): string {
+  const told = error instanceof Error ? error.message : "";
+  const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(told) ?? [];
+  if (line !== undefined) return `The body stops being JSON at line ${line}, column ${column}.`;
+  if (/^Unexpected end of JSON input$/.test(told)) return "The body ends before its JSON does.";
+  return "The body has a character where JSON allows none, such as a comma after the last item, or a text or name without double quotes.";
 }
 
 async function readBytes(request: Request, limit: number): Promise<Uint8Array> {

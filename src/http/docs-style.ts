@@ -23,6 +23,7 @@ details[open] { padding-bottom: 1rem }
 .route > summary { font-weight: 600 }
 .method { display: inline-block; min-width: 3.5em; font: 700 .86em ui-monospace, monospace }
 .get { color: var(--get) } .post { color: var(--post) }
+.form { margin-top: 1rem; font-weight: 600 }
 .soft { color: var(--soft); font-weight: 400 }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; width: 100%; font-size: .92rem }

@@ -136,10 +136,15 @@ function content(document: OpenApiDocument, body: Content): string {
 function fieldsOf({ components }: OpenApiDocument, body: Content): string {
   const { schema } = body["application/json"] ?? { schema: {} };
   return (schema.anyOf ?? [schema])
-    .map(({ $ref }) => components.schemas[$ref?.split("/").at(-1) ?? ""])
-    .map((named) => (named ? shape(named) : ""))
+    .map((form, _, { length }) => {
+      const named = components.schemas[form.$ref?.split("/").at(-1) ?? ""];
+      // Where there is but one form, the line above has named it.
+      return named ? `${length > 1 ? formTitle(typeName(form)) : ""}${shape(named)}` : "";
+    })
     .join("");
 }
+
+const formTitle = (html: string) => `<p class="form">${html}</p>`;
 
 function resolve<Kind extends "parameters" | "examples" | "responses">(
   { components }: OpenApiDocument,
@@ -152,7 +157,7 @@ function resolve<Kind extends "parameters" | "examples" | "responses">(
   return found as OpenApiDocument["components"][Kind][string];
 }
 
-/** What goes between the angle brackets of the reader's own deployment is left to the shell. */
+/** Where the deployment is and its token are left to the shell, under the names that `npm start` exports. */
 function curl(method: string, path: string, operation: Operation, parameters: readonly Parameter[]): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const parameter = parameters.find((one) => one.name === name);
@@ -160,7 +165,8 @@ function curl(method: string, path: string, operation: Operation, parameters: re
   });
   const lines = [`curl${method === "get" ? "" : ` -X ${method.toUpperCase()}`} "$SLUICE_URL${filled}"`];
   const [security] = operation.security;
-  if (security) lines.push(`-H "Authorization: Bearer $${"token" in security ? "TOKEN" : "CRON_SECRET"}"`);
+  if (security)
+    lines.push(`-H "Authorization: Bearer $${"token" in security ? "SLUICE_TOKEN" : "CRON_SECRET"}"`);
   const [example] = Object.values(operation.requestBody?.content["application/json"]?.examples ?? {});
   if (example && "value" in example) {
     const json = JSON.stringify(example.value).replaceAll("'", String.raw`'\''`);
@@ -172,9 +178,19 @@ function curl(method: string, path: string, operation: Operation, parameters: re
 /** The fields of an object, or of each alternative. */
 function shape(schema: JsonSchema): string {
   const alternatives = schema.oneOf ?? schema.anyOf;
-  if (alternatives?.some((one) => one.properties)) return alternatives.map(shape).join("");
+  if (alternatives?.some((one) => one.properties)) {
+    return alternatives.map((one) => `${formTitle(variant(one))}${shape(one)}`).join("");
+  }
   if (!schema.properties) return `<p>${typeName(schema)}</p>`;
   return table(["field", "type", "meaning"], fieldRows(schema, ""));
+}
+
+/** What tells an alternative from the others: the fields that are always there and always the same. */
+function variant({ properties = {}, required = [] }: JsonSchema): string {
+  const told = Object.entries(properties)
+    .filter(([name, field]) => field.const !== undefined && required.includes(name))
+    .map(([name, field]) => `<code>${escape(`${name}: ${JSON.stringify(field.const)}`)}</code>`);
+  return `With ${told.join(", ")}`;
 }
 
 function fieldRows(schema: JsonSchema, before: string): string[][] {
@@ -184,9 +200,13 @@ function fieldRows(schema: JsonSchema, before: string): string[][] {
     const optional = required.includes(name) ? "" : ' <span class="soft">optional</span>';
     const row = [`<code>${escape(path)}</code>${optional}`, typeName(field), inline(field.description ?? "")];
     const inner = field.items ?? field;
-    const below = inner.anyOf ?? [inner];
+    const forms = inner.anyOf ?? inner.oneOf;
     const prefix = field.items ? `${path}[].` : `${path}.`;
-    return [row, ...below.flatMap((one) => fieldRows(one, prefix))];
+    const below = (forms ?? [inner]).flatMap((one) => {
+      const rows = fieldRows(one, prefix);
+      return forms && rows.length > 0 ? [[variant(one), "", ""], ...rows] : rows;
+    });
+    return [row, ...below];
   });
 }
 

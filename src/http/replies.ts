@@ -30,7 +30,10 @@ const headers = v.record(v.string(), v.string());
 
 export const enqueued = v.object({
   id: taskId,
-  created: described(v.boolean(), "False where the id was known already: nothing was changed."),
+  created: described(
+    v.boolean(),
+    "False where the id was known already from another enqueue: nothing was changed. A copy of a request is answered as the first.",
+  ),
 });
 
 export const enqueuedMany = v.object({ tasks: v.array(enqueued) });

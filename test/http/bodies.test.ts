@@ -31,6 +31,18 @@ describe("the form of a body", () => {
     expectProblem(await post(raw), "invalid_json");
   });
 
+  it.each([
+    ["{payload: 1}", "The body stops being JSON at line 1, column 2."],
+    ['{"payload":\n  "a" "b"}', "The body stops being JSON at line 2, column 7."],
+    ['{"payload": 1', /^The body (ends before its JSON does|stops being JSON at line 1, column 14)\.$/],
+    ["  ", "The body ends before its JSON does."],
+    ['{"payload": [secret, 1]}', /^The body has a character where JSON allows none, such as /],
+  ])("invalid_json says what is wrong with %j, and quotes none of it", async (raw, detail) => {
+    const body = expectProblem(await post(raw), "invalid_json");
+    expect(body.detail).toEqual(typeof detail === "string" ? detail : expect.stringMatching(detail));
+    expect(JSON.stringify(body)).not.toContain("secret");
+  });
+
   it("1,000 levels, brackets in texts and a byte order mark are no fault", async () => {
     expect((await post(deep(1_000))).status).toBe(201);
     expect((await post(JSON.stringify({ payload: `\\"${"[{".repeat(2_000)}` }))).status).toBe(201);

@@ -81,8 +81,14 @@ describe("invalid_request", () => {
   it.each([
     ["settlements", {}],
     ["settlements[0].outcome", { settlements: [{ receipt: "r", outcome: "done" }] }],
-    ["settlements[0].result", { settlements: [{ receipt: "r", outcome: "reject", result: 1 }] }],
-    ["settlements[0].encoding", { settlements: [{ receipt: "r", outcome: "complete", encoding: "base64" }] }],
+    [
+      "settlements[0].result",
+      { settlements: [{ receipt: "1.1.1.abcdefgh.x", outcome: "reject", result: 1 }] },
+    ],
+    [
+      "settlements[0].encoding",
+      { settlements: [{ receipt: "1.1.1.abcdefgh.x", outcome: "complete", encoding: "base64" }] },
+    ],
     [
       "settlements[1].receipt",
       {
@@ -101,6 +107,28 @@ describe("invalid_request", () => {
       "invalid_request",
     );
     expect(errors).toEqual([{ path, message: expect.any(String) }]);
+  });
+
+  it.each(["r", "", "1.1.1.short.x", `1.1.1.abcdefgh.${"x".repeat(129)}`])(
+    "says of what is no receipt, such as %j, where receipts come from",
+    async (receipt) => {
+      const settlements = [{ receipt, outcome: "complete" }];
+      const { errors } = expectProblem(
+        await served.ask("POST", "/v1/queues/q/tasks/settle", { json: { settlements } }),
+        "invalid_request",
+      );
+      expect(errors).toEqual([
+        { path: "settlements[0].receipt", message: "must be a receipt as pull gave it" },
+      ]);
+    },
+  );
+
+  it.each([{ payload: 1 }, { id: "x" }])("refuses %j beside tasks", async (one) => {
+    const { errors } = expectProblem(await enqueue({ ...one, tasks: [{ payload: 2 }] }), "invalid_request");
+    const [name] = Object.keys(one);
+    expect(errors).toEqual([
+      { path: "tasks", message: `cannot stand beside ${name}: send either one task or \`tasks\`, not both` },
+    ]);
   });
 
   it.each(["", " ", "a b", "é".normalize(), "x".repeat(256)])(

@@ -51,7 +51,8 @@ describe("the document", () => {
 
   it("tells of exactly the routes that the app has", () => {
     const ofApp = served.app.routes
-      .filter(({ method }) => method !== "ALL")
+      // The root only leads to the page.
+      .filter(({ method, path }) => method !== "ALL" && path !== "/")
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
     expect([...new Set(ofApp)].toSorted()).toEqual(operations.map(([route]) => route).toSorted());
   });
@@ -193,6 +194,30 @@ describe("the page", () => {
     const style = /<style>([^]*?)<\/style>/.exec(body)?.[1] ?? "";
     const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
     expect(policy).toContain(Buffer.from(hash).toString("base64"));
+  });
+
+  it("is where the root leads, for everybody", async () => {
+    const { status, headers } = await served.ask("GET", "/", { as: null });
+    expect([status, headers.get("location")]).toEqual([302, "docs"]);
+  });
+
+  it("shows commands with the names that `npm start` exports", async () => {
+    const { body } = await served.ask("GET", "/docs", { as: null });
+    const names = [...body.matchAll(/\$(\w+)/g)].map(([, name]) => name);
+    expect(new Set(names)).toEqual(new Set(["SLUICE_URL", "SLUICE_TOKEN", "CRON_SECRET"]));
+  });
+
+  it("puts a title above the fields of each form that a value can have", async () => {
+    const { body } = await served.ask("GET", "/docs", { as: null });
+    const titled = [...body.matchAll(/<p class="form">(.*?)<\/p>/g)].map(([, title]) => title);
+    const outcome = (name: string) => `With <code>outcome: &#34;${name}&#34;</code>`;
+    expect(titled).toEqual([
+      '<a href="#NewTask">NewTask</a>',
+      '<a href="#NewTasks">NewTasks</a>',
+      ...["complete", "reject", "requeue", "extend"].map(outcome),
+    ]);
+    for (const ok of [true, false]) expect(body).toContain(`<td>With <code>ok: ${ok}</code></td>`);
+    expect(body).not.toMatch(/<\/table><\/div><div/);
   });
 
   it("shows whatever the document says as text", async () => {

@@ -17,6 +17,9 @@ export function aboutRoutes(app: App, { transport }: Services): void {
     return c.json(reply);
   });
 
+  // Relative, so that it holds wherever the app is mounted.
+  app.get("/", (c) => c.redirect("docs"));
+
   app.get("/openapi.json", (c) => c.json(openapi));
 
   app.get("/docs", async () => docsPage(openapi));

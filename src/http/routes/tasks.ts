@@ -2,7 +2,7 @@ import type { Batch } from "../../queue/queue.ts";
 import type { TaskInfo } from "../../queue/types.ts";
 import { toBase64 } from "../bytes.ts";
 import { type App, readBody, readQuery, requestOptions, type Services } from "../context.ts";
-import { Problem } from "../problem.ts";
+import { invalid, Problem } from "../problem.ts";
 import type * as replies from "../replies.ts";
 import type { ReplyOf } from "../replies.ts";
 import * as schemas from "../schemas.ts";
@@ -79,8 +79,10 @@ type OneOrMany = typeof schemas.newTask | typeof schemas.newTasks;
 
 /** Chosen before it is checked, so that faults are told of the form that was meant. */
 function oneOrMany(body: unknown): OneOrMany {
-  const many = typeof body === "object" && body !== null && Object.hasOwn(body, "tasks");
-  return many ? schemas.newTasks : schemas.newTask;
+  if (typeof body !== "object" || body === null || !Object.hasOwn(body, "tasks")) return schemas.newTask;
+  const ofOne = Object.keys(body).find((key) => Object.hasOwn(schemas.newTask.entries, key));
+  if (ofOne === undefined) return schemas.newTasks;
+  throw invalid("tasks", `cannot stand beside ${ofOne}: send either one task or \`tasks\`, not both`);
 }
 
 const idOf = (id: string) => validate(schemas.idInPath, { id }).id;
