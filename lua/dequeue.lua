@@ -265,7 +265,7 @@ end
 local fine, answer = pcall(choose)
 if not fine then
   put_back(1)
-  return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. tostring(answer))
+  return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. answer)
 elseif answer then
   return answer
 end

@@ -665,7 +665,7 @@ end
 local fine, answer = pcall(choose)
 if not fine then
 put_back(1)
-return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. tostring(answer))
+return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. answer)
 elseif answer then
 return answer
 end
@@ -703,8 +703,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "fb953eabd7b2d0d527e0da86aee50dacc8ced452",
-  keyLockingSha1: "780c5a53430018ee7a7132ec42aa8d0292e78e71",
+  sha1: "b17a86fdb00affab909e1cab22ea9fb64c66d050",
+  keyLockingSha1: "c6c061e08a3c0dfd7b43c28783277248deefcdd5",
 };
 
 export const enqueue: Script = {

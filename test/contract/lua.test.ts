@@ -57,6 +57,7 @@ return { 'ok', ids, first, redis.call('HMGET', tasks, unpack(rest)) }
     ["'HMGET', tasks, unpack(rest)", "'HSCAN', tasks, '0', 'COUNT', '9'", undefined],
     [", 'LIMIT', '0', '1'", "", "line 10: ZRANGE without a bound"],
     ["'0', '1')", "'0', '-1')", "line 10: ZRANGE without a bound"],
+    ["'ok', ids", "tostring(limit)", "line 11: the global tostring is not portable, or not defined"],
     ["'ok', ids", "cjson.encode(ids)", "line 11: the global cjson is not portable, or not defined"],
     ["'ok', ids", "bit.band(1, 2)", "line 11: the global bit is not portable, or not defined"],
     ["local first", "limit, ids = 1, ids\nlocal first", undefined],

@@ -22,11 +22,9 @@ const limited: Readonly<Record<string, string>> = {
 };
 const ranges = new Set(["LRANGE", "ZRANGE", "ZREVRANGE", "ZREMRANGEBYRANK"]);
 
-/** What C Lua and GopherLua share, and Redis adds. */
+/** What C Lua and GopherLua share, and Redis adds; not `tostring`, for each writes numbers in its own way. */
 const portable =
-  "redis string table math tonumber tostring type pairs ipairs next unpack select error assert pcall".split(
-    " ",
-  );
+  "redis string table math tonumber type pairs ipairs next unpack select error assert pcall".split(" ");
 
 export interface LuaRules {
   /** The locals of the prelude, which a script may use. */
