@@ -248,7 +248,7 @@ const parameters: Record<string, Parameter> = {
     in: "header",
     required: false,
     description:
-      "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts, and a cancel or a sweep does no harm twice: they need no key.",
+      "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts; a cancel or a sweep pays a key no heed.",
     schema: { type: "string", pattern: "^[!-~]{1,255}$" },
   },
 };
