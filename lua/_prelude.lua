@@ -48,15 +48,21 @@ local function read(command, key, args)
   return found
 end
 
--- True for a record of a later release, which this one must not touch.
+-- True for a record of a later release, which this one must not touch; not for one beyond reading.
 local function newer(record)
-  return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
+  local version = string.match(record or '', '^(%d+);')
+  return version and version ~= '1'
 end
 
--- The letter options at the end of a record's first line.
+-- Letters whose value is no number.
+local TEXTS = { t = true, y = true, p = true }
+
+-- The letter options at the end of a record's first line. A number beyond reading counts as absent.
 local function parse_letters(into, letters)
   for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-    into[letter] = value
+    if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
+      into[letter] = value
+    end
   end
   return into
 end

@@ -150,17 +150,6 @@ local function take(entry)
   return true
 end
 
--- False where the batch must end before this entry. One beyond reading is put aside: it must not harm others.
-local function accept(entry)
-  local readable, accepted = pcall(function()
-    return stray(entry) or take(entry)
-  end)
-  if not readable then
-    broken = broken + 1
-  end
-  return accepted or not readable
-end
-
 -- What was found of an id; an id that stands in the list again is as its first entry left it.
 local function entry_of(id, fixed, record)
   if not entries[id] then
@@ -197,7 +186,8 @@ local function choose()
         put_back(1)
         return { 'newer_schema' }
       end
-      if foreign or not accept(entry_of(popped[i], fixed, record)) then
+      local entry = entry_of(popped[i], fixed, record)
+      if foreign or not (stray(entry) or take(entry)) then
         return put_back(i)
       end
     end
@@ -251,10 +241,17 @@ end
 local function write_ghosts()
   local fields, gone = {}, {}
   for id, entry in pairs(entries) do
-    if entry.changed and entry.task.s == 'g' and not entry.task.g then
-      append(gone, id, '.' .. id)
-    elseif entry.changed and not entry.deadline then
-      append(fields, '.' .. id, format(entry.task, entry.text))
+    if entry.changed and not entry.deadline then
+      -- As it stood, with fewer ghosts: nothing here may need memory.
+      local task, text = parse(entry.record)
+      local left = entry.task.g
+      if left or task.e ~= '' then
+        task.g = left
+        append(fields, '.' .. id, format(task, text))
+      else
+        gone[#gone + 1] = '.' .. id
+        gone[#gone + 1] = task.s == 'g' and id or nil
+      end
     end
   end
   write('HDEL', tasks, gone)

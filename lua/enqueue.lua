@@ -91,7 +91,7 @@ for i = 1, count do
       ghosts = ghosts - 1
     end
     reused[id] = ghost ~= nil
-    if ghost and tonumber(ghost.g) > 0 then
+    if ghost and tonumber(ghost.g or 0) > 0 then
       append(changed, '.' .. id, ghost_record('', ghost.g))
     elseif ghost then
       spent[#spent + 1] = '.' .. id

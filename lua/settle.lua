@@ -82,7 +82,7 @@ end
 
 -- The later of the current deadline and now + lease.
 local function extend(id, task, ms)
-  local deadline = now + tonumber(ms ~= '' and ms or task.l)
+  local deadline = now + tonumber(ms ~= '' and ms or task.l ~= '' and task.l or 0)
   longer[id] = math.max(longer[id] or deadlines[id], deadline)
   return { 'working', '', longer[id], task.f and 1 or 0 }
 end

@@ -10,6 +10,7 @@ local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000
 -- Returns {'ok', promoted, reclaimed, rejected, expired, 1 where a limit was reached, records left to a
 --          later release}
 
+local MAX_BYTES = 8000000
 local most = tonumber(limit)
 local now = clock(test_now)
 
@@ -17,19 +18,19 @@ local now = clock(test_now)
 local function expire()
   local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
   local over, gone, ghosts = {}, {}, {}
-  local bytes, left, last = 0, 0, 0
-  -- Results come along, so few at a time, and no more than some megabytes a call.
-  while last < #ids and bytes < 8000000 do
+  local bytes, left, last, slice = 0, 0, 0, 16
+  -- Results come along: as many at a time as may be some megabytes, and no more than those in a call.
+  while last < #ids and bytes < MAX_BYTES do
     local names = {}
-    for i = last + 1, math.min(last + 128, #ids) do
+    for i = last + 1, math.min(last + slice, #ids) do
       names[#names + 1] = '.' .. ids[i]
     end
     for i, record in ipairs(redis.call('HMGET', tasks, unpack(names))) do
       local id, task = ids[last + i], parse(record)
-      bytes = bytes + #(record or '')
       if newer(record) then
         left = left + 1
       else
+        bytes = bytes + #(record or '')
         over[#over + 1] = id
         if tonumber(task.g or 0) > 0 then
           -- The list still holds the id: what is left of the record says so.
@@ -40,12 +41,13 @@ local function expire()
       end
     end
     last = last + #names
+    slice = math.max(1, math.min(128, math.floor((MAX_BYTES - bytes) / (bytes / last + 1))))
   end
   write('ZREM', expiry, over)
   write('ZREM', dead, over)
   write('HDEL', tasks, gone)
   write('HSET', tasks, ghosts)
-  return #over, last < #ids or #over == most, left
+  return #over, #over > 0 and (last < #ids or #over == most), left
 end
 
 local expired, more, old_left = expire()

@@ -24,11 +24,15 @@ redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args))
 end
 end
 local function newer(record)
-return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
 end
+local TEXTS = { t = true, y = true, p = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
 into[letter] = value
+end
 end
 return into
 end
@@ -177,8 +181,8 @@ redis.call('ZADD', delayed, due, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "6831e8e53e47ce0c0c578e4caee6121d992a0a66",
-  keyLockingSha1: "63ebb1718d6914baf580e963b272223dd1c4b670",
+  sha1: "bede5b5cf4ba007ba8a9d69cb357ced571ecf7c6",
+  keyLockingSha1: "8d1fbbce335d50430193d54bd372f8186dd33f62",
 };
 
 export const count: Script = {
@@ -193,9 +197,12 @@ end
 local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
+local TEXTS = { t = true, y = true, p = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
 into[letter] = value
+end
 end
 return into
 end
@@ -239,8 +246,8 @@ math.min(due or deadline or 0, deadline or due or 0),
 tonumber(control[2] or 0),
 }
 `,
-  sha1: "be23f100327a7f62d3e245c19c1ac80eb2abf275",
-  keyLockingSha1: "cef7f9ce3731c89d1dcf8505c2bc1c39e30a3e4a",
+  sha1: "6cbec0d754404001473b78ab9f5810be94c9c9d2",
+  keyLockingSha1: "9fcbc79e5a49386f4658b62a0df004124f36666f",
 };
 
 export const dequeue: Script = {
@@ -277,11 +284,15 @@ end
 return found
 end
 local function newer(record)
-return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
 end
+local TEXTS = { t = true, y = true, p = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
 into[letter] = value
+end
 end
 return into
 end
@@ -562,15 +573,6 @@ taken[#taken + 1] = entry
 entry.task.s = 'w'
 return true
 end
-local function accept(entry)
-local readable, accepted = pcall(function()
-return stray(entry) or take(entry)
-end)
-if not readable then
-broken = broken + 1
-end
-return accepted or not readable
-end
 local function entry_of(id, fixed, record)
 if not entries[id] then
 local task, text = parse_with(fixed or '', record)
@@ -603,7 +605,8 @@ if foreign and #taken == 0 then
 put_back(1)
 return { 'newer_schema' }
 end
-if foreign or not accept(entry_of(popped[i], fixed, record)) then
+local entry = entry_of(popped[i], fixed, record)
+if foreign or not (stray(entry) or take(entry)) then
 return put_back(i)
 end
 end
@@ -652,10 +655,16 @@ end
 local function write_ghosts()
 local fields, gone = {}, {}
 for id, entry in pairs(entries) do
-if entry.changed and entry.task.s == 'g' and not entry.task.g then
-append(gone, id, '.' .. id)
-elseif entry.changed and not entry.deadline then
-append(fields, '.' .. id, format(entry.task, entry.text))
+if entry.changed and not entry.deadline then
+local task, text = parse(entry.record)
+local left = entry.task.g
+if left or task.e ~= '' then
+task.g = left
+append(fields, '.' .. id, format(task, text))
+else
+gone[#gone + 1] = '.' .. id
+gone[#gone + 1] = task.s == 'g' and id or nil
+end
 end
 end
 write('HDEL', tasks, gone)
@@ -703,8 +712,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "b17a86fdb00affab909e1cab22ea9fb64c66d050",
-  keyLockingSha1: "c6c061e08a3c0dfd7b43c28783277248deefcdd5",
+  sha1: "afc40e3bc4eb44b72b4a2741e564d86eace6ec90",
+  keyLockingSha1: "7c50dcd5fbf217c9b449cacccacb88d6bb6ffc59",
 };
 
 export const enqueue: Script = {
@@ -726,11 +735,15 @@ redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args))
 end
 end
 local function newer(record)
-return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
 end
+local TEXTS = { t = true, y = true, p = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
 into[letter] = value
+end
 end
 return into
 end
@@ -856,7 +869,7 @@ add(ghost, 'g', -1)
 ghosts = ghosts - 1
 end
 reused[id] = ghost ~= nil
-if ghost and tonumber(ghost.g) > 0 then
+if ghost and tonumber(ghost.g or 0) > 0 then
 append(changed, '.' .. id, ghost_record('', ghost.g))
 elseif ghost then
 spent[#spent + 1] = '.' .. id
@@ -889,8 +902,8 @@ reply[i + 1] = created[i]
 end
 return reply
 `,
-  sha1: "b3d6ddf18c56bb56cb6283441ca6fe278cf609cc",
-  keyLockingSha1: "6cd5c6e05b906b38d44cdc3a387c1e6c0c51697c",
+  sha1: "325a24ce9b90630783dac82fd845c8be19193bc2",
+  keyLockingSha1: "6b81b4ac49b09ca01ebccf4cd326e5c20ebecfe4",
 };
 
 export const forget: Script = {
@@ -930,11 +943,15 @@ return { 'ok', #gone }
 export const inspect: Script = {
   name: "inspect",
   source: `local function newer(record)
-return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
 end
+local TEXTS = { t = true, y = true, p = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
 into[letter] = value
+end
 end
 return into
 end
@@ -987,8 +1004,8 @@ end
 local due = redis.call('ZSCORE', delayed, id)
 return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
 `,
-  sha1: "86fdabe17a74d577f59836b119d1c33c5308370d",
-  keyLockingSha1: "cd5546e67272e5533a26b60590027087103232f9",
+  sha1: "023853a631dc0f409559eab0441fc783264fbda4",
+  keyLockingSha1: "13cd9dc843a4c5bb128f3998595b98b0088561dc",
 };
 
 export const queues: Script = {
@@ -1078,11 +1095,15 @@ end
 return found
 end
 local function newer(record)
-return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
 end
+local TEXTS = { t = true, y = true, p = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
 into[letter] = value
+end
 end
 return into
 end
@@ -1246,7 +1267,7 @@ end
 return { state, reason, due, flag }
 end
 local function extend(id, task, ms)
-local deadline = now + tonumber(ms ~= '' and ms or task.l)
+local deadline = now + tonumber(ms ~= '' and ms or task.l ~= '' and task.l or 0)
 longer[id] = math.max(longer[id] or deadlines[id], deadline)
 return { 'working', '', longer[id], task.f and 1 or 0 }
 end
@@ -1302,8 +1323,8 @@ end
 write_deadlines()
 return reply
 `,
-  sha1: "2bc3f7192b0e4e8580c47bf51da36b1fdf026644",
-  keyLockingSha1: "8194c0332e60e1186c9fd9cb1c55237612381eb8",
+  sha1: "65c59a0fb86bd7841bc2090fc26b1c40b5581afe",
+  keyLockingSha1: "5545f88388df362d075ff41950df27364d729ad9",
 };
 
 export const sweep: Script = {
@@ -1329,11 +1350,15 @@ redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args))
 end
 end
 local function newer(record)
-return record and record ~= '' and string.sub(record, 1, 2) ~= '1;'
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
 end
+local TEXTS = { t = true, y = true, p = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
 into[letter] = value
+end
 end
 return into
 end
@@ -1499,23 +1524,24 @@ local expiry = KEYS[5]
 local dead = KEYS[6]
 local test_now = ARGV[1]
 local limit = ARGV[2]
+local MAX_BYTES = 8000000
 local most = tonumber(limit)
 local now = clock(test_now)
 local function expire()
 local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
 local over, gone, ghosts = {}, {}, {}
-local bytes, left, last = 0, 0, 0
-while last < #ids and bytes < 8000000 do
+local bytes, left, last, slice = 0, 0, 0, 16
+while last < #ids and bytes < MAX_BYTES do
 local names = {}
-for i = last + 1, math.min(last + 128, #ids) do
+for i = last + 1, math.min(last + slice, #ids) do
 names[#names + 1] = '.' .. ids[i]
 end
 for i, record in ipairs(redis.call('HMGET', tasks, unpack(names))) do
 local id, task = ids[last + i], parse(record)
-bytes = bytes + #(record or '')
 if newer(record) then
 left = left + 1
 else
+bytes = bytes + #(record or '')
 over[#over + 1] = id
 if tonumber(task.g or 0) > 0 then
 append(ghosts, names[i], ghost_record('g', task.g))
@@ -1525,12 +1551,13 @@ end
 end
 end
 last = last + #names
+slice = math.max(1, math.min(128, math.floor((MAX_BYTES - bytes) / (bytes / last + 1))))
 end
 write('ZREM', expiry, over)
 write('ZREM', dead, over)
 write('HDEL', tasks, gone)
 write('HSET', tasks, ghosts)
-return #over, last < #ids or #over == most, left
+return #over, #over > 0 and (last < #ids or #over == most), left
 end
 local expired, more, old_left = expire()
 local reclaimed, rejected, left, failed = reclaim(pending, working, delayed, tasks, expiry, dead, now, most)
@@ -1541,6 +1568,6 @@ local promoted = promote(pending, delayed, now, most)
 more = more or reclaimed + rejected == most or promoted == most
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "f77cdf8a645038b48dc283cddd91361fa360c7a8",
-  keyLockingSha1: "879186c0a3f101f70f1d2cbca86fefd894114eb4",
+  sha1: "abedd7981f44896d28ab03f3ab472dd6b26d17da",
+  keyLockingSha1: "08714ebcae63994cfa82752946cfed593b23b44a",
 };

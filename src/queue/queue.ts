@@ -124,19 +124,20 @@ export class Queue<T = unknown> extends Producer<T> {
 
   #batch(reply: Reply, token: string): Batch<T> {
     const { nextDueAt, tasks } = dequeueScript.decode(reply);
-    const leased = tasks.map(({ id, attempt, lease, deadlineAt, record }) => {
-      const { enqueuedAt, headers, payload } = readFixed(record);
-      const receipt = writeReceipt({ id, attempt, lease, token });
-      return new LeasedTask<T>(this, {
-        id,
-        receipt,
-        payload: payload as T,
-        attempt,
-        enqueuedAt,
-        deadlineAt,
-        headers,
-      });
-    });
+    const leased: LeasedTask<T>[] = [];
+    let unreadable: unknown;
+    for (const { id, attempt, lease, deadlineAt, record } of tasks) {
+      try {
+        const { enqueuedAt, headers, payload } = readFixed(record);
+        const receipt = writeReceipt({ id, attempt, lease, token });
+        const task = { id, receipt, payload: payload as T, attempt, enqueuedAt, deadlineAt, headers };
+        leased.push(new LeasedTask<T>(this, task));
+      } catch (error) {
+        unreadable = error;
+      }
+    }
+    // One beyond reading must not take its batch along: its lease expires, until it is a dead letter.
+    if (unreadable !== undefined && leased.length === 0) throw unreadable;
     return Object.assign(leased, { nextDueAt: nextDueAt || null });
   }
 

@@ -82,6 +82,15 @@ function instant(text: string | undefined): number {
   return ms;
 }
 
+function readHeaders(json: string): Record<string, string> {
+  try {
+    return JSON.parse(json) as Record<string, string>;
+  } catch {
+    // The parser's message quotes the text.
+    throw new SluiceError("unexpected_reply", "a task's headers are not JSON");
+  }
+}
+
 /** What a dequeue tells of a task. */
 export function readFixed(record: string): {
   enqueuedAt: number;
@@ -92,7 +101,7 @@ export function readFixed(record: string): {
   const length = Number(says["h"] ?? 0);
   return {
     enqueuedAt: instant(says["e"]),
-    ...(length > 0 && { headers: JSON.parse(rest.slice(0, length)) as Record<string, string> }),
+    ...(length > 0 && { headers: readHeaders(rest.slice(0, length)) }),
     payload: decodeValue(rest.slice(length)),
   };
 }
@@ -126,7 +135,7 @@ export function readTaskInfo(
     ...optional("requeuedAt", "u"),
     ...optional("endedAt", "z"),
     ...(says["f"] !== undefined && { cancelRequested: true as const }),
-    ...(fixed?.says["h"] !== undefined && { headers: JSON.parse(fixed.rest) as Record<string, string> }),
+    ...(fixed?.says["h"] !== undefined && { headers: readHeaders(fixed.rest) }),
     ...(rest !== "" && { [found.state === "completed" ? "result" : "error"]: decodeValue(rest) }),
   };
 }

@@ -165,6 +165,16 @@ describe("an id that was cancelled while pending, enqueued again", () => {
     ]);
   });
 
+  test("loses nothing where its ghost is dropped in a hash that may not grow", async () => {
+    const queue = await cancelledAndForgotten();
+    await queue.enqueue("new", { id: "a", delay: 1_000 });
+    const ghostOnly = (await rig.space()).tasks.get(".a") ?? "";
+    await queue.dequeue({ max: 5 });
+    expect(((await rig.space()).tasks.get(".a") ?? "").length).toBeLessThan(ghostOnly.length);
+    rig.now += 1_000;
+    expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["new"]);
+  });
+
   test("and cancelled again leaves two ghosts, each dropped once", async () => {
     const queue = await cancelledAndForgotten();
     await queue.enqueue("new", { id: "a", delay: 1_000 });

@@ -109,14 +109,51 @@ describe("an entry of the list that is no task to deliver is put aside and count
   });
 
   test.each([
-    ["a letter beyond reading", ".b", "1;1;5;0;0;;0;;;;x=abc\n"],
-    ["a ghost count beyond reading", ".b", "1;1;5;0;0;;0;;;;g=abc\n"],
-  ])("%s puts one task aside and harms no other (law 11)", async (_, field, record) => {
+    ["the expired leases", ".b", "1;1;5;0;0;;0;;;;x=abc\n"],
+    ["the ghosts", ".b", "1;1;5;0;0;;0;;;;g=abc\n"],
+    ["the attempts allowed", "b", "1;5;m=x\n"],
+    ["the times to live", "b", "1;5;r=x;d=x\n"],
+  ])("a number beyond reading, of %s, counts as absent (law 11)", async (_, field, head) => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
-    await rig.command("HSET", key("tasks"), field, record);
-    expect((await queue.dequeue({ max: 3 })).map(({ id }) => id)).toEqual(["a", "c"]);
-    expect(await queue.counts()).toMatchObject({ pending: 0, working: 2, broken: 1 });
+    await rig.command("HSET", key("tasks"), field, field === "b" ? `${head}j"b"` : head);
+    const batch = await queue.dequeue({ max: 3, lease: 10 });
+    expect(batch.map(({ id }) => id)).toEqual(["a", "b", "c"]);
+    rig.now += 10;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 3, 0, 0, 0, 0]);
+    const again = [...(await queue.dequeue({ max: 1 })), ...(await queue.dequeue({ max: 2 }))];
+    again.push(...(await queue.dequeue({ max: 2 })));
+    const answers = await queue.settle(again.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(3);
+    rig.now += 3_600_000;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 3, 0, 0]);
+  });
+
+  test.each(["1", "=", "", "x;y"])(
+    "a record cut to %j is no newer release's: the queue goes on",
+    async (record) => {
+      const queue = rig.queue();
+      await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+      await rig.command("HSET", key("tasks"), "b", record);
+      expect((await queue.dequeue({ max: 3 })).map(({ id }) => id)).toEqual(["a", "c"]);
+      expect(await queue.counts()).toMatchObject({ pending: 0, working: 2, broken: 1 });
+    },
+  );
+
+  test.each([
+    ["payload", "1;5\nsecret"],
+    ["headers", "1;5;h=6\nsecretj1"],
+  ])("a task with %s beyond reading is left out of its batch, and shows none of it", async (_, record) => {
+    const queue = rig.queue({ maxAttempts: 1 });
+    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+    await rig.command("HSET", key("tasks"), "b", `${record}`);
+    const batch = await queue.dequeue({ max: 3 });
+    expect(batch.map(({ id }) => id)).toEqual(["a", "c"]);
+    await rig.command("HSET", key("tasks"), "d", `${record}`);
+    await rig.command("LPUSH", key("pending"), "d");
+    const error = await queue.dequeue().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "unexpected_reply" });
+    expect(String(error)).not.toContain("secret");
   });
 
   test("a lease counter beyond reading is an error, and every task stays in its place", async () => {
