@@ -7,7 +7,10 @@ export type SluiceErrorCode =
   | "invalid_argument"
   /** A payload, result or request is larger than the limit that the message names. */
   | "too_large"
-  /** Redis is full, or the queue's record has reached the size Upstash allows. Nothing was written. */
+  /**
+   * Redis is full, or the queue's record has reached the size Upstash allows. An enqueue has written nothing;
+   * another call can be sent again as it was.
+   */
   | "queue_full"
   /** A record was written by a newer release of Sluice. Deploy that release here too. Nothing was written. */
   | "newer_schema"

@@ -18,7 +18,7 @@ const kinds: readonly (readonly [code: SluiceErrorCode, meaning: string, text: R
   ],
   [
     "queue_full",
-    "Redis is full, nothing was written",
+    "Redis has no room",
     /\bOOM command not allowed|^OOM\b|max single record size exceeded|max (?:database|data|storage|disk) size exceeded|capacity quota exceeded/i,
   ],
   [
