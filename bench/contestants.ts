@@ -93,8 +93,8 @@ export function sluice(transport: Transport) {
 }
 
 /**
- * BullMQ over the same Redis client, which it supports beside ioredis (that was no faster). Its worker completes a
- * task and fetches the next in one script; it has no batches of its own but `addBulk`.
+ * BullMQ over the same Redis client, which it supports beside ioredis. Its worker completes a task and fetches the
+ * next in one script; it has no batches of its own but `addBulk`.
  */
 export function bullmq(redisUrl: string) {
   const contestant =
