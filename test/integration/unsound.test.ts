@@ -146,10 +146,10 @@ describe("an entry of the list that is no task to deliver is put aside and count
   ])("a task with %s beyond reading is left out of its batch, and shows none of it", async (_, record) => {
     const queue = rig.queue({ maxAttempts: 1 });
     await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
-    await rig.command("HSET", key("tasks"), "b", `${record}`);
+    await rig.command("HSET", key("tasks"), "b", record);
     const batch = await queue.dequeue({ max: 3 });
     expect(batch.map(({ id }) => id)).toEqual(["a", "c"]);
-    await rig.command("HSET", key("tasks"), "d", `${record}`);
+    await rig.command("HSET", key("tasks"), "d", record);
     await rig.command("LPUSH", key("pending"), "d");
     const error = await queue.dequeue().catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "unexpected_reply" });
