@@ -79,17 +79,15 @@ local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)
 -- What a changing record says, and the text behind its first line (a result or an error). Nothing where
 -- there is no record, or one beyond reading: the task then begins anew.
 local function parse(record)
-  local task = {}
-  local stop = string.find(record or '', '\n', 1, true)
+  local stop = record and string.find(record, '\n', 1, true)
   if not stop then
-    return task, ''
-  end
-  local letters
-  task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
-    string.match(string.sub(record, 1, stop - 1), CHANGING)
-  if not letters then
     return {}, ''
   end
+  local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+  if not v then
+    return {}, ''
+  end
+  local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
   if letters ~= '' then
     parse_letters(task, letters)
   end
@@ -108,12 +106,16 @@ local function parse_with(fixed, record)
   return task, text
 end
 
+-- In the order in which a changing record has them.
+local LETTERS = { 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }
+
 -- The changing record of a task.
 local function format(task, text)
   local letters = ''
-  for _, letter in ipairs({ 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }) do
-    if task[letter] then
-      letters = letters .. ';' .. letter .. '=' .. task[letter]
+  for i = 1, #LETTERS do
+    local value = task[LETTERS[i]]
+    if value then
+      letters = letters .. ';' .. LETTERS[i] .. '=' .. value
     end
   end
   local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }

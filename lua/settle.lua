@@ -122,7 +122,7 @@ for i = 1, count do
     open[id] = { task = task, text = old_text }
   end
   local task = open[id].task
-  local receipt = table.concat({ lease, token, outcome }, ',')
+  local receipt = lease .. ',' .. token .. ',' .. outcome
   if newer(records[i]) then
     reply[i + 1] = { 'newer', '', 0, 0 }
   elseif task.s ~= 'w' or task.n ~= lease or task.k ~= token then

@@ -42,17 +42,15 @@ return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
-local task = {}
-local stop = string.find(record or '', '\\n', 1, true)
+local stop = record and string.find(record, '\\n', 1, true)
 if not stop then
-return task, ''
-end
-local letters
-task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
-string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not letters then
 return {}, ''
 end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
 if letters ~= '' then
 parse_letters(task, letters)
 end
@@ -68,11 +66,13 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
+local LETTERS = { 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }
 local function format(task, text)
 local letters = ''
-for _, letter in ipairs({ 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }) do
-if task[letter] then
-letters = letters .. ';' .. letter .. '=' .. task[letter]
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
@@ -181,8 +181,8 @@ redis.call('ZADD', delayed, due, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "bede5b5cf4ba007ba8a9d69cb357ced571ecf7c6",
-  keyLockingSha1: "8d1fbbce335d50430193d54bd372f8186dd33f62",
+  sha1: "3ef46247d0522067c8e0cf154ec36c46af6e311c",
+  keyLockingSha1: "6e39d8e84249512641cf229a3c8ca95aad8ccd47",
 };
 
 export const count: Script = {
@@ -302,17 +302,15 @@ return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
-local task = {}
-local stop = string.find(record or '', '\\n', 1, true)
+local stop = record and string.find(record, '\\n', 1, true)
 if not stop then
-return task, ''
-end
-local letters
-task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
-string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not letters then
 return {}, ''
 end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
 if letters ~= '' then
 parse_letters(task, letters)
 end
@@ -328,11 +326,13 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
+local LETTERS = { 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }
 local function format(task, text)
 local letters = ''
-for _, letter in ipairs({ 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }) do
-if task[letter] then
-letters = letters .. ';' .. letter .. '=' .. task[letter]
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
@@ -712,8 +712,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "afc40e3bc4eb44b72b4a2741e564d86eace6ec90",
-  keyLockingSha1: "7c50dcd5fbf217c9b449cacccacb88d6bb6ffc59",
+  sha1: "0062a8c311fcc5fa621f701bbc99b0cb6807e7d9",
+  keyLockingSha1: "2b8b1686dae27ebd86e9a921718d03ce2937b156",
 };
 
 export const enqueue: Script = {
@@ -753,27 +753,27 @@ return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
-local task = {}
-local stop = string.find(record or '', '\\n', 1, true)
+local stop = record and string.find(record, '\\n', 1, true)
 if not stop then
-return task, ''
-end
-local letters
-task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
-string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not letters then
 return {}, ''
 end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
 if letters ~= '' then
 parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local LETTERS = { 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }
 local function format(task, text)
 local letters = ''
-for _, letter in ipairs({ 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }) do
-if task[letter] then
-letters = letters .. ';' .. letter .. '=' .. task[letter]
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
@@ -902,8 +902,8 @@ reply[i + 1] = created[i]
 end
 return reply
 `,
-  sha1: "325a24ce9b90630783dac82fd845c8be19193bc2",
-  keyLockingSha1: "6b81b4ac49b09ca01ebccf4cd326e5c20ebecfe4",
+  sha1: "c42a355875aa08ea9ebf96a879e22616abc7e857",
+  keyLockingSha1: "e95f864a81662bf9ddc889016b1feef90e2c22c1",
 };
 
 export const forget: Script = {
@@ -961,17 +961,15 @@ return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
-local task = {}
-local stop = string.find(record or '', '\\n', 1, true)
+local stop = record and string.find(record, '\\n', 1, true)
 if not stop then
-return task, ''
-end
-local letters
-task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
-string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not letters then
 return {}, ''
 end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
 if letters ~= '' then
 parse_letters(task, letters)
 end
@@ -1004,8 +1002,8 @@ end
 local due = redis.call('ZSCORE', delayed, id)
 return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
 `,
-  sha1: "023853a631dc0f409559eab0441fc783264fbda4",
-  keyLockingSha1: "13cd9dc843a4c5bb128f3998595b98b0088561dc",
+  sha1: "fc902feccb29ed81a431e0750b9920353ea72df5",
+  keyLockingSha1: "aaa4367d844879c24a6de7ccfa79aca8fe6a02e3",
 };
 
 export const queues: Script = {
@@ -1109,27 +1107,27 @@ return into
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
-local task = {}
-local stop = string.find(record or '', '\\n', 1, true)
+local stop = record and string.find(record, '\\n', 1, true)
 if not stop then
-return task, ''
-end
-local letters
-task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
-string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not letters then
 return {}, ''
 end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
 if letters ~= '' then
 parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local LETTERS = { 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }
 local function format(task, text)
 local letters = ''
-for _, letter in ipairs({ 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }) do
-if task[letter] then
-letters = letters .. ';' .. letter .. '=' .. task[letter]
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
@@ -1302,7 +1300,7 @@ local task, old_text = parse(records[i])
 open[id] = { task = task, text = old_text }
 end
 local task = open[id].task
-local receipt = table.concat({ lease, token, outcome }, ',')
+local receipt = lease .. ',' .. token .. ',' .. outcome
 if newer(records[i]) then
 reply[i + 1] = { 'newer', '', 0, 0 }
 elseif task.s ~= 'w' or task.n ~= lease or task.k ~= token then
@@ -1323,8 +1321,8 @@ end
 write_deadlines()
 return reply
 `,
-  sha1: "65c59a0fb86bd7841bc2090fc26b1c40b5581afe",
-  keyLockingSha1: "5545f88388df362d075ff41950df27364d729ad9",
+  sha1: "30e48407c685154bc2f4aec368db1e6f76232185",
+  keyLockingSha1: "36b5a760f6f2ef54997c4206eac6df656ec3484e",
 };
 
 export const sweep: Script = {
@@ -1368,17 +1366,15 @@ return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
-local task = {}
-local stop = string.find(record or '', '\\n', 1, true)
+local stop = record and string.find(record, '\\n', 1, true)
 if not stop then
-return task, ''
-end
-local letters
-task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l, letters =
-string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not letters then
 return {}, ''
 end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
 if letters ~= '' then
 parse_letters(task, letters)
 end
@@ -1394,11 +1390,13 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
+local LETTERS = { 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }
 local function format(task, text)
 local letters = ''
-for _, letter in ipairs({ 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }) do
-if task[letter] then
-letters = letters .. ';' .. letter .. '=' .. task[letter]
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
@@ -1568,6 +1566,6 @@ local promoted = promote(pending, delayed, now, most)
 more = more or reclaimed + rejected == most or promoted == most
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "abedd7981f44896d28ab03f3ab472dd6b26d17da",
-  keyLockingSha1: "08714ebcae63994cfa82752946cfed593b23b44a",
+  sha1: "d9915715c078d588528573097329c43cab0856df",
+  keyLockingSha1: "c02593e3d54adf252b174a4e1ab764eda40d1982",
 };
