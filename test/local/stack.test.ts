@@ -65,7 +65,10 @@ test("a stack whose process is killed leaves no process behind", async () => {
 test("what the Worker needs while it runs stands in the folder of the stack", async () => {
   const { program } = await startProgram();
   try {
-    expect(readdirSync(join(folder, "worker"))).toEqual([expect.stringMatching(/^miniflare-/)]);
+    // One or two, as miniflare starts a second instance for its proxy at its own time.
+    const kept = readdirSync(join(folder, "worker"));
+    expect(kept).not.toEqual([]);
+    expect(kept.filter((name) => !name.startsWith("miniflare-"))).toEqual([]);
   } finally {
     program.kill("SIGTERM");
     await once(program, "exit");
