@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -8,7 +9,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { readConfig } from "../config.ts";
 import { createApp } from "../http/app.ts";
 import { startDatabase } from "../local/stack/database.ts";
-import { freePort } from "../local/stack/port.ts";
+import { onFreePort } from "../local/stack/port.ts";
 import { askedToEnd, Running } from "../local/stack/running.ts";
 import { sweep } from "../queue/sweep.ts";
 import { upstash } from "../transport/upstash.ts";
@@ -62,12 +63,11 @@ export const dev: Subcommand = {
 
 async function start(running: Running, options: Options, env: Environment): Promise<string[]> {
   const redisUrl = options.redis ?? (env["REDIS_URL"] || undefined);
-  const gatewayPort = options.gatewayPort ?? (await freePort(8079));
-  const { gateway } = await onPort("--gateway-port", gatewayPort, () =>
+  const { gateway } = await onPort("--gateway-port", options.gatewayPort, () =>
     startDatabase(running, {
       redisUrl,
       folder: options.data ?? temporaryFolder(running),
-      port: gatewayPort,
+      port: options.gatewayPort ?? { preferred: 8079 },
       log: (line) => process.stderr.write(`${line}\n`),
     }),
   );
@@ -82,10 +82,17 @@ async function start(running: Running, options: Options, env: Environment): Prom
   });
   const transport = upstash({ url: gateway.url, token: gateway.token });
 
-  const server = createAdaptorServer({ fetch: createApp({ transport, tokens, cronSecret, prefix }).fetch });
-  const port = options.port ?? (await freePort(8787));
-  server.listen(port, "127.0.0.1");
-  await onPort("--port", port, () => once(server, "listening"));
+  const app = createApp({ transport, tokens, cronSecret, prefix });
+  const listen = async (port: number) => {
+    const server = createAdaptorServer({ fetch: app.fetch });
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    return server;
+  };
+  const server = await onPort("--port", options.port, () =>
+    options.port === undefined ? onFreePort(8787, listen) : listen(options.port),
+  );
+  const { port } = server.address() as AddressInfo;
   running.add(() => server.close());
 
   const sweeping = setInterval(() => {

@@ -18,13 +18,15 @@ export function readPort(option: string, given: string | undefined): number | un
  */
 export async function onPort<Served>(
   option: string,
-  port: number,
+  port: number | undefined,
   start: () => Promise<Served>,
 ): Promise<Served> {
   try {
     return await start();
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    if (port === undefined || !(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) {
+      throw error;
+    }
     throw new Error(`port ${port} is in use; choose another with ${option} <number>, 0 for any free one`, {
       cause: error,
     });

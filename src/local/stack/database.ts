@@ -3,6 +3,7 @@ import { listQueues } from "../../queue/registry.ts";
 import { resp } from "../../transport/resp.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
 import { RedisUnavailable } from "../gateway/redis.ts";
+import { onFreePort } from "./port.ts";
 import { startRedisServer } from "./redis.ts";
 import type { Running } from "./running.ts";
 import { StackError } from "./stack-error.ts";
@@ -12,8 +13,8 @@ export interface DatabaseOptions {
   readonly redisUrl?: string | undefined;
   /** Where a redis-server of its own keeps its data. */
   readonly folder: string;
-  /** The gateway's port; 0 for any free one. */
-  readonly port: number;
+  /** The gateway's port, 0 for any free one; or the one to take where it is free. */
+  readonly port: number | { readonly preferred: number | undefined };
   readonly log: (line: string) => void;
 }
 
@@ -32,7 +33,9 @@ export async function startDatabase(running: Running, options: DatabaseOptions):
     throw new StackError("REDIS_URL must be a URL that begins with redis:// or rediss://");
   }
   try {
-    const gateway = await startGateway({ redisUrl, port: options.port, log: options.log });
+    const start = (port: number) => startGateway({ redisUrl, port, log: options.log });
+    const { port } = options;
+    const gateway = await (typeof port === "number" ? start(port) : onFreePort(port.preferred, start));
     running.add(() => gateway.close());
     return { redisUrl, gateway };
   } catch (error) {

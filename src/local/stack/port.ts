@@ -15,6 +15,25 @@ export async function freePort(preferred?: number): Promise<number> {
   throw new Error(`no free port found between ${firstPort} and ${lastPort}`);
 }
 
+/**
+ * Starts what listens on a port: the preferred one where it is free, else another; also where somebody else
+ * was faster to take it.
+ */
+export async function onFreePort<Served>(
+  preferred: number | undefined,
+  start: (port: number) => Promise<Served>,
+): Promise<Served> {
+  for (let tries = 1; ; tries++) {
+    const port = await freePort(tries === 1 ? preferred : undefined);
+    try {
+      return await start(port);
+    } catch (error) {
+      const taken = error instanceof Error && /EADDRINUSE|address already in use/i.test(error.message);
+      if (!taken || tries === 5) throw error;
+    }
+  }
+}
+
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   try {

@@ -5,7 +5,7 @@ import type { Scope, TokenEntry } from "../../http/auth.ts";
 import type { SweepReport } from "../../queue/sweep.ts";
 import { type Database, removeKeys, startDatabase } from "./database.ts";
 import { startCron } from "./cron.ts";
-import { freePort } from "./port.ts";
+import { onFreePort } from "./port.ts";
 import type { Running } from "./running.ts";
 import { startLocalWorker } from "./worker.ts";
 
@@ -43,7 +43,7 @@ export async function startStack(running: Running, options: StackOptions): Promi
   const database = await startDatabase(running, {
     redisUrl,
     folder: join(folder, "redis"),
-    port: await freePort(ports.gateway),
+    port: { preferred: ports.gateway },
     log: (line) => log(`gateway: ${line}`),
   });
   const { gateway } = database;
@@ -55,9 +55,8 @@ export async function startStack(running: Running, options: StackOptions): Promi
   }
 
   const tokens = { enqueue: newToken("enqueue"), consume: newToken("consume"), all: newToken("all") };
-  const worker = await startLocalWorker({
+  const workerOptions = {
     config,
-    port: await freePort(ports.worker),
     bindings: {
       UPSTASH_REDIS_REST_URL: gateway.url,
       UPSTASH_REDIS_REST_TOKEN: gateway.token,
@@ -70,8 +69,9 @@ export async function startStack(running: Running, options: StackOptions): Promi
     },
     folder: join(folder, "worker"),
     logFile: join(folder, "worker.log"),
-    log: (line) => log(`Worker: ${sweepWords(line) ?? line}`),
-  });
+    log: (line: string) => log(`Worker: ${sweepWords(line) ?? line}`),
+  };
+  const worker = await onFreePort(ports.worker, (port) => startLocalWorker({ ...workerOptions, port }));
   running.addChild("the Worker", worker.child);
 
   const cronjobs = startCron(worker.url, worker.crons, { fired: cron, failed: log });
