@@ -5,7 +5,7 @@ import type { Scope, TokenEntry } from "../../http/auth.ts";
 import type { SweepReport } from "../../queue/sweep.ts";
 import { type Database, removeKeys, startDatabase } from "./database.ts";
 import { startCron } from "./cron.ts";
-import { onFreePort } from "./port.ts";
+import { freePort } from "./port.ts";
 import type { Running } from "./running.ts";
 import { startLocalWorker } from "./worker.ts";
 
@@ -71,7 +71,13 @@ export async function startStack(running: Running, options: StackOptions): Promi
     logFile: join(folder, "worker.log"),
     log: (line: string) => log(`Worker: ${sweepWords(line) ?? line}`),
   };
-  const worker = await onFreePort(ports.worker, (port) => startLocalWorker({ ...workerOptions, port }));
+  // wrangler waits for ever where its port is taken at the last moment. So only the stack whose gateway has
+  // its preferred port, which is one, prefers a port for its Worker too.
+  const first = new URL(gateway.url).port === String(ports.gateway);
+  const worker = await startLocalWorker({
+    ...workerOptions,
+    port: await freePort(first ? ports.worker : undefined),
+  });
   running.addChild("the Worker", worker.child);
 
   const cronjobs = startCron(worker.url, worker.crons, { fired: cron, failed: log });
