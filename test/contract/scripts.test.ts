@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { SluiceError } from "../../src/index.ts";
 import { queueKeys } from "../../src/queue/keys.ts";
+import { RECORD_DEFAULTS } from "../../src/queue/record.ts";
 import * as bindings from "../../src/queue/scripts.ts";
 import type { Reply } from "../../src/queue/transport.ts";
 
@@ -55,6 +56,16 @@ describe("the script table says what the Lua says", () => {
     ]);
     expect(call.keys).toEqual(["p:{q}:pending", "p:{q}:delayed", "p:{q}:tasks"]);
     expect(call.args).toEqual(["7", "a", "", "\nj1", "b", "+5", "\nj2"]);
+  });
+});
+
+test("what an absent option means is the same in Lua and in TypeScript", () => {
+  const prelude = readFileSync(new URL("_prelude.lua", folder), "utf8");
+  const constant = (name: string) => Number(new RegExp(`^local ${name} = (\\d+)$`, "m").exec(prelude)?.[1]);
+  expect(RECORD_DEFAULTS).toEqual({
+    maxAttempts: constant("DEFAULT_MAX_ATTEMPTS"),
+    resultTtl: constant("DEFAULT_RESULT_TTL"),
+    deadTtl: constant("DEFAULT_DEAD_TTL"),
   });
 });
 
