@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dollars } from "../../src/local/index.ts";
+import { openStream } from "./event-stream.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 let stack: Stack;
@@ -94,6 +95,53 @@ test("PING, INFO and what waits are free, and so is what never runs", async () =
     "redis.call('PING') redis.call('BLPOP', 'x', 1) redis.pcall('NOPE') redis.pcall('GET') redis.pcall('SUBSCRIBE', 'x')";
   expect(await bill(["EVAL", inside, 0])).toEqual({ commands: 1, byCommand: { EVAL: 1 } });
   expect(await redisCalls()).toEqual({ EVAL: 1 });
+});
+
+test("a stream counts 1 when it opens, however many channels it has and messages it brings", async () => {
+  const streams = [];
+  for (const path of ["/subscribe/a/b", "/psubscribe/*/c*", "/monitor"]) {
+    streams.push(await openStream(stack, path));
+  }
+  await bill(
+    [
+      ["PUBLISH", "a", "1"],
+      ["PUBLISH", "b", "2"],
+    ],
+    "/pipeline",
+  );
+  const events = [4, 4, 3];
+  for (const [index, stream] of streams.entries()) await stream.take(events[index] as number);
+  const { commands, byCommand } = stack.gateway.usage();
+  expect({ commands, byCommand }).toEqual({
+    commands: 5,
+    byCommand: { MONITOR: 1, PSUBSCRIBE: 1, PUBLISH: 2, SUBSCRIBE: 1 },
+  });
+  expect(await redisCalls()).toEqual(byCommand);
+  for (const stream of streams) stream.close();
+});
+
+test("PUBLISH counts 1, by itself, in a transaction and in a script, and is delivered", async () => {
+  const stream = await openStream(stack, "/subscribe/chat");
+  const source = "#!lua flags=allow-key-locking\nfor i = 1, 2 do redis.call('PUBLISH', 'chat', ARGV[1]) end";
+  await bill(["PUBLISH", "chat", "a"]);
+  await bill([["PUBLISH", "chat", "b"]], "/multi-exec");
+  expect(await bill(["EVAL", source, 0, "c"])).toEqual({
+    commands: 8,
+    byCommand: { EVAL: 1, EXEC: 1, MULTI: 1, PUBLISH: 4, SUBSCRIBE: 1 },
+  });
+  expect(await redisCalls()).toEqual(stack.gateway.usage().byCommand);
+  expect(await stream.take(5)).toEqual([
+    "subscribe,chat,1",
+    ...["a", "b", "c", "c"].map((message) => `message,chat,${message}`),
+  ]);
+  expect(stack.gateway.usage().bytesOut).toBe(
+    "data: subscribe,chat,1\n\n".length +
+      4 * "data: message,chat,a\n\n".length +
+      '{"result":1}'.length +
+      '[{"result":1}]'.length +
+      '{"result":null}'.length,
+  );
+  stream.close();
 });
 
 test("what Redis says about a script that is no Lua costs nothing more", async () => {

@@ -323,7 +323,7 @@ describe("headers", () => {
     ]);
     expect(await refused({ "Upstash-Response-Format": "xml" })).toEqual([
       400,
-      { error: "ERR Upstash-Response-Format xml is not supported here, only json" },
+      { error: "ERR Upstash-Response-Format xml is not supported, only json and resp2" },
     ]);
     expect(await refused({ "Upstash-Response-Format": "json" })).toEqual([200, { result: null }]);
   });

@@ -1,6 +1,6 @@
 import { connectRedis, type RedisConnection } from "../../src/local/gateway/redis.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../src/local/index.ts";
-import { startRedis } from "../support/redis.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
 
 export const token = "standard-token";
 export const readOnlyToken = "read-only-token";
@@ -14,6 +14,7 @@ export interface RestReply {
 
 export interface Stack {
   readonly gateway: Gateway;
+  readonly redis: TestRedis;
   /** The same Redis without the gateway. */
   readonly direct: RedisConnection;
   /** One request by the standard token; a body that is no string is sent as JSON. */
@@ -28,6 +29,7 @@ export async function startStack(options: Partial<GatewayOptions> = {}): Promise
   const gateway = await startGateway({ redisUrl: redis.url, token, readOnlyToken, ...options });
   return {
     gateway,
+    redis,
     direct,
     rest: (path, body, init) => rest(gateway.url, path, body, init),
     async stop() {

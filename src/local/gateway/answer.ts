@@ -1,16 +1,23 @@
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Hit, scriptSha } from "./faults.ts";
+import type { Feed } from "./feed.ts";
 import { RedisUnavailable } from "./redis.ts";
-import { errorJson, type Outcome, outcomeJson } from "./reply.ts";
+import { arrayResp2, errorJson, type Outcome, outcomeJson, outcomeResp2 } from "./reply.ts";
 import type { RestRequest } from "./request.ts";
 import type { Command, Rights, Runner } from "./run.ts";
 
-/** What goes back over HTTP. `cut` breaks the connection before the body, or in its middle. */
+/**
+ * What goes back over HTTP. `cut` breaks the connection before the body, or in its middle: that of a
+ * stream is the first event behind the confirmation.
+ */
 export interface Answer {
   readonly status: number;
-  readonly body: string;
+  readonly body: string | Buffer | Feed;
   readonly contentType?: string;
   readonly cut?: "before" | "within";
+  /** Told how many bytes of the body went out, unless it is cut. */
+  readonly sent?: (bytes: number) => void;
 }
 
 const cutBefore: Answer = { status: 500, body: "", cut: "before" };
@@ -34,7 +41,7 @@ export async function answerFaulty(
     case "cut":
       return cutBefore;
     case "hold":
-      hit.hold(run);
+      hit.hold(async () => drop(await run()));
       return cutBefore;
     case "lose-reply":
       return { ...(await run()), cut: "before" };
@@ -46,6 +53,7 @@ export async function answerFaulty(
     case "duplicate": {
       const first = await run();
       const second = await run();
+      drop(fault.answer === "first" ? second : first);
       return fault.answer === "first" ? first : second;
     }
     case "http":
@@ -72,11 +80,17 @@ export async function answer(
 ): Promise<Answer> {
   const { form, commands } = request;
   try {
+    if (form === "stream") {
+      const [command] = commands as readonly [Command];
+      const opened = instead(command) ?? (await runner.open(command, rights));
+      if (opened instanceof Readable) return { status: 200, body: opened, contentType: "text/event-stream" };
+      return { status: 400, body: outcomeJson(opened, "json") };
+    }
     if (form === "multi-exec") {
       const refusal = commands.map(instead).find((outcome) => outcome !== undefined);
       const outcomes = refusal ?? (await runner.transaction(commands, rights));
       if (Array.isArray(outcomes)) return answerWith(request, outcomes);
-      return { status: 400, body: outcomeJson(outcomes, "plain") };
+      return { status: 400, body: outcomeJson(outcomes, "json") };
     }
     const running = commands.map(async (command) => instead(command) ?? (await runner.run(command, rights)));
     return answerWith(request, await Promise.all(running));
@@ -86,11 +100,22 @@ export async function answer(
   }
 }
 
-function answerWith({ form, encoding }: RestRequest, outcomes: readonly Outcome[]): Answer {
-  if (form !== "single")
-    return { status: 200, body: `[${outcomes.map((one) => outcomeJson(one, encoding)).join(",")}]` };
-  const [outcome] = outcomes as [Outcome];
-  return { status: failed(outcome) ? 400 : 200, body: outcomeJson(outcome, encoding) };
+function answerWith({ form, format }: RestRequest, outcomes: readonly Outcome[]): Answer {
+  const [first] = outcomes as [Outcome];
+  const single = form === "single";
+  const status = single && failed(first) ? 400 : 200;
+  if (format === "resp2") {
+    const replies = outcomes.map(outcomeResp2);
+    const body = single ? Buffer.concat(replies) : arrayResp2(replies);
+    return { status, body, contentType: "application/octet-stream" };
+  }
+  const replies = outcomes.map((outcome) => outcomeJson(outcome, format)).join(",");
+  return { status, body: single ? replies : `[${replies}]` };
 }
 
 const failed = (outcome: Outcome): boolean => "error" in outcome || outcome.reply instanceof Error;
+
+/** Of an answer that nobody gets, the connection is closed. */
+export function drop({ body }: Answer): void {
+  if (body instanceof Readable) body.destroy();
+}

@@ -24,7 +24,7 @@ const faultSchema = v.variant("kind", [
   v.strictObject({ kind: v.literal("cut"), match }),
   /** All commands run; the connection breaks before a byte of the reply. */
   v.strictObject({ kind: v.literal("lose-reply"), match }),
-  /** All commands run; the connection breaks in the middle of the reply's body. */
+  /** All commands run; the connection breaks in the middle of the reply's body, of a stream's first event. */
   v.strictObject({ kind: v.literal("cut-body"), match }),
   /** Everything runs, so many milliseconds late. */
   v.strictObject({ kind: v.literal("delay"), ms: v.pipe(v.number(), v.minValue(0)), match }),

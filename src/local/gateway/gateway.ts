@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { answerAdmin, isAdminPath } from "./admin.ts";
 import { type Answer, answer, answerFaulty } from "./answer.ts";
@@ -11,6 +11,7 @@ import { errorJson } from "./reply.ts";
 import { BadRequest, readBody, readRequest } from "./request.ts";
 import { type Rights, Runner } from "./run.ts";
 import { Scripts, type StrictKeys } from "./scripts.ts";
+import { send } from "./send.ts";
 import { Meter, type Usage } from "./usage.ts";
 
 export interface GatewayOptions {
@@ -84,8 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const answered = hit
         ? await answerFaulty(runner, asked, rights, hit)
         : await answer(runner, asked, rights);
-      meter.response(answered.cut ? 0 : Buffer.byteLength(answered.body));
-      return answered;
+      return { ...answered, sent: (bytes) => meter.response(bytes) };
     };
 
     const server = createServer({ keepAliveTimeout: keepAlive }, (request, response) => {
@@ -119,27 +119,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   } catch (error) {
     redis.close();
     throw error;
-  }
-}
-
-/** Told to clients that send none, so that they have one to send. */
-const firstSyncToken = randomBytes(12).toString("base64url");
-
-function send(request: IncomingMessage, response: ServerResponse, answered: Answer): void {
-  if (answered.cut === "before") {
-    request.socket.destroy();
-    return;
-  }
-  const body = Buffer.from(answered.body);
-  response.writeHead(answered.status, {
-    "content-type": answered.contentType ?? "application/json",
-    "content-length": body.length,
-    "upstash-sync-token": request.headers["upstash-sync-token"] || firstSyncToken,
-  });
-  if (answered.cut === "within") {
-    response.write(body.subarray(0, body.length / 2), () => request.socket.destroy());
-  } else {
-    response.end(request.method === "HEAD" ? undefined : body);
   }
 }
 

@@ -1,4 +1,5 @@
 import { createClient, ErrorReply, RESP_TYPES } from "@redis/client";
+import { type Feed, feedOf, startFeed } from "./feed.ts";
 
 /** An argument as it goes to Redis. */
 export type Argument = string | Buffer;
@@ -19,7 +20,7 @@ export class RedisUnavailable extends Error {
  */
 export const isInteger = (text: string): boolean => /^-?\d+$/.test(text);
 
-/** One pipelining connection to Redis, which reconnects by itself. */
+/** One pipelining connection to Redis, which reconnects by itself, and the feeds beside it. */
 export interface RedisConnection {
   /**
    * Sends one command. Commands run in the order in which they were sent.
@@ -32,16 +33,21 @@ export interface RedisConnection {
    * @returns the reply of EXEC
    */
   transaction(commands: readonly (readonly Argument[])[]): Promise<RedisReply>;
+  /**
+   * Opens a connection of its own for SUBSCRIBE, PSUBSCRIBE or MONITOR. It does not reconnect.
+   * @returns Redis's error when it refuses the command
+   * @throws {RedisUnavailable} when Redis does not answer
+   */
+  feed(command: readonly Argument[]): Promise<Feed | Error>;
+  /** Ends the connection and all feeds. */
   close(): void;
 }
 
-/**
- * Connects to Redis.
- * @throws {RedisUnavailable} when Redis does not answer
- */
-export async function connectRedis(url: string, log: (line: string) => void): Promise<RedisConnection> {
-  let connected = false;
-  const client = createClient({
+export type RedisClient = ReturnType<typeof newClient>;
+
+/** @param reconnect as {@link createClient} has it: in how many ms to try again, false for never */
+const newClient = (url: string, reconnect: (retries: number, cause: Error) => number | Error | false) =>
+  createClient({
     url,
     RESP: 2,
     // So that commands fail at once while Redis is away, and none is sent again after a reconnect.
@@ -52,10 +58,36 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
       timeout: 0,
       typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.NUMBER]: String },
     },
-    socket: {
-      reconnectStrategy: (retries, cause) => (connected ? Math.min(2 ** retries * 20, 500) : cause),
-    },
+    socket: { reconnectStrategy: reconnect },
   });
+
+/** @throws {RedisUnavailable} when Redis does not answer */
+async function connect(client: RedisClient): Promise<void> {
+  try {
+    await client.connect();
+  } catch (error) {
+    client.destroy();
+    const reason = error instanceof Error && error.message !== "" ? error.message : String(error);
+    throw new RedisUnavailable(`Redis does not answer: ${reason}`);
+  }
+}
+
+/**
+ * Redis's own error, as a reply.
+ * @throws {RedisUnavailable} for any other
+ */
+function errorReply(error: unknown): Error {
+  if (error instanceof ErrorReply && !error.message.startsWith("LOADING ")) return error;
+  throw new RedisUnavailable(error instanceof Error ? error.message : String(error));
+}
+
+/**
+ * Connects to Redis.
+ * @throws {RedisUnavailable} when Redis does not answer
+ */
+export async function connectRedis(url: string, log: (line: string) => void): Promise<RedisConnection> {
+  let connected = false;
+  const client = newClient(url, (retries, cause) => (connected ? Math.min(2 ** retries * 20, 500) : cause));
   let away = false;
   client.on("error", (error: Error) => {
     if (connected && !away) log(`Redis is away: ${error.message || error.name}`);
@@ -65,21 +97,12 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
     if (away) log("Redis is back");
     away = false;
   });
-  try {
-    await client.connect();
-  } catch (error) {
-    client.destroy();
-    const reason = error instanceof Error && error.message !== "" ? error.message : String(error);
-    throw new RedisUnavailable(`Redis does not answer: ${reason}`);
-  }
+  await connect(client);
   connected = true;
 
   const send = (command: readonly Argument[]): Promise<RedisReply> =>
-    client.sendCommand<RedisReply>(command as Argument[]).catch((error) => {
-      const isReply = error instanceof ErrorReply;
-      if (isReply && !error.message.startsWith("LOADING ")) return error;
-      throw new RedisUnavailable(error instanceof Error ? error.message : String(error));
-    });
+    client.sendCommand<RedisReply>(command as Argument[]).catch(errorReply);
+  const feeds = new Set<Feed>();
 
   return {
     send,
@@ -89,6 +112,23 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
       const replies = await Promise.all([["MULTI"], ...commands, ["EXEC"]].map(send));
       return replies.at(-1) as RedisReply;
     },
-    close: () => client.destroy(),
+    async feed(command) {
+      const own = newClient(url, () => false);
+      const feed = feedOf(own);
+      feeds.add(feed);
+      feed.once("close", () => feeds.delete(feed));
+      try {
+        await connect(own);
+        await startFeed(feed, own, command);
+        return feed;
+      } catch (error) {
+        feed.destroy();
+        return errorReply(error);
+      }
+    },
+    close() {
+      for (const feed of feeds) feed.destroy();
+      client.destroy();
+    },
   };
 }

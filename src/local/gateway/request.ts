@@ -1,13 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import type { Argument } from "./redis.ts";
-import type { Encoding } from "./reply.ts";
+import type { Format } from "./reply.ts";
 import type { Command } from "./run.ts";
 
 /** What one request of the REST protocol asks for. */
 export interface RestRequest {
-  readonly form: "single" | "pipeline" | "multi-exec";
+  /** `stream`: what the one command makes Redis send is to be streamed. */
+  readonly form: "single" | "pipeline" | "multi-exec" | "stream";
   readonly commands: readonly Command[];
-  readonly encoding: Encoding;
+  /** Not that of a stream, which has its own. */
+  readonly format: Format;
 }
 
 /** A request that is not understood. */
@@ -47,7 +49,7 @@ export function readRequest(
   headers: IncomingMessage["headers"],
   body: Buffer,
 ): RestRequest {
-  const encoding = readEncoding(headers);
+  const format = readFormat(headers);
   const withBody = method === "POST" || method === "PUT";
   if (url.pathname === "/pipeline" || url.pathname === "/multi-exec") {
     const form = url.pathname === "/pipeline" ? "pipeline" : "multi-exec";
@@ -56,26 +58,41 @@ export function readRequest(
     if (!Array.isArray(list) || list.length === 0) {
       throw new BadRequest(400, `ERR /${form} takes a JSON array of commands, at least one`);
     }
-    return { form, commands: list.map(readCommand), encoding };
+    // As Upstash has it, a transaction answers in JSON even to those who ask for RESP2.
+    const answered = form === "multi-exec" && format === "resp2" ? "json" : format;
+    return { form, commands: list.map(readCommand), format: answered };
   }
   if (url.pathname === "/" && withBody) {
-    return { form: "single", commands: [readCommand(parseJson(body))], encoding };
+    return { form: "single", commands: [readCommand(parseJson(body))], format };
   }
-  return { form: "single", commands: [readPath(url, withBody ? body : Buffer.alloc(0))], encoding };
+  const none = Buffer.alloc(0);
+  const [, stream] = /^\/(p?subscribe|monitor)(?:\/|$)/i.exec(url.pathname) ?? [];
+  if (stream === undefined) {
+    return { form: "single", commands: [readPath(url, withBody ? body : none)], format };
+  }
+  if (method !== "GET" && method !== "POST") throw new BadRequest(405, `ERR /${stream} takes GET or POST`);
+  if (!/(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(headers.accept ?? "")) {
+    throw new BadRequest(400, `ERR /${stream} is a stream, it takes the header Accept: text/event-stream`);
+  }
+  // Without the body: Upstash's own client sends the empty command of its form.
+  return { form: "stream", commands: [readPath(url, none)], format };
 }
 
-function readEncoding(headers: IncomingMessage["headers"]): Encoding {
-  const encoding = headers["upstash-encoding"] ?? "";
-  const format = headers["upstash-response-format"] ?? "json";
-  if (format !== "json") {
-    throw new BadRequest(
-      400,
-      `ERR Upstash-Response-Format ${String(format)} is not supported here, only json`,
-    );
+function readFormat(headers: IncomingMessage["headers"]): Format {
+  const encoding = String(headers["upstash-encoding"] ?? "");
+  const format = String(headers["upstash-response-format"] ?? "json");
+  if (encoding !== "" && encoding !== "base64") {
+    throw new BadRequest(400, `ERR Upstash-Encoding ${encoding} is not supported, only base64`);
   }
-  if (encoding === "base64") return "base64";
-  if (encoding === "") return "plain";
-  throw new BadRequest(400, `ERR Upstash-Encoding ${String(encoding)} is not supported, only base64`);
+  if (format !== "json" && format !== "resp2") {
+    throw new BadRequest(400, `ERR Upstash-Response-Format ${format} is not supported, only json and resp2`);
+  }
+  if (encoding === "") return format;
+  if (format === "json") return "base64";
+  throw new BadRequest(
+    400,
+    "ERR Upstash-Encoding base64 is not supported with Upstash-Response-Format resp2",
+  );
 }
 
 /** `/set/foo/bar?EX=100`: the body comes behind the path, and what follows `?` behind the body. */

@@ -1,4 +1,5 @@
 import { type CommandInfo, type CommandTable, fitsArity, isAvailable, isReadOnly } from "./commands.ts";
+import type { Feed } from "./feed.ts";
 import type { Argument, RedisConnection, RedisReply } from "./redis.ts";
 import type { Outcome } from "./reply.ts";
 import type { GatewayScript, Scripts } from "./scripts.ts";
@@ -62,16 +63,30 @@ export class Runner {
     return await Promise.all(calls.map(async (call, index) => await call.settle(replies[index] ?? null)));
   }
 
+  /**
+   * Opens the feed of SUBSCRIBE, PSUBSCRIBE or MONITOR.
+   * @returns why it is refused
+   * @throws {RedisUnavailable}
+   */
+  async open(command: Command, rights: Rights): Promise<Feed | Outcome> {
+    const name = String(command[0]);
+    const info = this.#table.find(name);
+    if (!info) return notAvailable(name);
+    if (rights === "read-only" && !isReadOnly(info)) return noPermission(name);
+    if (!fitsArity(info, command.length)) {
+      return { error: `ERR wrong number of arguments for '${name.toLowerCase()}' command` };
+    }
+    const opened = await this.#redis.feed(command);
+    this.#count(info.name, opened instanceof Error ? opened : null);
+    return opened instanceof Error ? { reply: opened } : opened;
+  }
+
   #prepare(command: Command, rights: Rights): Call | { error: string } {
     const [name, sub] = command.map(String) as [string, string?];
-    const upper = name.toUpperCase();
-    if (!this.#table.find(name)) return notAvailable(upper);
+    if (!this.#table.find(name)) return notAvailable(name);
     const info = this.#table.find(name, sub);
-    if (info && !isAvailable(info, command)) return notAvailable(upper);
-    if (rights === "read-only" && !(info && isReadOnly(info))) {
-      const text = `NOPERM this user has no permissions to run the '${name.toLowerCase()}' command or its subcommand`;
-      return { error: text };
-    }
+    if (info && !isAvailable(info, command)) return notAvailable(name);
+    if (rights === "read-only" && !(info && isReadOnly(info))) return noPermission(name);
     if (info && fitsArity(info, command.length)) {
       if (/^EVAL(SHA)?(_RO)?$/.test(info.name)) return this.#evaluate(info, command);
       if (info.name === "SCRIPT|LOAD") return this.#load(info, command);
@@ -159,5 +174,9 @@ const wasRefused = (error: string): boolean =>
   );
 
 const notAvailable = (name: string): { error: string } => ({
-  error: `ERR Command is not available: '${name}'. See https://upstash.com/docs/redis/overall/rediscompatibility for details`,
+  error: `ERR Command is not available: '${name.toUpperCase()}'. See https://upstash.com/docs/redis/overall/rediscompatibility for details`,
+});
+
+const noPermission = (name: string): { error: string } => ({
+  error: `NOPERM this user has no permissions to run the '${name.toLowerCase()}' command or its subcommand`,
 });

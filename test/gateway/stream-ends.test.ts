@@ -1,0 +1,229 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startGateway } from "../../src/local/index.ts";
+import { openStream, untilConnections } from "./event-stream.ts";
+import { rest, type Stack, startStack, token } from "./stack.ts";
+
+/** What {@link untilConnections} counts where no stream is open: the gateway's and the test's own. */
+const idle = 2;
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  stack.gateway.faults.clear();
+  stack.gateway.resetUsage();
+  await untilConnections(stack, idle);
+});
+
+const stream = (path: string) => openStream(stack, path);
+const publish = (message: string) => stack.direct.send(["PUBLISH", "chat", message]);
+const sse = { accept: "text/event-stream" };
+
+describe("the connection to Redis of a stream is closed", () => {
+  test.each(["/subscribe/chat", "/psubscribe/c*", "/monitor"])(
+    "when the client of %s goes away",
+    async (path) => {
+      const streams = await Promise.all(Array.from({ length: 20 }, () => stream(path)));
+      await untilConnections(stack, idle + 20);
+      for (const one of streams.splice(0, 19)) one.close();
+      await untilConnections(stack, idle + 1);
+      for (const one of streams) one.close();
+      await untilConnections(stack, idle);
+    },
+  );
+
+  test("when the client goes away before the stream is open", async () => {
+    const fault = stack.gateway.faults.add({ kind: "delay", ms: 100 });
+    const client = new AbortController();
+    const response = fetch(`${stack.gateway.url}/subscribe/chat`, {
+      headers: { ...sse, authorization: `Bearer ${token}` },
+      signal: client.signal,
+    });
+    while (fault.hits === 0) await sleep(5);
+    client.abort();
+    await expect(response).rejects.toThrow(/abort/);
+    while (stack.gateway.usage().commands === 0) await sleep(5);
+    await untilConnections(stack, idle);
+  });
+
+  test("when the gateway is closed", async () => {
+    const gateway = await startGateway({ redisUrl: stack.redis.url, token });
+    const streams = await Promise.all(
+      ["/subscribe/a/b", "/psubscribe/*", "/monitor"].map((path) => openStream({ gateway }, path)),
+    );
+    await untilConnections(stack, idle + 4);
+    const opening = openStream({ gateway }, "/subscribe/late").catch(() => undefined);
+    await gateway.close();
+    await untilConnections(stack, idle);
+    const last = await opening;
+    for (const one of last ? [...streams, last] : streams) {
+      while (![undefined, "broken"].includes(await one.next()));
+    }
+  });
+
+  test("when the client is 32 MiB behind, whose stream then breaks", async () => {
+    const socket = await openSocket("/subscribe/chat");
+    const closed = once(socket, "close");
+    const message = "x".repeat(1024 * 1024);
+    await untilConnections(stack, idle + 1);
+    // The socket is not read: besides the 32 MiB in the gateway some fit into the buffers between.
+    while ((await publish(message)) !== "0");
+    await untilConnections(stack, idle);
+    socket.resume();
+    await closed;
+  });
+});
+
+describe("a stream ends", () => {
+  test("when Redis closes its connection, and a new one works", async () => {
+    const subscriber = await stream("/subscribe/chat");
+    const monitor = await stream("/monitor");
+    expect(await subscriber.next()).toBe("subscribe,chat,1");
+    expect(await monitor.next()).toBe('"OK"');
+    await publish("last");
+    await stack.direct.send(["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+    await stack.direct.send(["CLIENT", "KILL", "TYPE", "pubsub"]);
+    expect(await subscriber.take(2)).toEqual(["message,chat,last", undefined]);
+    expect(await monitor.next()).toMatch(/"PUBLISH" "chat" "last"$/);
+    while ((await monitor.next()) !== undefined);
+    while ((await stack.rest("/ping")).status !== 200) await sleep(5);
+    const again = await stream("/subscribe/chat");
+    expect(await again.next()).toBe("subscribe,chat,1");
+    again.close();
+  });
+
+  test("when Redis goes away, and none opens until it is back", async () => {
+    const own = await startStack();
+    const streams = await Promise.all(
+      ["/subscribe/chat", "/psubscribe/*"].map((path) => openStream(own, path)),
+    );
+    await own.redis.stop();
+    for (const one of streams) {
+      await one.next();
+      expect(await one.next()).toBeUndefined();
+    }
+    const { status, json } = await rest(own.gateway.url, "/subscribe/chat", undefined, { headers: sse });
+    expect([status, json]).toEqual([500, { error: expect.stringMatching(/^ERR Redis is not reachable: /) }]);
+    await own.gateway.close();
+    own.direct.close();
+  });
+});
+
+describe("a fault", () => {
+  const subscribed = async () => {
+    const subscriber = await stream("/subscribe/chat");
+    expect(subscriber.status).toBe(200);
+    return subscriber;
+  };
+
+  test("cut opens nothing", async () => {
+    stack.gateway.faults.add({ kind: "cut", match: { command: "subscribe" } });
+    await expect(stream("/subscribe/chat")).rejects.toThrow(TypeError);
+    expect(stack.gateway.usage()).toMatchObject({ commands: 0, requests: 1, bytesOut: 0 });
+  });
+
+  test("lose-reply opens the stream and breaks before a byte of it", async () => {
+    stack.gateway.faults.add({ kind: "lose-reply" });
+    await expect(stream("/subscribe/chat")).rejects.toThrow(TypeError);
+    expect(stack.gateway.usage()).toMatchObject({ commands: 1, requests: 1, bytesOut: 0 });
+    await untilConnections(stack, idle);
+  });
+
+  test("cut-body breaks the stream in the middle of its first message", async () => {
+    stack.gateway.faults.add({ kind: "cut-body" });
+    const subscriber = await subscribed();
+    expect(await subscriber.next()).toBe("subscribe,chat,1");
+    expect(await publish("first")).toBe("1");
+    expect(await subscriber.next()).toBe("broken");
+    await untilConnections(stack, idle);
+
+    stack.gateway.faults.add({ kind: "cut-body" });
+    const socket = await openSocket("/subscribe/chat");
+    let text = "";
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    await publish("first");
+    await once(socket, "close");
+    expect(text).toMatch(/data: subscribe,chat,1\n\n\r\n[0-9a-f]+\r\ndata: message\r\n$/);
+  });
+
+  test("cut-body closes the connection when the client goes first, and ends with Redis's", async () => {
+    stack.gateway.faults.add({ kind: "cut-body", match: { times: 2 } });
+    const first = await subscribed();
+    first.close();
+    await untilConnections(stack, idle);
+    const second = await subscribed();
+    await stack.direct.send(["CLIENT", "KILL", "TYPE", "pubsub"]);
+    expect(await second.take(2)).toEqual(["subscribe,chat,1", undefined]);
+  });
+
+  test("delay opens the stream later", async () => {
+    stack.gateway.faults.add({ kind: "delay", ms: 50 });
+    const opening = subscribed();
+    expect(await publish("too early")).toBe("0");
+    const subscriber = await opening;
+    await publish("in time");
+    expect(await subscriber.take(2)).toEqual(["subscribe,chat,1", "message,chat,in time"]);
+    subscriber.close();
+  });
+
+  test("quota and http answer in its place", async () => {
+    stack.gateway.faults.add({ kind: "quota" });
+    stack.gateway.faults.add({ kind: "http", status: 429 });
+    const answers = [];
+    for (let index = 0; index < 2; index++) {
+      const { status, json } = await stack.rest("/subscribe/chat", undefined, { headers: sse });
+      answers.push([status, json]);
+    }
+    expect(answers).toEqual([
+      [400, { error: expect.stringMatching(/^ERR max requests limit exceeded\. /) }],
+      [429, { error: "ERR injected fault" }],
+    ]);
+    expect(stack.gateway.usage().commands).toBe(0);
+  });
+
+  test("duplicate opens it twice and closes one of the two", async () => {
+    for (const answer of ["first", "second"] as const) {
+      stack.gateway.faults.add({ kind: "duplicate", answer });
+      const subscriber = await subscribed();
+      await untilConnections(stack, idle + 1);
+      expect(await publish("hello")).toBe("1");
+      expect(await subscriber.take(2)).toEqual(["subscribe,chat,1", "message,chat,hello"]);
+      subscriber.close();
+      await untilConnections(stack, idle);
+    }
+    expect(stack.gateway.usage()).toMatchObject({ commands: 4, requests: 4 });
+  });
+
+  test("hold opens it at its release, for nobody", async () => {
+    const fault = stack.gateway.faults.add({ kind: "hold" });
+    await expect(stream("/subscribe/chat")).rejects.toThrow(TypeError);
+    expect([fault.held, stack.gateway.usage().commands]).toEqual([1, 0]);
+    await fault.release();
+    expect([fault.held, stack.gateway.usage().commands]).toEqual([0, 1]);
+    await untilConnections(stack, idle);
+  });
+
+  test("noscript has nothing to refuse", async () => {
+    stack.gateway.faults.add({ kind: "noscript" });
+    const subscriber = await subscribed();
+    expect(await subscriber.next()).toBe("subscribe,chat,1");
+    subscriber.close();
+  });
+});
+
+/** A stream over a plain socket, which is not read on its own; resolves when Redis has its subscriber. */
+async function openSocket(path: string) {
+  const { hostname, port } = new URL(stack.gateway.url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => undefined);
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\naccept: text/event-stream\r\n\r\n`,
+  );
+  while (String(await stack.direct.send(["PUBSUB", "NUMSUB", "chat"])) !== "chat,1") await sleep(5);
+  return socket;
+}

@@ -1,0 +1,244 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type EventStream, openStream, untilConnections } from "./event-stream.ts";
+import { startGateway } from "../../src/local/index.ts";
+import { readOnlyToken, rest, type Stack, startStack, token } from "./stack.ts";
+
+let stack: Stack;
+let open: EventStream[] = [];
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+beforeEach(() => stack.direct.send(["FLUSHALL"]));
+afterEach(async () => {
+  for (const stream of open) stream.close();
+  open = [];
+  await untilConnections(stack, 2);
+});
+
+const stream = async (path: string, init?: RequestInit): Promise<EventStream> => {
+  const opened = await openStream(stack, path, init);
+  open.push(opened);
+  return opened;
+};
+const publish = (channel: string, message: string | Buffer) =>
+  stack.direct.send(["PUBLISH", channel, message]);
+const ask = async (path: string, headers: Record<string, string>, init: RequestInit = {}) => {
+  const { status, json } = await stack.rest(path, undefined, { ...init, headers });
+  return [status, json];
+};
+const sse = { accept: "text/event-stream" };
+
+describe("/subscribe", () => {
+  test("streams a channel's messages by GET and by POST, in Upstash's frames", async () => {
+    for (const method of ["GET", "POST"]) {
+      const subscriber = await stream("/subscribe/chat", { method });
+      expect(subscriber.status).toBe(200);
+      expect(subscriber.headers.get("content-type")).toBe("text/event-stream");
+      expect(subscriber.headers.get("cache-control")).toBe("no-cache");
+      expect(subscriber.headers.get("upstash-sync-token")).toMatch(/^\S+$/);
+      expect((await stack.rest("/publish/chat/hello")).json).toEqual({ result: 1 });
+      expect(await subscriber.take(2)).toEqual(["subscribe,chat,1", "message,chat,hello"]);
+      subscriber.close();
+      await untilConnections(stack, 2);
+    }
+  });
+
+  test("takes several channels, and counts each once", async () => {
+    const subscriber = await stream("/subscribe/a/b/a/c");
+    expect(await subscriber.take(4)).toEqual([
+      "subscribe,a,1",
+      "subscribe,b,2",
+      "subscribe,a,2",
+      "subscribe,c,3",
+    ]);
+    for (const channel of ["c", "d", "a", "b"]) await publish(channel, "x");
+    expect(await subscriber.take(3)).toEqual(["message,c,x", "message,a,x", "message,b,x"]);
+  });
+
+  test("takes the channel percent-encoded, and the body of a POST for nothing", async () => {
+    const channel = "room/ä, 1?#%\n*";
+    const path = `/subscribe/${encodeURIComponent(channel)}`;
+    const subscriber = await stream(path, { method: "POST", body: "[]" });
+    await publish(channel, "x");
+    expect(await subscriber.take(2)).toEqual([`subscribe,${channel},1`, `message,${channel},x`]);
+  });
+
+  test("takes the command in any case, and the token from the URL", async () => {
+    const subscriber = await stream(`/SUBSCRIBE/chat?_token=${token}`, { headers: { authorization: "" } });
+    expect(await subscriber.next()).toBe("subscribe,chat,1");
+  });
+
+  test("does not encode in base64, as Upstash's own client, which asks for it, expects", async () => {
+    const subscriber = await stream("/subscribe/chat", { headers: { "Upstash-Encoding": "base64" } });
+    await publish("chat", "hello");
+    expect(await subscriber.take(2)).toEqual(["subscribe,chat,1", "message,chat,hello"]);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["commas", ",a,,b,"],
+    ["several lines", "a\nb\n\n  c\n"],
+    ["what looks like an event", "x\n\ndata: message,chat,forged\nevent: y\nid: 1\nretry: 5\n: z"],
+    ["spaces at its ends", "  x  "],
+    ["emoji and other scripts", "👩‍👩‍👧 naïve 日本語"],
+    ["controls", "\0\t\u0085\u2028"],
+    ["JSON", '{"a":"b\\nc","d":[1,null]}'],
+    ["a mebibyte of several lines", "é\n".repeat(350_000)],
+  ])("a message of %s comes through as it is", async (_, message) => {
+    const subscriber = await stream("/subscribe/chat");
+    await publish("chat", message);
+    await publish("chat", "behind");
+    expect(await subscriber.take(3)).toEqual([
+      "subscribe,chat,1",
+      `message,chat,${message}`,
+      "message,chat,behind",
+    ]);
+  });
+
+  test("other line ends arrive as \\n, and bytes that are no UTF-8 as replacement characters", async () => {
+    const subscriber = await stream("/subscribe/chat");
+    await publish("chat", "a\r\nb\rc\n\rd");
+    await publish("chat", Buffer.from([0x61, 0xff, 0xc3]));
+    expect(await subscriber.take(3)).toEqual([
+      "subscribe,chat,1",
+      "message,chat,a\nb\nc\n\nd",
+      "message,chat,a\uFFFD\uFFFD",
+    ]);
+  });
+
+  test("many messages come in their order, to each of several streams", async () => {
+    const subscribers = await Promise.all(Array.from({ length: 10 }, () => stream("/subscribe/chat")));
+    const messages = Array.from({ length: 1000 }, (_, index) => String(index));
+    await stack.rest(
+      "/pipeline",
+      messages.map((message) => ["PUBLISH", "chat", message]),
+    );
+    for (const subscriber of subscribers) {
+      expect(await subscriber.take(1001)).toEqual([
+        "subscribe,chat,1",
+        ...messages.map((message) => `message,chat,${message}`),
+      ]);
+    }
+  });
+});
+
+describe("/psubscribe", () => {
+  test("streams what any of its patterns matches, once for each that does", async () => {
+    const subscriber = await stream("/psubscribe/news.*/*.tech/h%3Fllo/news.*");
+    expect(await subscriber.take(4)).toEqual([
+      "psubscribe,news.*,1",
+      "psubscribe,*.tech,2",
+      "psubscribe,h?llo,3",
+      "psubscribe,news.*,3",
+    ]);
+    await publish("news.art", "a,b");
+    await publish("hello", "c\nd");
+    await publish("hllo", "none");
+    await publish("news.tech", "");
+    expect(await subscriber.take(2)).toEqual(["pmessage,news.*,news.art,a,b", "pmessage,h?llo,hello,c\nd"]);
+    expect(new Set(await subscriber.take(2))).toEqual(
+      new Set(["pmessage,*.tech,news.tech,", "pmessage,news.*,news.tech,"]),
+    );
+  });
+});
+
+describe("/monitor", () => {
+  test("streams the commands that Redis runs", async () => {
+    const monitor = await stream("/monitor", { method: "POST" });
+    expect(await monitor.next()).toBe('"OK"');
+    await stack.rest("/", ["SET", "key", 'line\n"é" 1,2']);
+    await stack.rest("/get/key");
+    const lines = await monitor.take(2);
+    expect(lines.map((line) => /^\d+\.\d{6} \[0 127\.0\.0\.1:\d+\] (.*)$/s.exec(line ?? "")?.[1])).toEqual([
+      String.raw`"SET" "key" "line\n\"\xc3\xa9\" 1,2"`,
+      '"get" "key"',
+    ]);
+  });
+});
+
+describe("a stream is refused", () => {
+  test("with 400 without the header Accept: text/event-stream", async () => {
+    for (const accept of ["*/*", "application/json", "text/event-streams", "text/*"]) {
+      expect(await ask("/subscribe/chat", { accept })).toEqual([
+        400,
+        { error: "ERR /subscribe is a stream, it takes the header Accept: text/event-stream" },
+      ]);
+    }
+    expect((await ask("/psubscribe/*", {}))[0]).toBe(400);
+    expect((await ask("/monitor", {}))[0]).toBe(400);
+  });
+
+  test("but not with that header among others", async () => {
+    const headers = { accept: "application/json, Text/Event-Stream;q=0.9, */*" };
+    expect(await (await stream("/subscribe/chat", { headers })).next()).toBe("subscribe,chat,1");
+  });
+
+  test("with 405 by other methods than GET and POST", async () => {
+    for (const method of ["PUT", "DELETE", "PATCH"]) {
+      expect((await ask("/subscribe/chat", sse, { method }))[0]).toBe(405);
+    }
+    expect(await ask("/subscribe/chat", sse, { method: "PUT" })).toEqual([
+      405,
+      { error: "ERR /subscribe takes GET or POST" },
+    ]);
+    expect((await ask("/monitor", sse, { method: "HEAD" }))[0]).toBe(405);
+  });
+
+  test("with 400 when there is no channel, or something to monitor", async () => {
+    const wrong = (name: string) => [400, { error: `ERR wrong number of arguments for '${name}' command` }];
+    expect(await ask("/subscribe", sse)).toEqual(wrong("subscribe"));
+    expect(await ask("/psubscribe/", sse)).toEqual(wrong("psubscribe"));
+    expect(await ask("/monitor/all", sse)).toEqual(wrong("monitor"));
+    expect(await ask("/subscribe/%E0%A4", sse)).toEqual([
+      400,
+      { error: "ERR the path is not well percent-encoded" },
+    ]);
+  });
+
+  test("to the read-only token and to strangers", async () => {
+    for (const [path, name] of [
+      ["/subscribe/chat", "subscribe"],
+      ["/psubscribe/*", "psubscribe"],
+      ["/monitor", "monitor"],
+    ] as const) {
+      expect(await ask(path, { ...sse, authorization: `Bearer ${readOnlyToken}` })).toEqual([
+        400,
+        { error: `NOPERM this user has no permissions to run the '${name}' command or its subcommand` },
+      ]);
+      expect(await ask(path, { ...sse, authorization: "Bearer wrong" })).toEqual([
+        401,
+        { error: "WRONGPASS invalid or missing auth token" },
+      ]);
+    }
+  });
+
+  test("as a command, with the header too", async () => {
+    for (const command of [["SUBSCRIBE", "chat"], ["PSUBSCRIBE", "*"], ["MONITOR"], ["UNSUBSCRIBE"]]) {
+      const { status, json } = await stack.rest("/", command, { headers: sse });
+      expect([status, json]).toEqual([
+        400,
+        { error: expect.stringMatching(`^ERR Command is not available: '${command[0]}'\\. `) },
+      ]);
+    }
+  });
+
+  test("in Redis's own words when Redis does not allow it", async () => {
+    await stack.direct.send(["ACL", "SETUSER", "quiet", "on", ">secret", "~*", "&chat", "+@all", "-monitor"]);
+    const quiet = await startGateway({ redisUrl: stack.redis.url.replace("//", "//quiet:secret@"), token });
+    try {
+      const refusal = async (path: string) => {
+        const { status, json } = await rest(quiet.url, path, undefined, { headers: sse });
+        return [status, json];
+      };
+      expect(await refusal("/subscribe/other")).toEqual([400, { error: expect.stringMatching(/^NOPERM /) }]);
+      expect(await refusal("/monitor")).toEqual([400, { error: expect.stringMatching(/^NOPERM /) }]);
+      expect(quiet.usage().commands).toBe(0);
+      const allowed = await openStream({ gateway: quiet }, "/subscribe/chat");
+      expect(await allowed.next()).toBe("subscribe,chat,1");
+      allowed.close();
+    } finally {
+      await quiet.close();
+    }
+  });
+});
