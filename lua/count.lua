@@ -1,26 +1,20 @@
 -- count: reads how many tasks a queue has in each place, and how old the next one is. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
-local working = KEYS[2] -- zset  id -> lease deadline (ms)
-local delayed = KEYS[3] -- zset  id -> due (ms)
-local tasks = KEYS[4] -- hash  records and control fields
-local dead = KEYS[5] -- zset  id -> when it was rejected (ms)
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local working = KEYS[3] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[4] -- zset  id -> due (ms)
+local tasks = KEYS[5] -- hash  records and control fields
+local dead = KEYS[6] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[7] -- zset  worker -> when it is silent (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 -- Returns {'ok', pending, delayed, working, rejected, age of the next (ms; -1: none pending),
---          when the next is due or the next lease expires (ms; 0: none), broken}
+--          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused}
 
 local now = clock(test_now)
 
-local function head(key)
-  return tonumber(redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2])
-end
-
 -- The next in line may be ghosts; a few are looked past.
-local function oldest_age()
-  for back = -1, -10, -1 do
-    local id = redis.call('LINDEX', pending, int(back))
-    if not id then
-      break
-    end
+local function oldest_age(ids)
+  for _, id in ipairs(ids) do
     local fixed = redis.call('HGET', tasks, id)
     if fixed and fixed ~= '' then
       return math.max(0, now - tonumber(parse_fixed(fixed).e))
@@ -29,15 +23,27 @@ local function oldest_age()
   return -1
 end
 
-local control = redis.call('HMGET', tasks, '~ghosts', '~broken')
+local control = redis.call('HMGET', tasks, '~ghosts', '~broken', '~fair', '~timers', '~set')
+local settings = parse_settings(control[5] or nil)
+local waiting = redis.call('LLEN', pending) - tonumber(control[1] or 0)
+local next_ids = redis.call('LRANGE', pending, '-10', '-1')
+for i = 1, math.floor(#next_ids / 2) do
+  next_ids[i], next_ids[#next_ids + 1 - i] = next_ids[#next_ids + 1 - i], next_ids[i]
+end
+if control[3] then
+  waiting = waiting + redis.call('ZCARD', fair) + parse_clock(control[3]).h
+  next_ids[#next_ids + 1] = redis.call('ZRANGE', fair, '0', '0')[1]
+end
 local due, deadline = head(delayed), head(working)
 return {
   'ok',
-  redis.call('LLEN', pending) - tonumber(control[1] or 0),
-  redis.call('ZCARD', delayed),
+  waiting,
+  redis.call('ZCARD', delayed) - tonumber(control[4] or 0),
   redis.call('ZCARD', working),
   redis.call('ZCARD', dead),
-  oldest_age(),
+  oldest_age(next_ids),
   math.min(due or deadline or 0, deadline or due or 0),
   tonumber(control[2] or 0),
+  redis.call('ZCARD', workers),
+  settings.p and 1 or 0,
 }

@@ -13,7 +13,7 @@ if newer(fixed) or newer(record) then
   return { 'newer_schema' }
 end
 local task = parse(record)
-if not fixed or task.s == 'g' then
+if not fixed or task.s == 'g' or task.s == 'x' then
   return { 'not_found' }
 end
 

@@ -1,16 +1,20 @@
 -- settle: working -> completed | rejected | pending | delayed, or stays with a later deadline (extend).
 -- Only the holder of the current lease. (I2 I3 I5 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
-local working = KEYS[2] -- zset  id -> lease deadline (ms)
-local delayed = KEYS[3] -- zset  id -> due (ms)
-local tasks = KEYS[4] -- hash  records and control fields
-local expiry = KEYS[5] -- zset  id -> when its record goes away (ms)
-local dead = KEYS[6] -- zset  id -> when it was rejected (ms)
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local held = KEYS[3] -- zset  id -> place behind its group's limit
+local working = KEYS[4] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[5] -- zset  id -> due (ms)
+local tasks = KEYS[6] -- hash  records and control fields
+local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
+local hands = KEYS[9] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: id, lease number, token, outcome, ms, count ('1' or '0'), text
--- outcome: 'complete', 'reject', 'requeue' (ms: delay) or 'extend' (ms: lease; empty: the task's own)
+-- outcome: 'complete' or 'reject' (ms: how long to keep the record; empty: as the task fixed), 'requeue' (ms: delay),
+-- 'return' (unstarted: to the front, uncounted) or 'extend' (ms: lease; empty: the task's own; text: progress)
 -- Returns {'ok', then for each: {state, 'lost' or 'newer', reason, deadline or due (ms; 0: none), 1 if
---          to be cancelled}}
+--          to be cancelled}} or {'newer_schema'}
 
 local STRIDE = 7
 local now = clock(test_now)
@@ -28,14 +32,30 @@ for i = 1, count do
     extended[#extended + 1] = id
   end
 end
+append(names, '~set', '~stats')
 local records = read('HMGET', tasks, names)
 local deadlines = {} -- id -> current deadline, of those to extend
 for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
   deadlines[extended[i]] = tonumber(deadline or 0)
 end
-local plan = new_plan()
+local at = {
+  pending = pending,
+  fair = fair,
+  held = held,
+  working = working,
+  delayed = delayed,
+  tasks = tasks,
+  expiry = expiry,
+  dead = dead,
+  hands = hands,
+}
+local plan = new_plan(at, now)
+if heed(plan, records[count + 1], records[count + 2]) then
+  return { 'newer_schema' }
+end
 local longer = {} -- id -> later deadline
-local open = {} -- id -> task as this call leaves it
+local open = {} -- id -> task as this call leaves it, and its text
+local known = {} -- the tasks
 
 -- Where an outcome takes a task whose lease is current: state, reason, due.
 local function destination(task, outcome, ms)
@@ -45,6 +65,8 @@ local function destination(task, outcome, ms)
     return 'rejected', 'cancelled', 0
   elseif outcome == 'reject' then
     return 'rejected', 'rejected', 0
+  elseif outcome == 'return' then
+    return 'pending', '', 0
   elseif exhausted(task) then
     return 'rejected', 'attempts_exhausted', 0
   elseif tonumber(ms) > 0 then
@@ -54,8 +76,8 @@ local function destination(task, outcome, ms)
 end
 
 -- Ends the lease. Returns the item's part of the reply.
-local function leave(id, task, old_text, outcome, ms, counted, text, receipt)
-  if outcome == 'requeue' and counted == '0' then
+local function release_to(id, task, old_text, outcome, ms, counted, text, receipt)
+  if counted == '0' or outcome == 'return' then
     add(task, 'c', -1)
   end
   local state, reason, due = destination(task, outcome, ms)
@@ -63,27 +85,30 @@ local function leave(id, task, old_text, outcome, ms, counted, text, receipt)
   text = (text ~= '' or outcome == 'complete') and text or old_text
   -- What a resend of this settlement is answered with.
   task.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
-  plan.leave[#plan.leave + 1] = id
+  leave(plan, id, task)
   longer[id] = nil
   if state == 'completed' or state == 'rejected' then
-    finish(plan, id, task, text, now, state, reason)
+    finish(plan, id, task, text, state, reason, outcome ~= 'requeue' and ms ~= '' and ms or nil)
   else
-    -- Its function lives: it may travel in full company again.
-    task.u, task.x = int(now), nil
-    wait_again(plan, id, task, text)
-    if state == 'delayed' then
-      append(plan.later, int(due), id)
-    else
-      plan.back[#plan.back + 1] = id
+    if outcome == 'requeue' then
+      -- Its function lives: it may travel in full company again.
+      task.u, task.x = int(now), nil
+      add(task, 'b', 1)
+      tell(plan, 'requeued', id)
     end
+    wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due > 0 and due or nil)
   end
   return { state, reason, due, flag }
 end
 
 -- The later of the current deadline and now + lease.
-local function extend(id, task, ms)
+local function extend(id, task, old_text, ms, progress)
   local deadline = now + tonumber(ms ~= '' and ms or task.l ~= '' and task.l or 0)
   longer[id] = math.max(longer[id] or deadlines[id], deadline)
+  if progress ~= '' then
+    task.O = progress
+    append(plan.fields, '.' .. id, format(task, old_text))
+  end
   return { 'working', '', longer[id], task.f and 1 or 0 }
 end
 
@@ -114,13 +139,19 @@ local function write_deadlines()
   end
 end
 
+for i = 1, count do
+  local id = item(i)
+  if not open[id] then
+    local task, text = parse(records[i])
+    open[id] = { task = task, text = text }
+    known[#known + 1] = task.s == 'w' and task or nil
+  end
+end
+open_groups(plan, known)
+
 local reply = { 'ok' }
 for i = 1, count do
   local id, lease, token, outcome, ms, counted, text = item(i)
-  if not open[id] then
-    local task, old_text = parse(records[i])
-    open[id] = { task = task, text = old_text }
-  end
   local task = open[id].task
   local receipt = lease .. ',' .. token .. ',' .. outcome
   if newer(records[i]) then
@@ -128,16 +159,17 @@ for i = 1, count do
   elseif task.s ~= 'w' or task.n ~= lease or task.k ~= token then
     reply[i + 1] = answer_again(task, receipt)
   elseif outcome == 'extend' then
-    reply[i + 1] = extend(id, task, ms)
+    reply[i + 1] = extend(id, task, open[id].text, ms, text)
   else
-    reply[i + 1] = leave(id, task, open[id].text, outcome, ms, counted, text, receipt)
+    reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, counted, text, receipt)
   end
-  if #plan.leave == PLAN or i == count then
-    local failed = commit(plan, now, pending, working, delayed, tasks, expiry, dead)
+  if #plan.leave == PLAN or #plan.fields >= 4 * PLAN or i == count then
+    release(plan)
+    local failed = commit(plan)
     if failed then
       return failed
     end
-    plan = new_plan()
+    clear(plan)
   end
 end
 write_deadlines()

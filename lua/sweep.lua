@@ -1,16 +1,32 @@
 -- sweep: promote, reclaim, and drop the records whose time is over; at most `limit` of each. (I5 I6 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
-local working = KEYS[2] -- zset  id -> lease deadline (ms)
-local delayed = KEYS[3] -- zset  id -> due (ms)
-local tasks = KEYS[4] -- hash  records and control fields
-local expiry = KEYS[5] -- zset  id -> when its record goes away (ms)
-local dead = KEYS[6] -- zset  id -> when it was rejected (ms)
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local held = KEYS[3] -- zset  id -> place behind its group's limit
+local working = KEYS[4] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[5] -- zset  id -> due (ms)
+local tasks = KEYS[6] -- hash  records and control fields
+local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[9] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[10] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000
 -- Returns {'ok', promoted, reclaimed, rejected, expired, 1 where a limit was reached, records left to a
 --          later release}
 
 local MAX_BYTES = 8000000
+local at = {
+  pending = pending,
+  fair = fair,
+  held = held,
+  working = working,
+  delayed = delayed,
+  tasks = tasks,
+  expiry = expiry,
+  dead = dead,
+  workers = workers,
+  hands = hands,
+}
 local most = tonumber(limit)
 local now = clock(test_now)
 
@@ -32,10 +48,13 @@ local function expire()
       else
         bytes = bytes + #(record or '')
         over[#over + 1] = id
-        if tonumber(task.g or 0) > 0 then
+        if string.sub(id, 1, 1) == '~' then
+          -- A dedup key whose window is over.
+          gone[#gone + 1] = id
+        elseif tonumber(task.g or 0) > 0 then
           -- The list still holds the id: what is left of the record says so.
           append(ghosts, names[i], ghost_record('g', task.g))
-        elseif task.s == 'c' or task.s == 'r' then
+        elseif task.s == 'c' or task.s == 'r' or task.s == 'x' then
           append(gone, id, names[i])
         end
       end
@@ -51,10 +70,10 @@ local function expire()
 end
 
 local expired, more, old_left = expire()
-local reclaimed, rejected, left, failed = reclaim(pending, working, delayed, tasks, expiry, dead, now, most)
+local reclaimed, rejected, left, failed = reclaim(at, now, most)
 if failed then
   return failed
 end
-local promoted = promote(pending, delayed, now, most)
+local promoted = promote(at, now, most)
 more = more or reclaimed + rejected == most or promoted == most
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }

@@ -15,11 +15,19 @@ export interface LuaFile {
   readonly text: string;
 }
 
-/** The prelude and the scripts in lua/, by name. */
+/** The rooms of the prelude, in the order in which they build on each other. */
+const rooms = "prelude records limits groups plan workers due line batch calls".split(" ");
+
+/** The prelude, all its rooms in one, and the scripts in lua/, by name. */
 export function readLua(): { prelude: LuaFile; scripts: LuaFile[] } {
   const read = (file: string) => ({ file, text: readFileSync(luaFolder + file, "utf8") });
   const files = readdirSync(luaFolder).filter((file) => /^[^_].*\.lua$/.test(file));
-  return { prelude: read("_prelude.lua"), scripts: files.toSorted().map(read) };
+  return { prelude: join(rooms.map((room) => read(`_${room}.lua`))), scripts: files.toSorted().map(read) };
+}
+
+/** One text of several files; without the comments that head them. */
+function join(files: readonly LuaFile[]): LuaFile {
+  return { file: "_prelude.lua", text: files.map(({ text }) => text).join("\n") };
 }
 
 /** The module's text. */

@@ -1,7 +1,18 @@
 import { keyPrefix, queueName } from "./names.ts";
 
 /** The keys of one queue, and the registry of all. All are declared to every script that touches them. */
-export const parts = ["pending", "working", "delayed", "tasks", "expiry", "dead"] as const;
+export const parts = [
+  "pending",
+  "fair",
+  "held",
+  "working",
+  "delayed",
+  "tasks",
+  "expiry",
+  "dead",
+  "workers",
+  "hands",
+] as const;
 
 export type KeyName = (typeof parts)[number] | "queues";
 
@@ -18,13 +29,6 @@ export function registryKey(prefix: string = DEFAULT_PREFIX): string {
 export function queueKeys(queue: string, prefix: string = DEFAULT_PREFIX): Keys {
   const tag = `${keyPrefix(prefix)}:{${queueName(queue)}}`;
   const key = (part: string): string => `${tag}:${part}`;
-  return {
-    pending: key("pending"),
-    working: key("working"),
-    delayed: key("delayed"),
-    tasks: key("tasks"),
-    expiry: key("expiry"),
-    dead: key("dead"),
-    queues: registryKey(prefix),
-  };
+  const keys = Object.fromEntries(parts.map((part) => [part, key(part)]));
+  return { ...(keys as Record<(typeof parts)[number], string>), queues: registryKey(prefix) };
 }

@@ -13,13 +13,14 @@ export class LeasedTask<T = unknown> {
   /** When the lease ends, unless it is extended. */
   readonly deadlineAt: number;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly group: string | undefined;
   readonly #queue: Pick<Queue, "settle">;
 
   constructor(
     queue: Pick<Queue, "settle">,
     task: Pick<
       LeasedTask<T>,
-      "id" | "receipt" | "payload" | "attempt" | "enqueuedAt" | "deadlineAt" | "headers"
+      "id" | "receipt" | "payload" | "attempt" | "enqueuedAt" | "deadlineAt" | "headers" | "group"
     >,
   ) {
     this.#queue = queue;
@@ -30,32 +31,37 @@ export class LeasedTask<T = unknown> {
     this.enqueuedAt = task.enqueuedAt;
     this.deadlineAt = task.deadlineAt;
     this.headers = task.headers;
+    this.group = task.group;
   }
 
-  /** Ends the task as completed; the result is kept for its `resultTtl`. */
-  async complete(result?: unknown): Promise<Settled> {
-    return this.#settle({ receipt: this.receipt, outcome: "complete", result });
+  /** Ends the task as completed; the result is kept for `ttl`, by default the task's `resultTtl`. */
+  async complete(result?: unknown, options: { ttl?: Duration } = {}): Promise<Settled> {
+    return this.#settle({ receipt: this.receipt, outcome: "complete", result, ...options });
   }
 
-  /** Ends the task as a dead letter. */
-  async reject(error?: unknown): Promise<Settled> {
-    return this.#settle({ receipt: this.receipt, outcome: "reject", error });
+  /** Ends the task as a dead letter, kept for `ttl`, by default the task's `deadTtl`. */
+  async reject(error?: unknown, options: { ttl?: Duration } = {}): Promise<Settled> {
+    return this.#settle({ receipt: this.receipt, outcome: "reject", error, ...options });
   }
 
   /**
    * Gives the task back, for another attempt after `delay` (at once by default), behind those that wait.
-   * On the last attempt it becomes a dead letter, and the answer says so. `count: false` refunds the attempt.
+   * On the last attempt it becomes a dead letter, and the answer says so. `count: false` refunds the attempt;
+   * `unstarted: true` hands back what was not begun, to the front and uncounted.
    */
-  async requeue(options: { delay?: Duration; count?: boolean; error?: unknown } = {}): Promise<Settled> {
+  async requeue(
+    options: { delay?: Duration; count?: boolean; error?: unknown; unstarted?: boolean } = {},
+  ): Promise<Settled> {
     return this.#settle({ receipt: this.receipt, outcome: "requeue", ...options });
   }
 
   /**
    * Moves the deadline to `lease` from now, never to an earlier one.
    * @param lease by default what the lease was at dequeue
+   * @param options.progress how far the work is, for `get` to show; at most 1 KiB of JSON
    */
-  async extend(lease?: Duration): Promise<Settled> {
-    return this.#settle({ receipt: this.receipt, outcome: "extend", lease });
+  async extend(lease?: Duration, options: { progress?: unknown } = {}): Promise<Settled> {
+    return this.#settle({ receipt: this.receipt, outcome: "extend", lease, ...options });
   }
 
   async #settle(settlement: Parameters<Queue["settle"]>[0][number]): Promise<Settled> {

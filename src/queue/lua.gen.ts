@@ -4,9 +4,7 @@ import type { Script } from "./transport.ts";
 
 export const cancel: Script = {
   name: "cancel",
-  source: `local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local RESEND_WINDOW = 300000
+  source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
 return string.format('%.0f', number)
@@ -17,255 +15,13 @@ return tonumber(test_now)
 end
 local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local function write(command, key, args)
-for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
-end
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = { t = true, y = true, p = true }
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local LETTERS = { 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function add(task, field, amount)
-task[field] = int(tonumber(task[field] or 0) + amount)
-end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function new_plan()
-return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
 end
 local function append(list, first, second)
 list[#list + 1] = first
 list[#list + 1] = second
 end
-local function finish(plan, id, task, text, now, state, reason)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(task.d or DEFAULT_DEAD_TTL)
-end
-add(task, 'v', 1)
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-task.y = reason ~= '' and reason or nil
-task.z = int(now)
-task.f = nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
-else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
-end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
-end
-local function commit(plan, now, pending, working, delayed, tasks, expiry, dead)
-write('ZREM', working, plan.leave)
-local failed = #plan.fields > 0 and store(tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', working, int(now + 60000), id)
-end
-return failed
-end
-write('RPUSH', pending, plan.front)
-write('LPUSH', pending, plan.back)
-write('ZADD', delayed, plan.later)
-write('ZADD', expiry, plan.expiry)
-write('ZADD', dead, plan.dead)
-end
-local working = KEYS[1]
-local delayed = KEYS[2]
-local tasks = KEYS[3]
-local expiry = KEYS[4]
-local test_now = ARGV[1]
-local id = ARGV[2]
-local lease = ARGV[3]
-local found = redis.call('HMGET', tasks, id, '.' .. id, '~ghosts')
-local fixed, record, ghosts = found[1], found[2], tonumber(found[3] or 0)
-if newer(fixed) or newer(record) then
-return { 'newer_schema' }
-end
-local task, text = parse_with(fixed or '', record)
-if not fixed or task.s == 'g' then
-return { 'not_found' }
-end
-if lease ~= '' and task.n ~= lease then
-return { 'lease_lost' }
-end
-if task.s == 'c' or (task.s == 'r' and task.y ~= 'cancelled') then
-return { 'already_ended' }
-elseif task.s == 'r' then
-return { 'rejected' }
-end
-if task.s == 'w' then
-local failed
-if not task.f then
-task.f = '1'
-add(task, 'v', 1)
-failed = store(tasks, { '.' .. id, format(task, text) })
-end
-return failed or { 'working' }
-end
-local now = clock(test_now)
-local due = redis.call('ZSCORE', delayed, id)
-local plan = new_plan()
-if due then
-redis.call('ZREM', delayed, id)
-else
-add(task, 'g', 1)
-plan.fields = { '~ghosts', int(ghosts + 1) }
-end
-finish(plan, id, task, '', now, 'rejected', 'cancelled')
-local failed = commit(plan, now, nil, working, delayed, tasks, expiry, nil)
-if failed and due then
-redis.call('ZADD', delayed, due, id)
-end
-return failed or { 'rejected' }
-`,
-  sha1: "3ef46247d0522067c8e0cf154ec36c46af6e311c",
-  keyLockingSha1: "6e39d8e84249512641cf229a3c8ca95aad8ccd47",
-};
-
-export const count: Script = {
-  name: "count",
-  source: `local function int(number)
-return string.format('%.0f', number)
-end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local TEXTS = { t = true, y = true, p = true }
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local pending = KEYS[1]
-local working = KEYS[2]
-local delayed = KEYS[3]
-local tasks = KEYS[4]
-local dead = KEYS[5]
-local test_now = ARGV[1]
-local now = clock(test_now)
-local function head(key)
-return tonumber(redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2])
-end
-local function oldest_age()
-for back = -1, -10, -1 do
-local id = redis.call('LINDEX', pending, int(back))
-if not id then
-break
-end
-local fixed = redis.call('HGET', tasks, id)
-if fixed and fixed ~= '' then
-return math.max(0, now - tonumber(parse_fixed(fixed).e))
-end
-end
-return -1
-end
-local control = redis.call('HMGET', tasks, '~ghosts', '~broken')
-local due, deadline = head(delayed), head(working)
-return {
-'ok',
-redis.call('LLEN', pending) - tonumber(control[1] or 0),
-redis.call('ZCARD', delayed),
-redis.call('ZCARD', working),
-redis.call('ZCARD', dead),
-oldest_age(),
-math.min(due or deadline or 0, deadline or due or 0),
-tonumber(control[2] or 0),
-}
-`,
-  sha1: "6cbec0d754404001473b78ab9f5810be94c9c9d2",
-  keyLockingSha1: "9fcbc79e5a49386f4658b62a0df004124f36666f",
-};
-
-export const dequeue: Script = {
-  name: "dequeue",
-  source: `local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function int(number)
-return string.format('%.0f', number)
-end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
 for first = 1, #args, SLICE do
@@ -283,11 +39,22 @@ end
 end
 return found
 end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
@@ -321,12 +88,13 @@ local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
 task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -338,46 +106,271 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function add(task, field, amount)
-task[field] = int(tonumber(task[field] or 0) + amount)
-end
-local function exhausted(task)
-local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(task.c) >= most
-end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function new_plan()
-return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
-end
-local PLAN = 240
-local function append(list, first, second)
-list[#list + 1] = first
-list[#list + 1] = second
-end
-local function wait_again(plan, id, task, text)
-task.s, task.k, task.l = '', '', ''
+local function turn(task, letter, now)
 add(task, 'v', 1)
-append(plan.fields, '.' .. id, format(task, text))
+local since = math.max(0, now - (tonumber(task.e) or now))
+local history = (task.h or '') .. letter .. int(since)
+local _, length = string.gsub(history, '%a', '')
+task.h = length > HISTORY and string.match(history, '^%a%d*(.*)$') or history
 end
-local function finish(plan, id, task, text, now, state, reason)
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function recent(rate, used, now, spent)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+local tenth = math.ceil(period / 10)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local kept, sum, first = {}, spent, nil
+for number, count in string.gmatch(used, '(%d+):(%d+)') do
+if tonumber(number) == current then
+spent = spent + count
+elseif tonumber(number) >= oldest then
+kept[#kept + 1] = number .. ':' .. count
+first = first or tonumber(number)
+end
+sum = sum + (tonumber(number) >= oldest and count or 0)
+end
+if spent > 0 then
+kept[#kept + 1] = int(current) .. ':' .. int(spent)
+first = first or current
+end
+return most - sum, first and (first + 1) * tenth + period, table.concat(kept, ',')
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value)
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g' .. name, '~s' .. name)
+end
+end
+if #names == 0 then
+return
+end
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function room(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w - group.ready
+end
+if group.settings.r then
+free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+end
+return free
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+append(plan.fair, int((9 - band) * BAND + share.last), id)
+end
+local function release(plan)
+for _, group in pairs(plan.groups) do
+local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+if free >= 1 then
+local lowest = group.settings.n * HELD_GROUP
+local highest = '(' .. int(lowest + HELD_GROUP)
+local least, most = int(lowest), int(free)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+for i = 1, #ids, 2 do
+admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
+plan.freed[#plan.freed + 1] = ids[i]
+end
+local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+plan.times.h, group.h = plan.times.h - group.h + left, left
+end
+end
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g' .. group.name)
+end
+end
+local function take_out(plan, id, task)
+local at, group = plan.at, group_of(plan, task)
+local score = redis.call('ZSCORE', at.fair, id)
+if score then
+local share = ready(group, tonumber(task.P or 0), -1)
+share.last = math.max(0, share.last - cost_of(group))
+return at.fair, score
+end
+score = redis.call('ZSCORE', at.held, id)
+if score then
+group.h, plan.times.h = group.h - 1, plan.times.h - 1
+end
+return at.held, score
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g' .. group.name
+else
+append(plan.fields, '~g' .. group.name, text)
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function finish(plan, id, task, text, state, reason, given)
 local ttl = 0
 if state == 'completed' then
-ttl = tonumber(task.r or DEFAULT_RESULT_TTL)
+ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
 elseif reason ~= 'cancelled' then
-ttl = tonumber(task.d or DEFAULT_DEAD_TTL)
+ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
-add(task, 'v', 1)
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+turn(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
-task.z = int(now)
-task.f = nil
+task.z = int(plan.now)
+task.f, task.S, task.O = nil, nil, nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
@@ -385,340 +378,206 @@ task.m, task.r, task.d = nil, nil, nil
 append(plan.fields, id, '')
 end
 append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
+append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+tell(plan, reason == 'cancelled' and reason or state, id)
 end
-local function commit(plan, now, pending, working, delayed, tasks, expiry, dead)
-write('ZREM', working, plan.leave)
-local failed = #plan.fields > 0 and store(tasks, plan.fields)
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
 if failed then
 for _, id in ipairs(plan.leave) do
-redis.call('ZADD', working, int(now + 60000), id)
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
 end
 return failed
 end
-write('RPUSH', pending, plan.front)
-write('LPUSH', pending, plan.back)
-write('ZADD', delayed, plan.later)
-write('ZADD', expiry, plan.expiry)
-write('ZADD', dead, plan.dead)
-end
-local function promote(pending, delayed, now, limit)
-local ids = redis.call('ZRANGE', delayed, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
-write('ZREM', delayed, ids)
-write('LPUSH', pending, ids)
-return #ids
-end
-local function reclaim(pending, working, delayed, tasks, expiry, dead, now, limit)
-local ids = redis.call('ZRANGE', working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
-local reclaimed, rejected, left = 0, 0, 0
-for last = #ids, 1, -PLAN do
-local first = math.max(last - PLAN + 1, 1)
-local names = {}
-for i = first, last do
-names[#names + 1] = '.' .. ids[i]
-end
-local records = redis.call('HMGET', tasks, unpack(names))
-local plan = new_plan()
-for i = last, first, -1 do
-local record = records[i - first + 1]
-if newer(record) then
-left = left + 1
-else
-local task, text = parse_with('', record)
-plan.leave[#plan.leave + 1] = ids[i]
-add(task, 'x', 1)
-if task.f then
-finish(plan, ids[i], task, text, now, 'rejected', 'cancelled')
-elseif exhausted(task) then
-finish(plan, ids[i], task, text, now, 'rejected', 'lease_expired')
-else
-wait_again(plan, ids[i], task, text)
-plan.front[#plan.front + 1] = ids[i]
-end
-end
-end
-local failed = commit(plan, now, pending, working, delayed, tasks, expiry, dead)
-if failed then
-return reclaimed, rejected, left, failed
-end
-reclaimed = reclaimed + #plan.front
-rejected = rejected + #plan.leave - #plan.front
-end
-return reclaimed, rejected, left
-end
-local pending = KEYS[1]
-local working = KEYS[2]
-local delayed = KEYS[3]
-local tasks = KEYS[4]
-local expiry = KEYS[5]
-local dead = KEYS[6]
-local test_now = ARGV[1]
-local max_tasks = ARGV[2]
-local lease = ARGV[3]
-local token = ARGV[4]
-local resend = ARGV[5]
-local max_bytes = ARGV[6]
-local max = tonumber(max_tasks)
-local now
-local popped = {}
-local drained
-local next_due
-local function slot_of(text)
-local slots = max > 100 and 64 or 1024
-local hash = 0
-for i = 1, #text do
-hash = (hash * 31 + string.byte(text, i)) % slots
-end
-return (max > 100 and '~R' or '~r') .. int(hash)
-end
-local slot = slot_of(token)
-local function pop(most)
-local ids = redis.call('RPOP', pending, int(most)) or {}
-for _, id in ipairs(ids) do
-popped[#popped + 1] = id
-end
-return #ids
-end
-local function put_back(first)
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
 local ids = {}
-for i = #popped, first, -1 do
-ids[#ids + 1] = popped[i]
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
 end
-write('RPUSH', pending, ids)
-for i = #popped, first, -1 do
-popped[i] = nil
-drained = false
+redis.call('RPUSH', at.pending, unpack(ids))
 end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+if #plan.timers > 0 then
+local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(added))
 end
-local function head(key)
-return tonumber(redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2])
-end
-local function fetch(most)
-local first = #popped + 1
-drained = pop(most) < most
-if not drained or next_due then
-return
-end
-local due, deadline = head(delayed), head(working)
-if due or deadline then
-now = clock(test_now)
-end
-local ready, expired = due and due <= now, deadline and deadline <= now
-if ready or expired then
-put_back(first)
-if expired then
-reclaim(pending, working, delayed, tasks, expiry, dead, now, math.max(most, 32))
-deadline = head(working)
-end
-if ready then
-promote(pending, delayed, now, most)
-due = head(delayed)
-end
-drained = pop(most) < most
-end
-next_due = math.min(due or deadline or 0, deadline or due or 0)
-end
-local function give(reply, id, task, deadline, fixed)
-append(reply, id, tonumber(task.a))
-append(reply, tonumber(task.n), deadline)
-reply[#reply + 1] = fixed
-end
-local function lease_again(held)
-local ids, fields = {}, {}
-for id in string.gmatch(held, '%S+') do
-ids[#ids + 1] = id
-append(fields, id, '.' .. id)
-end
-local found = read('HMGET', tasks, fields)
-local deadlines = read('ZMSCORE', working, ids)
-local reply = { 'ok', now or clock(test_now) }
-for i, id in ipairs(ids) do
-local task = parse(found[2 * i])
-if task.s == 'w' and task.k == token then
-give(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
+if plan.news and plan.settings.e then
+publish(plan)
 end
 end
-return reply
-end
-local taken, company, bytes = {}, max, 0
-local entries = {}
-local ghosts, broken = 0, 0
-local counter
-local function stray(entry)
-local task = entry.task
-if tonumber(task.g or 0) > 0 then
-add(task, 'g', -1)
-task.g = task.g ~= '0' and task.g or nil
-ghosts = ghosts + 1
-entry.changed = true
-return true
-end
-if task.s ~= '' or not string.find(entry.fixed or '', '^1;%d+[^\\n]*\\n') then
-broken = broken + 1
-return true
-end
-return false
-end
-local function take(entry)
-local most = company
-if entry.task.x then
-most = math.min(company, math.max(1, math.floor(max / 10 ^ tonumber(entry.task.x))))
-end
-local size = bytes + #entry.fixed
-if #taken >= most or (#taken > 0 and size > tonumber(max_bytes)) then
-return false
-end
-company, bytes = most, size
-taken[#taken + 1] = entry
-entry.task.s = 'w'
-return true
-end
-local function entry_of(id, fixed, record)
-if not entries[id] then
-local task, text = parse_with(fixed or '', record)
-entries[id] = { id = id, fixed = fixed, record = record, task = task, text = text }
-end
-return entries[id]
-end
-local function choose()
-fetch(max)
-local position, slice = 1, 32
-repeat
-local last = math.min(position + slice - 1, #popped)
-slice = 128
-local fields = { '~lease', slot }
-for i = position, last do
-append(fields, popped[i], '.' .. popped[i])
-end
-local found = redis.call('HMGET', tasks, unpack(fields))
-if not counter then
-counter = tonumber(found[1] or 0) or error('~lease is not a number')
-if found[2] and string.match(found[2], '^%S+') == token then
-put_back(1)
-return lease_again(string.sub(found[2], #token + 1))
-end
-end
-for i = position, last do
-local fixed, record = found[2 * (i - position) + 3], found[2 * (i - position) + 4]
-local foreign = newer(fixed) or newer(record)
-if foreign and #taken == 0 then
-put_back(1)
+local fair = KEYS[1]
+local held = KEYS[2]
+local working = KEYS[3]
+local delayed = KEYS[4]
+local tasks = KEYS[5]
+local expiry = KEYS[6]
+local test_now = ARGV[1]
+local id = ARGV[2]
+local lease = ARGV[3]
+local at = { fair = fair, held = held, working = working, delayed = delayed, tasks = tasks, expiry = expiry }
+local plan = new_plan(at)
+local found = redis.call('HMGET', tasks, id, '.' .. id, '~ghosts', '~set', '~stats')
+local fixed, record, ghosts = found[1], found[2], tonumber(found[3] or 0)
+if newer(fixed) or newer(record) or heed(plan, found[4], found[5]) then
 return { 'newer_schema' }
 end
-local entry = entry_of(popped[i], fixed, record)
-if foreign or not (stray(entry) or take(entry)) then
-return put_back(i)
+local task, text = parse_with(fixed or '', record)
+if not fixed or task.s == 'g' or task.s == 'x' then
+return { 'not_found' }
 end
+if lease ~= '' and task.n ~= lease then
+return { 'lease_lost' }
 end
-position = last + 1
-if #taken >= company then
-return put_back(position)
+if task.s == 'c' or (task.s == 'r' and task.y ~= 'cancelled') then
+return { 'already_ended' }
+elseif task.s == 'r' then
+return { 'rejected' }
 end
-if position > #popped and not drained and #popped < max + SLICE then
-fetch(max - #taken)
+plan.now = clock(test_now)
+if task.s == 'w' then
+local failed
+if not task.f then
+task.f = '1'
+turn(task, 'f', plan.now)
+failed = store(tasks, { '.' .. id, format(task, text) })
 end
-until position > #popped
+return failed or { 'working' }
 end
-local function lease_slice(first, last)
-local ids, deadlines, fields = {}, {}, {}
-if first == 1 then
-local held = { token }
-for i, entry in ipairs(taken) do
-held[i + 1] = entry.id
+local place, score = delayed, redis.call('ZSCORE', delayed, id)
+open_groups(plan, { task })
+if not score and shared(task) then
+place, score = take_out(plan, id, task)
 end
-fields = { '~lease', int(counter + #taken), slot, table.concat(held, ' ') }
-end
-local now_text = int(now)
-for i = first, last do
-local entry = taken[i]
-local task = entry.task
-add(task, 'v', 1)
-add(task, 'a', 1)
-add(task, 'c', 1)
-task.n, task.k, task.q = int(counter + i), token, now_text
-task.l = string.match(entry.fixed, '^[^\\n]*;l=(%d+)') or lease
-entry.deadline = now + tonumber(task.l)
-ids[#ids + 1] = entry.id
-append(deadlines, int(entry.deadline), entry.id)
-append(fields, '.' .. entry.id, format(task, entry.text))
-end
-local reply = redis.pcall('ZADD', working, unpack(deadlines))
-if type(reply) == 'table' and reply.err then
-return reply
-end
-local failed = store(tasks, fields)
-if failed then
-redis.call('ZREM', working, unpack(ids))
-end
-return failed
-end
-local function write_ghosts()
-local fields, gone = {}, {}
-for id, entry in pairs(entries) do
-if entry.changed and not entry.deadline then
-local task, text = parse(entry.record)
-local left = entry.task.g
-if left or task.e ~= '' then
-task.g = left
-append(fields, '.' .. id, format(task, text))
+if score then
+redis.call('ZREM', place, id)
 else
-gone[#gone + 1] = '.' .. id
-gone[#gone + 1] = task.s == 'g' and id or nil
+add(task, 'g', 1)
+append(plan.fields, '~ghosts', int(ghosts + 1))
 end
+finish(plan, id, task, '', 'rejected', 'cancelled')
+release(plan)
+local failed = commit(plan)
+if failed and score then
+redis.call('ZADD', place, score, id)
 end
-end
-write('HDEL', tasks, gone)
-write('HSET', tasks, fields)
-redis.call('HINCRBY', tasks, '~ghosts', int(-ghosts))
-end
-local fine, answer = pcall(choose)
-if not fine then
-put_back(1)
-return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. answer)
-elseif answer then
-return answer
-end
-if #taken > 0 or not drained then
-now = now or clock(test_now)
-end
-for first = 1, #taken, 490 do
-local failed = taken[first] and lease_slice(first, math.min(first + 489, #taken))
-if failed and first == 1 then
-put_back(1)
-return failed
-elseif failed then
-for i = #taken, first, -1 do
-local entry = taken[i]
-redis.call('RPUSH', pending, entry.id)
-local ghosts_left = entry.task.g
-entry.task, entry.text = parse_with(entry.fixed, entry.record)
-entry.task.g, entry.deadline, taken[i] = ghosts_left, nil, nil
-end
-drained = false
-end
-end
-if ghosts > 0 then
-write_ghosts()
-end
-if broken > 0 then
-redis.call('HINCRBY', tasks, '~broken', int(broken))
-end
-if #taken == 0 and resend == '1' then
-redis.pcall('HSET', tasks, slot, token)
-end
-local reply = { 'ok', drained and next_due or now }
-for _, entry in ipairs(taken) do
-give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
-end
-return reply
+return failed or { 'rejected' }
 `,
-  sha1: "0062a8c311fcc5fa621f701bbc99b0cb6807e7d9",
-  keyLockingSha1: "2b8b1686dae27ebd86e9a921718d03ce2937b156",
+  sha1: "ae65986f7e98d7ae66375490b2b98244ca591d8b",
+  keyLockingSha1: "757c2fb4a50729024a3deebe7a87022f352aee0f",
 };
 
-export const enqueue: Script = {
-  name: "enqueue",
-  source: `local SLICE = 1000
+export const count: Script = {
+  name: "count",
+  source: `local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(score))
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local working = KEYS[3]
+local delayed = KEYS[4]
+local tasks = KEYS[5]
+local dead = KEYS[6]
+local workers = KEYS[7]
+local test_now = ARGV[1]
+local now = clock(test_now)
+local function oldest_age(ids)
+for _, id in ipairs(ids) do
+local fixed = redis.call('HGET', tasks, id)
+if fixed and fixed ~= '' then
+return math.max(0, now - tonumber(parse_fixed(fixed).e))
+end
+end
+return -1
+end
+local control = redis.call('HMGET', tasks, '~ghosts', '~broken', '~fair', '~timers', '~set')
+local settings = parse_settings(control[5] or nil)
+local waiting = redis.call('LLEN', pending) - tonumber(control[1] or 0)
+local next_ids = redis.call('LRANGE', pending, '-10', '-1')
+for i = 1, math.floor(#next_ids / 2) do
+next_ids[i], next_ids[#next_ids + 1 - i] = next_ids[#next_ids + 1 - i], next_ids[i]
+end
+if control[3] then
+waiting = waiting + redis.call('ZCARD', fair) + parse_clock(control[3]).h
+next_ids[#next_ids + 1] = redis.call('ZRANGE', fair, '0', '0')[1]
+end
+local due, deadline = head(delayed), head(working)
+return {
+'ok',
+waiting,
+redis.call('ZCARD', delayed) - tonumber(control[4] or 0),
+redis.call('ZCARD', working),
+redis.call('ZCARD', dead),
+oldest_age(next_ids),
+math.min(due or deadline or 0, deadline or due or 0),
+tonumber(control[2] or 0),
+redis.call('ZCARD', workers),
+settings.p and 1 or 0,
+}
+`,
+  sha1: "7c2a4da6350c246e6c2d7d74bf62a6e6b85dae25",
+  keyLockingSha1: "7bf654152828f4168277e974afcb02016990cac1",
+};
+
+export const dequeue: Script = {
+  name: "dequeue",
+  source: `local RESEND_WINDOW = 300000
+local SLICE = 1000
 local function int(number)
 return string.format('%.0f', number)
 end
@@ -729,16 +588,50 @@ end
 local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
 local function write(command, key, args)
 for first = 1, #args, SLICE do
 redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
 end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(score))
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local DEFAULT_MAX_ATTEMPTS = 5
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
@@ -767,7 +660,18 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
-local LETTERS = { 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -779,131 +683,1565 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function ghost_record(state, ghosts)
-local task = { v = '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
+local function turn(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+local history = (task.h or '') .. letter .. int(since)
+local _, length = string.gsub(history, '%a', '')
+task.h = length > HISTORY and string.match(history, '^%a%d*(.*)$') or history
 end
-local function add(task, field, amount)
-task[field] = int(tonumber(task[field] or 0) + amount)
+local function exhausted(task)
+local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+return most > 0 and tonumber(task.c) >= most
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function recent(rate, used, now, spent)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+local tenth = math.ceil(period / 10)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local kept, sum, first = {}, spent, nil
+for number, count in string.gmatch(used, '(%d+):(%d+)') do
+if tonumber(number) == current then
+spent = spent + count
+elseif tonumber(number) >= oldest then
+kept[#kept + 1] = number .. ':' .. count
+first = first or tonumber(number)
+end
+sum = sum + (tonumber(number) >= oldest and count or 0)
+end
+if spent > 0 then
+kept[#kept + 1] = int(current) .. ':' .. int(spent)
+first = first or current
+end
+return most - sum, first and (first + 1) * tenth + period, table.concat(kept, ',')
+end
+local function allowed(settings, most, working, used, now)
+local again
+if settings.m then
+most, again = math.min(most, settings.m - working), now + 1000
+end
+if settings.r then
+local left, opens = recent(settings.r, used, now, 0)
+most, again = math.min(most, left), left < most and opens or again
+end
+return most, again
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value)
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g' .. name, '~s' .. name)
+end
+end
+if #names == 0 then
+return
+end
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function room(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w - group.ready
+end
+if group.settings.r then
+free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+end
+return free
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+append(plan.fair, int((9 - band) * BAND + share.last), id)
+end
+local function enter(plan, id, task, place)
+if not shared(task) then
+local ids = place == 'back' and plan.back or plan.front
+ids[#ids + 1] = id
+return
+end
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+if place == 'kept' and task.S then
+local share = ready(group, band, 1)
+share.last = math.max(share.last, task.S % BAND)
+append(plan.fair, task.S, id)
+elseif group.h > 0 or room(group, plan.now) < 1 then
+group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+plan.times.h = plan.times.h + 1
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+else
+admit(plan, group, band, id)
+end
+task.S = nil
+end
+local function release(plan)
+for _, group in pairs(plan.groups) do
+local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+if free >= 1 then
+local lowest = group.settings.n * HELD_GROUP
+local highest = '(' .. int(lowest + HELD_GROUP)
+local least, most = int(lowest), int(free)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+for i = 1, #ids, 2 do
+admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
+plan.freed[#plan.freed + 1] = ids[i]
+end
+local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+plan.times.h, group.h = plan.times.h - group.h + left, left
+end
+end
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g' .. group.name)
+end
+end
+local SHARED = 240
+local function share_out(plan, text)
+plan.times, plan.shared = parse_clock(text), true
+return plan.times
+end
+local function serve(plan, task, place)
+local band, tag = 9 - math.floor(place.score / BAND), place.score % BAND
+plan.times[band] = math.max(plan.times[band] or 0, tag)
+if shared(task) then
+local group = group_of(plan, task)
+if not place.listed then
+ready(group, band, -1)
+task.S = place.score
+end
+group.w = group.w + 1
+if group.settings.r then
+local _, _, used = recent(group.settings.r, group.u, plan.now, 1)
+group.u = used
+end
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g' .. group.name
+else
+append(plan.fields, '~g' .. group.name, text)
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function leave(plan, id, task)
+plan.leave[#plan.leave + 1] = id
+if task.W then
+plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
+end
+if shared(task) then
+local group = group_of(plan, task)
+group.w = math.max(0, group.w - 1)
+end
+end
+local function wait_again(plan, id, task, text, place, due)
+task.s, task.k, task.l = '', '', ''
+turn(task, due and 'd' or 'p', plan.now)
+if due then
+append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+task.S = nil
+else
+enter(plan, id, task, place)
+end
+append(plan.fields, '.' .. id, format(task, text))
+end
+local function finish(plan, id, task, text, state, reason, given)
+local ttl = 0
+if state == 'completed' then
+ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
+elseif reason ~= 'cancelled' then
+ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+end
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+turn(task, task.s, plan.now)
+task.y = reason ~= '' and reason or nil
+task.z = int(plan.now)
+task.f, task.S, task.O = nil, nil, nil
+if state == 'rejected' and ttl > 0 then
+append(plan.dead, task.z, id)
+else
+task.m, task.r, task.d = nil, nil, nil
+append(plan.fields, id, '')
+end
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+tell(plan, reason == 'cancelled' and reason or state, id)
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+if #plan.timers > 0 then
+local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(added))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local function take_back(at, ids, now, sure)
+local back, ended, left = 0, 0, 0
+for last = #ids, 1, -PLAN do
+local first = math.max(last - PLAN + 1, 1)
+local names = { '~set', '~stats' }
+for i = first, last do
+names[#names + 1] = '.' .. ids[i]
+end
+local records = redis.call('HMGET', at.tasks, unpack(names))
+local plan = new_plan(at, now)
+if heed(plan, records[1], records[2]) then
+return back, ended, left + last
+end
+local tasks, texts = {}, {}
+for i = first, last do
+tasks[i], texts[i] = parse_with('', records[i - first + 3])
+end
+open_groups(plan, { unpack(tasks, first, last) })
+for i = first, last do
+local id, task = ids[i], tasks[i]
+if newer(records[i - first + 3]) then
+left = left + 1
+elseif sure(task) then
+leave(plan, id, task)
+add(task, 'x', 1)
+tell(plan, 'reclaimed', id)
+if task.f then
+finish(plan, id, task, texts[i], 'rejected', 'cancelled')
+elseif exhausted(task) then
+finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
+else
+wait_again(plan, id, task, texts[i], 'front')
+end
+end
+end
+release(plan)
+local failed = commit(plan)
+if failed then
+return back, ended, left, failed
+end
+back = back + #plan.leave - #plan.expiry / 2
+ended = ended + #plan.expiry / 2
+end
+return back, ended, left
+end
+local function reclaim(at, now, limit)
+local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
+return take_back(at, ids, now, function()
+return true
+end)
+end
+local FORGOTTEN_AFTER = 3600000
+local WORKERS = 10
+local function note_worker(plan, worker, info, alarm)
+local deadline = plan.now + (tonumber(string.match(info, '^%d+')) or FORGOTTEN_AFTER)
+append(plan.workers, int(deadline), worker)
+append(plan.fields, '~w' .. worker, '1;' .. int(plan.now) .. ';' .. info)
+if not alarm or tonumber(alarm) > deadline then
+append(plan.fields, '~alarm', int(deadline))
+append(plan.timers, int(deadline), '~w')
+end
+end
+local function in_hands(at, worker, limit)
+return redis.call(
+'ZRANGE',
+at.hands,
+'[' .. worker .. ' ',
+'(' .. worker .. '!',
+'BYLEX',
+'LIMIT',
+'0',
+int(limit)
+)
+end
+local function fail(at, worker, now, limit)
+local members = in_hands(at, worker, limit)
+local ids, mine = {}, {}
+for i, member in ipairs(members) do
+local owner, id = string.match(member, '^(%S+ %S*) %d+ (%S+)$')
+ids[i], mine[owner] = id, true
+end
+local back, ended, left, failed = take_back(at, ids, now, function(task)
+return task.s == 'w' and mine[task.W]
+end)
+if not failed then
+write('ZREM', at.hands, members)
+end
+return back, ended, left, failed, #members == limit
+end
+local function forget_workers(at, workers)
+local fields = {}
+for i, worker in ipairs(workers) do
+fields[i] = '~w' .. worker
+end
+write('ZREM', at.workers, workers)
+write('HDEL', at.tasks, fields)
+end
+local function fail_silent(at, now)
+local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
+local over = {}
+for _, worker in ipairs(silent) do
+local info = redis.call('HGET', at.tasks, '~w' .. worker)
+local unfinished
+if info and string.find(info, '^1;%d+;%d') then
+local _, _, _, failed, more = fail(at, worker, now, SLICE)
+unfinished = failed or more
+end
+if not unfinished then
+over[#over + 1] = worker
+end
+end
+forget_workers(at, over)
+local alarm = head(at.workers)
+local plan = new_plan(at, now)
+if alarm then
+append(plan.timers, int(math.max(alarm, now)), '~w')
+append(plan.fields, '~alarm', int(alarm))
+else
+plan.gone = { '~alarm' }
+end
+commit(plan)
+end
+local TIMERS = 10
+local function ring(at, timers, now)
+redis.call('ZREM', at.delayed, unpack(timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
+local plan, groups, alarm = new_plan(at, now), {}, false
+for _, timer in ipairs(timers) do
+if string.sub(timer, 2, 2) == 'g' then
+groups[#groups + 1] = { G = string.sub(timer, 3) }
+else
+alarm = true
+end
+end
+open_groups(plan, groups)
+for _, task in ipairs(groups) do
+group_of(plan, task)
+end
+release(plan)
+commit(plan)
+if alarm then
+fail_silent(at, now)
+end
+end
+local function promote_shared(at, ids, now)
+for first = 1, #ids, PLAN do
+local names = {}
+for i = first, math.min(first + PLAN - 1, #ids) do
+names[#names + 1] = '.' .. ids[i]
+end
+local records = redis.call('HMGET', at.tasks, unpack(names))
+local plan, tasks = new_plan(at, now), {}
+for i = 1, #names do
+tasks[i] = parse(records[i])
+end
+open_groups(plan, tasks)
+for i, task in ipairs(tasks) do
+enter(plan, ids[first + i - 1], task, 'back')
+end
+if commit(plan) then
+for i = first, #ids do
+redis.call('ZADD', at.delayed, int(now + 60000) .. '.5', ids[i])
+end
+return
+end
+end
+end
+local function promote(at, now, limit)
+local most = int(now) .. '.5'
+local due =
+redis.call('ZRANGE', at.delayed, '-inf', most, 'BYSCORE', 'LIMIT', '0', int(limit), 'WITHSCORES')
+local gone, back, fair, timers = {}, {}, {}, {}
+for i = 1, #due, 2 do
+local id, score = due[i], due[i + 1]
+if string.sub(id, 1, 1) == '~' then
+timers[#timers + 1] = #timers < TIMERS and id or nil
+else
+gone[#gone + 1] = id
+local ids = string.sub(score, -2) == '.5' and fair or back
+ids[#ids + 1] = id
+end
+end
+write('ZREM', at.delayed, gone)
+write('LPUSH', at.pending, back)
+promote_shared(at, fair, now)
+if #timers > 0 then
+ring(at, timers, now)
+end
+return #gone
+end
+local function new_line(at)
+return { at = at }
+end
+local function in_list(entry)
+return entry.listed or not entry.score
+end
+local function pop_shared(line, most)
+local at, times = line.at, line.times
+local ids = redis.call('RPOP', at.pending, int(most)) or {}
+local fair = redis.call('ZPOPMIN', at.fair, int(most))
+local tag = #ids > 0 and (times.l or (times[0] or 0) + SHARE)
+local i, j, before = 1, 1, #line
+while #line - before < most and (ids[i] or fair[j]) do
+local score = ids[i] and 9 * BAND + tag
+if score and not (fair[j] and tonumber(fair[j + 1]) < score) then
+line[#line + 1] = { id = ids[i], score = int(score), listed = true }
+tag, i = tag + SHARE, i + 1
+else
+line[#line + 1] = { id = fair[j], score = fair[j + 1] }
+j = j + 2
+end
+end
+times.l = (#ids == most or ids[i]) and tag or nil
+local rest = {}
+for last = #ids, i, -1 do
+rest[#rest + 1] = ids[last]
+end
+write('RPUSH', at.pending, rest)
+rest = {}
+for first = j, #fair, 2 do
+append(rest, fair[first + 1], fair[first])
+end
+write('ZADD', at.fair, rest)
+return #line - before
+end
+local function pop(line, most)
+if line.times then
+return pop_shared(line, most)
+end
+local ids = redis.call('RPOP', line.at.pending, int(most)) or {}
+for _, id in ipairs(ids) do
+line[#line + 1] = { id = id }
+end
+return #ids
+end
+local function put_back(line, first)
+local ids, scores = {}, {}
+for i = #line, first, -1 do
+local entry = line[i]
+if in_list(entry) then
+ids[#ids + 1] = entry.id
+if entry.score then
+line.times.l = entry.score % BAND
+end
+else
+append(scores, entry.score, entry.id)
+end
+line[i] = nil
+line.drained = false
+end
+write('RPUSH', line.at.pending, ids)
+write('ZADD', line.at.fair, scores)
+end
+local function fetch(line, most, time)
+local at, first = line.at, #line + 1
+line.drained = pop(line, most) < most
+if not line.drained or line.next_due or line.busy then
+return
+end
+local due, deadline = head(at.delayed), head(at.working)
+local now = (due or deadline) and time()
+local ready, expired = due and due <= now, deadline and deadline <= now
+if ready or expired then
+put_back(line, first)
+if expired then
+reclaim(at, now, math.max(most, 32))
+deadline = head(at.working)
+end
+if ready then
+promote(at, now, most)
+due = head(at.delayed)
+end
+line.drained = pop(line, most) < most
+end
+line.next_due = math.min(due or deadline or 0, deadline or due or 0)
+end
+local function new_batch(max, bytes)
+return { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {}, ghosts = 0, broken = 0 }
+end
+local function entry_of(batch, id, fixed, record)
+if not batch.entries[id] then
+local task, text = parse_with(fixed or '', record)
+batch.entries[id] = { id = id, fixed = fixed, record = record, task = task, text = text }
+end
+return batch.entries[id]
+end
+local function stray(batch, entry, place)
+local task = entry.task
+if tonumber(task.g or 0) > 0 and in_list(place) then
+add(task, 'g', -1)
+task.g = task.g ~= '0' and task.g or nil
+batch.ghosts = batch.ghosts + 1
+entry.changed = true
+return true
+end
+if task.s ~= '' or not string.find(entry.fixed or '', '^1;%d+[^\\n]*\\n') then
+batch.broken = batch.broken + 1
+return true
+end
+return false
+end
+local function limited(plan, entry, place)
+local task = entry.task
+if in_list(place) or not shared(task) then
+return false
+end
+local group = group_of(plan, task)
+local most, rate = group.settings.m, group.settings.r
+if (most and group.w >= tonumber(most)) or (rate and recent(rate, group.u, plan.now, 0) < 1) then
+ready(group, tonumber(task.P or 0), -1)
+enter(plan, entry.id, task, 'back')
+return true
+end
+return false
+end
+local function take(batch, entry)
+local task, most = entry.task, batch.most
+if task.x then
+most = math.min(most, math.max(1, math.floor(batch.max / 10 ^ tonumber(task.x))))
+end
+local size = batch.bytes + #entry.fixed
+if #batch >= most or (#batch > 0 and size > batch.most_bytes) then
+return false
+end
+batch.most, batch.bytes = most, size
+batch[#batch + 1] = entry
+task.s = 'w'
+return true
+end
+local function write_strays(batch, tasks)
+local fields, gone = {}, {}
+for id, entry in pairs(batch.entries) do
+if entry.changed and not entry.deadline then
+local task, text = parse(entry.record)
+local left = entry.task.g
+if left or task.e ~= '' then
+task.g = left
+append(fields, '.' .. id, format(task, text))
+else
+gone[#gone + 1] = '.' .. id
+gone[#gone + 1] = task.s == 'g' and id or nil
+end
+end
+end
+write('HDEL', tasks, gone)
+write('HSET', tasks, fields)
+if batch.ghosts > 0 then
+redis.call('HINCRBY', tasks, '~ghosts', int(-batch.ghosts))
+end
+if batch.broken > 0 then
+redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
+end
+end
+local function slot_of(token, max)
+local slots = max > 100 and 64 or 1024
+local hash = 0
+for i = 1, #token do
+hash = (hash * 31 + string.byte(token, i)) % slots
+end
+return (max > 100 and '~R' or '~r') .. int(hash)
+end
+local function give(reply, id, task, deadline, fixed)
+append(reply, id, tonumber(task.a))
+append(reply, tonumber(task.n), deadline)
+reply[#reply + 1] = fixed
+end
+local function lease_again(at, now, token, held)
+local ids, fields = {}, {}
+for id in string.gmatch(held, '%S+') do
+ids[#ids + 1] = id
+append(fields, id, '.' .. id)
+end
+local found = read('HMGET', at.tasks, fields)
+local deadlines = read('ZMSCORE', at.working, ids)
+local reply = { 'ok', now }
+for i, id in ipairs(ids) do
+local task = parse(found[2 * i])
+if task.s == 'w' and task.k == token then
+give(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
+end
+end
+return reply
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local workers = KEYS[9]
+local hands = KEYS[10]
+local test_now = ARGV[1]
+local max_tasks = ARGV[2]
+local lease = ARGV[3]
+local token = ARGV[4]
+local resend = ARGV[5]
+local max_bytes = ARGV[6]
+local worker = ARGV[7]
+local info = ARGV[8]
+local at = {
+pending = pending,
+fair = fair,
+held = held,
+working = working,
+delayed = delayed,
+tasks = tasks,
+expiry = expiry,
+dead = dead,
+workers = workers,
+hands = hands,
+}
+local LEASES = 490
+local max = tonumber(max_tasks)
+local slot = slot_of(token, max)
+local plan, line, batch = new_plan(at), new_line(at), new_batch(max, tonumber(max_bytes))
+local counter, used, alarm
+local function time()
+plan.now = plan.now or clock(test_now)
+return plan.now
+end
+local function look(first, last)
+local fields = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm' }
+for i = first, last do
+append(fields, line[i].id, '.' .. line[i].id)
+end
+return redis.call('HMGET', tasks, unpack(fields))
+end
+local function heed_control(found)
+counter = tonumber(found[1] or 0) or error('~lease is not a number')
+if found[2] and string.match(found[2], '^%S+') == token then
+return lease_again(at, time(), token, string.sub(found[2], #token + 1))
+elseif heed(plan, found[3], found[4]) then
+return { 'newer_schema' }
+elseif plan.settings.p then
+return { 'paused' }
+end
+used, alarm = found[6] or '', found[7]
+if plan.settings.m or plan.settings.r then
+local again
+local leased = plan.settings.m and redis.call('ZCARD', working)
+batch.most, again = allowed(plan.settings, max, leased, used, time())
+return batch.most < 1 and { 'ok', again } or nil
+end
+end
+local function go_through(first, last, found)
+local known, foreign = {}, nil
+for i = first, last do
+local fixed, record = found[2 * (i - first) + 8], found[2 * (i - first) + 9]
+if newer(fixed) or newer(record) then
+foreign = i
+break
+end
+known[#known + 1] = entry_of(batch, line[i].id, fixed, record).task
+end
+open_groups(plan, known)
+for i = first, foreign and foreign - 1 or last do
+local place = line[i]
+local entry = batch.entries[place.id]
+if not (stray(batch, entry, place) or limited(plan, entry, place)) then
+if not take(batch, entry) then
+put_back(line, i)
+return true
+end
+if line.times then
+serve(plan, entry.task, place)
+end
+end
+end
+if foreign then
+put_back(line, #batch > 0 and foreign or 1)
+return #batch > 0 or { 'newer_schema' }
+end
+end
+local function choose()
+fetch(line, max, time)
+local first, last = 1, math.min(32, #line)
+local found = look(first, last)
+local reply = heed_control(found)
+if reply then
+put_back(line, 1)
+return reply
+end
+line.busy = plan.news
+if found[5] then
+put_back(line, 1)
+line.times, line.busy, batch.most = share_out(plan, found[5]), true, math.min(batch.most, SHARED)
+time()
+fetch(line, batch.most)
+last, found = 128, nil
+elseif batch.most < #line then
+put_back(line, batch.most + 1)
+end
+while first <= #line do
+last = math.min(last, #line)
+local ended = go_through(first, last, found or look(first, last))
+if ended then
+return ended ~= true and ended or nil
+end
+first, last, found = last + 1, last + 128, nil
+if #batch >= batch.most then
+put_back(line, first)
+elseif first > #line and not line.drained and #line < max + SLICE then
+fetch(line, batch.most - #batch, time)
+end
+end
+end
+local function lease_slice(first, last, fields)
+local ids, deadlines, members = {}, {}, {}
+for i = first, last do
+local entry = batch[i]
+local task = entry.task
+turn(task, 'w', plan.now)
+add(task, 'a', 1)
+add(task, 'c', 1)
+task.n, task.k, task.q = int(counter + i), token, int(plan.now)
+task.W = worker ~= '' and worker or nil
+task.l = string.match(entry.fixed, '^[^\\n]*;l=(%d+)') or lease
+entry.deadline = plan.now + tonumber(task.l)
+ids[#ids + 1] = entry.id
+append(deadlines, int(entry.deadline), entry.id)
+append(fields, '.' .. entry.id, format(task, entry.text))
+append(members, worker ~= '' and '0' or nil, worker ~= '' and hand(worker, task.n, entry.id) or nil)
+end
+local reply = redis.pcall('ZADD', working, unpack(deadlines))
+if type(reply) == 'table' and reply.err then
+return reply
+end
+local failed = store(tasks, fields)
+if failed then
+redis.call('ZREM', working, unpack(ids))
+else
+write('ZADD', hands, members)
+end
+return failed
+end
+local function give_up(first)
+for i = #batch, first, -1 do
+local entry = batch[i]
+redis.call('RPUSH', pending, entry.id)
+local ghosts_left = entry.task.g
+entry.task, entry.text = parse_with(entry.fixed, entry.record)
+entry.task.g, entry.deadline, batch[i] = ghosts_left, nil, nil
+end
+line.drained = false
+end
+local fine, answer = pcall(choose)
+if not fine then
+put_back(line, 1)
+return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. answer)
+elseif answer then
+return answer
+end
+if #batch > 0 or not line.drained or worker ~= '' then
+time()
+end
+if #batch > 0 then
+local names = { token }
+for i, entry in ipairs(batch) do
+names[i + 1] = entry.id
+tell(plan, 'dequeued', entry.id)
+end
+append(plan.fields, '~lease', int(counter + #batch))
+append(plan.fields, slot, table.concat(names, ' '))
+if plan.settings.r then
+local _, _, text = recent(plan.settings.r, used, plan.now, #batch)
+append(plan.fields, '~rate', text)
+end
+end
+if worker ~= '' then
+note_worker(plan, worker, info, alarm)
+end
+plan.dry = line.drained
+close(plan)
+for first = 1, #batch, LEASES do
+local failed = batch[first] and lease_slice(first, math.min(first + LEASES - 1, #batch), plan.fields)
+plan.fields = {}
+if failed and first == 1 then
+put_back(line, 1)
+return failed
+elseif failed then
+give_up(first)
+end
+end
+local failed = commit(plan)
+if failed then
+put_back(line, 1)
+return failed
+end
+write_strays(batch, tasks)
+if #batch == 0 and resend == '1' then
+redis.pcall('HSET', tasks, slot, token)
+end
+local reply = { 'ok', line.drained and line.next_due or plan.now }
+for _, entry in ipairs(batch) do
+give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
+end
+return reply
+`,
+  sha1: "6e7883a4813cc1d7213b1b8777fd2166340615d9",
+  keyLockingSha1: "b3ebc6cc0cef5fde7e488e689a9e7572268286dd",
+};
+
+export const enqueue: Script = {
+  name: "enqueue",
+  source: `local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
 list[#list + 1] = first
 list[#list + 1] = second
 end
-local pending = KEYS[1]
-local delayed = KEYS[2]
-local tasks = KEYS[3]
-local test_now = ARGV[1]
-local new = ARGV
-local now = clock(test_now)
-local now_text = int(now)
-local count = (#new - 1) / 3
-local function id_of(i)
-return new[3 * i - 1]
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function record_of(i)
-return '1;' .. now_text .. new[3 * i + 1]
+local function write(command, key, args)
+for first = 1, #args, SLICE do
+redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+end
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function ghost_record(state, ghosts, version)
+local task =
+{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function recent(rate, used, now, spent)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+local tenth = math.ceil(period / 10)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local kept, sum, first = {}, spent, nil
+for number, count in string.gmatch(used, '(%d+):(%d+)') do
+if tonumber(number) == current then
+spent = spent + count
+elseif tonumber(number) >= oldest then
+kept[#kept + 1] = number .. ':' .. count
+first = first or tonumber(number)
+end
+sum = sum + (tonumber(number) >= oldest and count or 0)
+end
+if spent > 0 then
+kept[#kept + 1] = int(current) .. ':' .. int(spent)
+first = first or current
+end
+return most - sum, first and (first + 1) * tenth + period, table.concat(kept, ',')
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value)
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g' .. name, '~s' .. name)
+end
+end
+if #names == 0 then
+return
+end
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function room(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w - group.ready
+end
+if group.settings.r then
+free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+end
+return free
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+append(plan.fair, int((9 - band) * BAND + share.last), id)
+end
+local function enter(plan, id, task, place)
+if not shared(task) then
+local ids = place == 'back' and plan.back or plan.front
+ids[#ids + 1] = id
+return
+end
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+if place == 'kept' and task.S then
+local share = ready(group, band, 1)
+share.last = math.max(share.last, task.S % BAND)
+append(plan.fair, task.S, id)
+elseif group.h > 0 or room(group, plan.now) < 1 then
+group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+plan.times.h = plan.times.h + 1
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+else
+admit(plan, group, band, id)
+end
+task.S = nil
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g' .. group.name
+else
+append(plan.fields, '~g' .. group.name, text)
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+if #plan.timers > 0 then
+local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(added))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local held = KEYS[3]
+local delayed = KEYS[4]
+local tasks = KEYS[5]
+local expiry = KEYS[6]
+local dead = KEYS[7]
+local test_now = ARGV[1]
+local look = ARGV[2]
+local new = ARGV
+local STRIDE = 4
+local at = {
+pending = pending,
+fair = fair,
+held = held,
+delayed = delayed,
+tasks = tasks,
+expiry = expiry,
+dead = dead,
+}
+local plan = new_plan(at, clock(test_now))
+local now_text = int(plan.now)
+local count = (#new - 2) / STRIDE
+local ids, records, options, keys = {}, {}, {}, {}
+local plain = look ~= '1'
+for i = 1, count do
+local id, _, unique, record = unpack(new, STRIDE * i - 1, STRIDE * i + 2)
+ids[i], records[i] = id, '1;' .. now_text .. record
+options[i] = parse_fixed(records[i])
+keys[i] = string.match(unique, '^%d+ (.*)$')
+plain = plain and unique == '' and not shared(options[i])
 end
 local stored = {}
-if count == 1 then
-local reply = redis.pcall('HSETNX', tasks, id_of(1), record_of(1))
-local fixed = reply ~= 1 and redis.call('HGET', tasks, id_of(1))
+local function read_all(names)
+for first = 1, #names, 128 do
+local last = math.min(first + 127, #names)
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(names, first, last))) do
+stored[names[first + i - 1]] = value and string.match(value, '^[^\\n]*\\n?')
+end
+end
+end
+if plain and count == 1 then
+local reply = redis.pcall('HSETNX', tasks, ids[1], records[1])
+local fixed = reply ~= 1 and redis.call('HGET', tasks, ids[1])
 if reply ~= 1 and reply ~= 0 and not fixed then
 return reply
 end
-stored[1] = fixed and string.match(fixed, '^[^\\n]*\\n?')
+stored[ids[1]] = fixed and string.match(fixed, '^[^\\n]*\\n?')
 else
-for first = 1, count, 100 do
-local ids = {}
-for i = first, math.min(first + 99, count) do
-ids[#ids + 1] = id_of(i)
-end
-for i, fixed in ipairs(redis.call('HMGET', tasks, unpack(ids))) do
-stored[first + i - 1] = fixed and string.match(fixed, '^[^\\n]*\\n?')
-end
-end
-end
-local created, seen, fields, back, later = {}, {}, {}, {}, {}
-local ghosts, reused, changed, spent = 0, {}, {}, {}
+local names = { '~set', '~stats' }
 for i = 1, count do
-local id, fixed = id_of(i), stored[i]
-local ghost
-if newer(fixed) then
+names[#names + 1] = ids[i]
+names[#names + 1] = keys[i] and '~d' .. keys[i]
+end
+read_all(names)
+if heed(plan, stored['~set'], stored['~stats']) then
 return { 'newer_schema' }
 end
-if seen[id] then
-created[i] = 0
-elseif fixed and fixed ~= '' then
-created[i] = parse_fixed(fixed).t == parse_fixed(record_of(i)).t and 1 or 0
-elseif fixed == '' then
+plain = false
+open_groups(plan, options)
+end
+local function known(i)
+local id, fixed = ids[i], stored[ids[i]]
+local own = options[i].t
+if not fixed then
+return nil
+end
+local again = new[STRIDE * i + 1] == 'again'
+if fixed ~= '' and not again then
+return parse_fixed(fixed).t == own
+end
 local record = redis.call('HGET', tasks, '.' .. id)
+local task = parse(record)
+stored['.' .. id] = record
 if newer(record) then
+stored[id] = record
+elseif task.s == 'g' then
+return nil, task
+elseif fixed ~= '' and task.s ~= 'r' then
+return parse_fixed(fixed).t == own
+elseif again and task.t ~= own then
+plan.ended[#plan.ended + 1] = id
+stored[id] = redis.call('HGET', tasks, id)
+return nil, task
+end
+return task.t == own
+end
+local function begin(i, old)
+local id, when = ids[i], new[STRIDE * i]
+local due = tonumber(when ~= '' and when or 0)
+if string.sub(when, 1, 1) == '+' then
+due = plan.now + due
+end
+local later = due > plan.now
+if old or not plain then
+append(plan.fields, id, records[i])
+end
+if later then
+append(plan.later, int(due) .. (shared(options[i]) and '.5' or ''), id)
+elseif old and tonumber(old.g or 0) > 0 and not shared(options[i]) then
+add(old, 'g', -1)
+plan.ghosts = plan.ghosts + 1
+else
+enter(plan, id, options[i], 'back')
+end
+local ghosts = old and old.g ~= '0' and old.g or nil
+local version = old and old.s ~= 'g' and int(old.v + 1) or '1'
+local record = (ghosts or version ~= '1') and ghost_record('', ghosts, version)
+if later and shared(options[i]) then
+record = format(parse_with(records[i], record or ghost_record('', nil, '1')))
+end
+if record then
+append(plan.fields, '.' .. id, record)
+elseif old then
+plan.gone[#plan.gone + 1] = '.' .. id
+end
+tell(plan, 'enqueued', id)
+end
+plan.ended, plan.ghosts = {}, 0
+local reply, seen = { 'ok', -1 }, {}
+for i = 1, count do
+local id, key = ids[i], keys[i]
+local until_at, first = string.match(key and stored['~d' .. key] or '', '^(%d+) (.*)$')
+if until_at and tonumber(until_at) > plan.now and first ~= id then
+reply[i + 2] = first
+elseif seen[id] then
+reply[i + 2] = 0
+else
+local own, old = known(i)
+if newer(stored[id]) then
 return { 'newer_schema' }
 end
-local task = parse(record)
-if task.s == 'g' then
-ghost = task
-else
-created[i] = task.t == parse_fixed(record_of(i)).t and 1 or 0
+reply[i + 2] = own == false and 0 or 1
+if own == nil then
+begin(i, old)
+if key then
+local over = int(plan.now + string.match(new[STRIDE * i + 1], '^%d+'))
+stored['~d' .. key] = over .. ' ' .. id
+append(plan.fields, '~d' .. key, stored['~d' .. key])
+append(plan.expiry, over, '~d' .. key)
+end
 end
 end
 seen[id] = true
-if created[i] == nil then
-created[i] = 1
-if count > 1 or ghost then
-append(fields, id, record_of(i))
 end
-local when = new[3 * i]
-local due = 0
-if string.sub(when, 1, 1) == '+' then
-due = now + tonumber(string.sub(when, 2))
-elseif when ~= '' then
-due = tonumber(when)
-end
-if due > now then
-append(later, int(due), id)
-elseif not ghost then
-back[#back + 1] = id
-else
-add(ghost, 'g', -1)
-ghosts = ghosts - 1
-end
-reused[id] = ghost ~= nil
-if ghost and tonumber(ghost.g or 0) > 0 then
-append(changed, '.' .. id, ghost_record('', ghost.g))
-elseif ghost then
-spent[#spent + 1] = '.' .. id
+local settings = plan.settings
+if settings then
+reply[2] = (settings.b or settings.e or settings.s) and 1 or 0
+local coming = #plan.back + (#plan.fair + #plan.held) / 2
+if settings.b and coming > 0 then
+local waiting = redis.call('LLEN', pending) + redis.call('ZCARD', fair) + redis.call('ZCARD', held)
+if waiting + coming > tonumber(settings.b) then
+return { 'full' }
 end
 end
 end
-for first = 1, #fields, SLICE do
-local reply = redis.pcall('HSET', tasks, unpack(fields, first, math.min(first + SLICE - 1, #fields)))
-if type(reply) == 'table' and reply.err then
+close(plan)
+for first = 1, #plan.fields, SLICE do
+local last = math.min(first + SLICE - 1, #plan.fields)
+local answer = redis.pcall('HSET', tasks, unpack(plan.fields, first, last))
+if type(answer) == 'table' and answer.err then
 for i = 1, first - 1, 2 do
-if reused[fields[i]] then
-redis.call('HSET', tasks, fields[i], '')
+local field = plan.fields[i]
+local before = stored[field] or plan.was[field]
+if before then
+redis.call('HSET', tasks, field, before)
 else
-redis.call('HDEL', tasks, fields[i])
+redis.call('HDEL', tasks, field)
 end
 end
-return reply
+return answer
 end
 end
-write('HSET', tasks, changed)
-write('HDEL', tasks, spent)
-if ghosts < 0 then
-redis.call('HINCRBY', tasks, '~ghosts', int(ghosts))
-end
-write('LPUSH', pending, back)
-write('ZADD', delayed, later)
-local reply = { 'ok' }
-for i = 1, count do
-reply[i + 1] = created[i]
+plan.fields = {}
+write('ZREM', expiry, plan.ended)
+write('ZREM', dead, plan.ended)
+commit(plan)
+if plan.ghosts > 0 then
+redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "c42a355875aa08ea9ebf96a879e22616abc7e857",
-  keyLockingSha1: "e95f864a81662bf9ddc889016b1feef90e2c22c1",
+  sha1: "9e3f1e00fb060560568d6d8e770083356298a5fe",
+  keyLockingSha1: "1e4201384222db660bc22721158d3433f1d70c3f",
 };
 
 export const forget: Script = {
@@ -942,11 +2280,15 @@ return { 'ok', #gone }
 
 export const inspect: Script = {
   name: "inspect",
-  source: `local function newer(record)
+  source: `local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(score))
+end
+local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
@@ -985,7 +2327,7 @@ if newer(fixed) or newer(record) then
 return { 'newer_schema' }
 end
 local task = parse(record)
-if not fixed or task.s == 'g' then
+if not fixed or task.s == 'g' or task.s == 'x' then
 return { 'not_found' }
 end
 local head = string.match(fixed, '^[^\\n]*\\n?')
@@ -1002,8 +2344,8 @@ end
 local due = redis.call('ZSCORE', delayed, id)
 return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
 `,
-  sha1: "fc902feccb29ed81a431e0750b9920353ea72df5",
-  keyLockingSha1: "aaa4367d844879c24a6de7ccfa79aca8fe6a02e3",
+  sha1: "df54eeebb49c65d264b5a3991411840746b763b1",
+  keyLockingSha1: "f7b3e85a40847c518292a6459a4d3de68c212f5c",
 };
 
 export const queues: Script = {
@@ -1061,10 +2403,7 @@ return { 'ok' }
 
 export const settle: Script = {
   name: "settle",
-  source: `local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local RESEND_WINDOW = 300000
+  source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
 return string.format('%.0f', number)
@@ -1075,6 +2414,13 @@ return tonumber(test_now)
 end
 local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
 for first = 1, #args, SLICE do
@@ -1092,11 +2438,23 @@ end
 end
 return found
 end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local DEFAULT_MAX_ATTEMPTS = 5
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
@@ -1121,7 +2479,7 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
-local LETTERS = { 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -1133,46 +2491,306 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function add(task, field, amount)
-task[field] = int(tonumber(task[field] or 0) + amount)
+local function turn(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+local history = (task.h or '') .. letter .. int(since)
+local _, length = string.gsub(history, '%a', '')
+task.h = length > HISTORY and string.match(history, '^%a%d*(.*)$') or history
 end
 local function exhausted(task)
 local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
 return most > 0 and tonumber(task.c) >= most
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
 end
-return type(reply) == 'table' and reply.err and reply or nil
+return settings
 end
-local function new_plan()
-return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
+local function recent(rate, used, now, spent)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+local tenth = math.ceil(period / 10)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local kept, sum, first = {}, spent, nil
+for number, count in string.gmatch(used, '(%d+):(%d+)') do
+if tonumber(number) == current then
+spent = spent + count
+elseif tonumber(number) >= oldest then
+kept[#kept + 1] = number .. ':' .. count
+first = first or tonumber(number)
 end
-local PLAN = 240
-local function append(list, first, second)
-list[#list + 1] = first
-list[#list + 1] = second
+sum = sum + (tonumber(number) >= oldest and count or 0)
 end
-local function wait_again(plan, id, task, text)
+if spent > 0 then
+kept[#kept + 1] = int(current) .. ':' .. int(spent)
+first = first or current
+end
+return most - sum, first and (first + 1) * tenth + period, table.concat(kept, ',')
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value)
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g' .. name, '~s' .. name)
+end
+end
+if #names == 0 then
+return
+end
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function room(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w - group.ready
+end
+if group.settings.r then
+free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+end
+return free
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+append(plan.fair, int((9 - band) * BAND + share.last), id)
+end
+local function enter(plan, id, task, place)
+if not shared(task) then
+local ids = place == 'back' and plan.back or plan.front
+ids[#ids + 1] = id
+return
+end
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+if place == 'kept' and task.S then
+local share = ready(group, band, 1)
+share.last = math.max(share.last, task.S % BAND)
+append(plan.fair, task.S, id)
+elseif group.h > 0 or room(group, plan.now) < 1 then
+group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+plan.times.h = plan.times.h + 1
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+else
+admit(plan, group, band, id)
+end
+task.S = nil
+end
+local function release(plan)
+for _, group in pairs(plan.groups) do
+local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+if free >= 1 then
+local lowest = group.settings.n * HELD_GROUP
+local highest = '(' .. int(lowest + HELD_GROUP)
+local least, most = int(lowest), int(free)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+for i = 1, #ids, 2 do
+admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
+plan.freed[#plan.freed + 1] = ids[i]
+end
+local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+plan.times.h, group.h = plan.times.h - group.h + left, left
+end
+end
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g' .. group.name
+else
+append(plan.fields, '~g' .. group.name, text)
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function leave(plan, id, task)
+plan.leave[#plan.leave + 1] = id
+if task.W then
+plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
+end
+if shared(task) then
+local group = group_of(plan, task)
+group.w = math.max(0, group.w - 1)
+end
+end
+local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
-add(task, 'v', 1)
+turn(task, due and 'd' or 'p', plan.now)
+if due then
+append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+task.S = nil
+else
+enter(plan, id, task, place)
+end
 append(plan.fields, '.' .. id, format(task, text))
 end
-local function finish(plan, id, task, text, now, state, reason)
+local function finish(plan, id, task, text, state, reason, given)
 local ttl = 0
 if state == 'completed' then
-ttl = tonumber(task.r or DEFAULT_RESULT_TTL)
+ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
 elseif reason ~= 'cancelled' then
-ttl = tonumber(task.d or DEFAULT_DEAD_TTL)
+ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
-add(task, 'v', 1)
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+turn(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
-task.z = int(now)
-task.f = nil
+task.z = int(plan.now)
+task.f, task.S, task.O = nil, nil, nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
@@ -1180,29 +2798,63 @@ task.m, task.r, task.d = nil, nil, nil
 append(plan.fields, id, '')
 end
 append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
+append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+tell(plan, reason == 'cancelled' and reason or state, id)
 end
-local function commit(plan, now, pending, working, delayed, tasks, expiry, dead)
-write('ZREM', working, plan.leave)
-local failed = #plan.fields > 0 and store(tasks, plan.fields)
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
 if failed then
 for _, id in ipairs(plan.leave) do
-redis.call('ZADD', working, int(now + 60000), id)
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
 end
 return failed
 end
-write('RPUSH', pending, plan.front)
-write('LPUSH', pending, plan.back)
-write('ZADD', delayed, plan.later)
-write('ZADD', expiry, plan.expiry)
-write('ZADD', dead, plan.dead)
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+if #plan.timers > 0 then
+local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(added))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
 end
 local pending = KEYS[1]
-local working = KEYS[2]
-local delayed = KEYS[3]
-local tasks = KEYS[4]
-local expiry = KEYS[5]
-local dead = KEYS[6]
+local fair = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local hands = KEYS[9]
 local test_now = ARGV[1]
 local items = ARGV
 local STRIDE = 7
@@ -1219,14 +2871,30 @@ if outcome == 'extend' then
 extended[#extended + 1] = id
 end
 end
+append(names, '~set', '~stats')
 local records = read('HMGET', tasks, names)
 local deadlines = {}
 for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
 deadlines[extended[i]] = tonumber(deadline or 0)
 end
-local plan = new_plan()
+local at = {
+pending = pending,
+fair = fair,
+held = held,
+working = working,
+delayed = delayed,
+tasks = tasks,
+expiry = expiry,
+dead = dead,
+hands = hands,
+}
+local plan = new_plan(at, now)
+if heed(plan, records[count + 1], records[count + 2]) then
+return { 'newer_schema' }
+end
 local longer = {}
 local open = {}
+local known = {}
 local function destination(task, outcome, ms)
 if outcome == 'complete' then
 return 'completed', '', 0
@@ -1234,6 +2902,8 @@ elseif task.f then
 return 'rejected', 'cancelled', 0
 elseif outcome == 'reject' then
 return 'rejected', 'rejected', 0
+elseif outcome == 'return' then
+return 'pending', '', 0
 elseif exhausted(task) then
 return 'rejected', 'attempts_exhausted', 0
 elseif tonumber(ms) > 0 then
@@ -1241,32 +2911,35 @@ return 'delayed', '', now + tonumber(ms)
 end
 return 'pending', '', 0
 end
-local function leave(id, task, old_text, outcome, ms, counted, text, receipt)
-if outcome == 'requeue' and counted == '0' then
+local function release_to(id, task, old_text, outcome, ms, counted, text, receipt)
+if counted == '0' or outcome == 'return' then
 add(task, 'c', -1)
 end
 local state, reason, due = destination(task, outcome, ms)
 local flag = task.f and 1 or 0
 text = (text ~= '' or outcome == 'complete') and text or old_text
 task.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
-plan.leave[#plan.leave + 1] = id
+leave(plan, id, task)
 longer[id] = nil
 if state == 'completed' or state == 'rejected' then
-finish(plan, id, task, text, now, state, reason)
+finish(plan, id, task, text, state, reason, outcome ~= 'requeue' and ms ~= '' and ms or nil)
 else
+if outcome == 'requeue' then
 task.u, task.x = int(now), nil
-wait_again(plan, id, task, text)
-if state == 'delayed' then
-append(plan.later, int(due), id)
-else
-plan.back[#plan.back + 1] = id
+add(task, 'b', 1)
+tell(plan, 'requeued', id)
 end
+wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due > 0 and due or nil)
 end
 return { state, reason, due, flag }
 end
-local function extend(id, task, ms)
+local function extend(id, task, old_text, ms, progress)
 local deadline = now + tonumber(ms ~= '' and ms or task.l ~= '' and task.l or 0)
 longer[id] = math.max(longer[id] or deadlines[id], deadline)
+if progress ~= '' then
+task.O = progress
+append(plan.fields, '.' .. id, format(task, old_text))
+end
 return { 'working', '', longer[id], task.f and 1 or 0 }
 end
 local function answer_again(task, receipt)
@@ -1292,13 +2965,18 @@ redis.call('ZADD', working, unpack(scores, first, last))
 end
 end
 end
+for i = 1, count do
+local id = item(i)
+if not open[id] then
+local task, text = parse(records[i])
+open[id] = { task = task, text = text }
+known[#known + 1] = task.s == 'w' and task or nil
+end
+end
+open_groups(plan, known)
 local reply = { 'ok' }
 for i = 1, count do
 local id, lease, token, outcome, ms, counted, text = item(i)
-if not open[id] then
-local task, old_text = parse(records[i])
-open[id] = { task = task, text = old_text }
-end
 local task = open[id].task
 local receipt = lease .. ',' .. token .. ',' .. outcome
 if newer(records[i]) then
@@ -1306,31 +2984,29 @@ reply[i + 1] = { 'newer', '', 0, 0 }
 elseif task.s ~= 'w' or task.n ~= lease or task.k ~= token then
 reply[i + 1] = answer_again(task, receipt)
 elseif outcome == 'extend' then
-reply[i + 1] = extend(id, task, ms)
+reply[i + 1] = extend(id, task, open[id].text, ms, text)
 else
-reply[i + 1] = leave(id, task, open[id].text, outcome, ms, counted, text, receipt)
+reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, counted, text, receipt)
 end
-if #plan.leave == PLAN or i == count then
-local failed = commit(plan, now, pending, working, delayed, tasks, expiry, dead)
+if #plan.leave == PLAN or #plan.fields >= 4 * PLAN or i == count then
+release(plan)
+local failed = commit(plan)
 if failed then
 return failed
 end
-plan = new_plan()
+clear(plan)
 end
 end
 write_deadlines()
 return reply
 `,
-  sha1: "30e48407c685154bc2f4aec368db1e6f76232185",
-  keyLockingSha1: "36b5a760f6f2ef54997c4206eac6df656ec3484e",
+  sha1: "25389b7b41b1ca68785a2e20e06280eff294489d",
+  keyLockingSha1: "6b4b4a273b34e4df892bbca3329aedf15b82e12d",
 };
 
 export const sweep: Script = {
   name: "sweep",
-  source: `local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local RESEND_WINDOW = 300000
+  source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
 return string.format('%.0f', number)
@@ -1342,16 +3018,50 @@ end
 local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
 local function write(command, key, args)
 for first = 1, #args, SLICE do
 redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
 end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(score))
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local DEFAULT_MAX_ATTEMPTS = 5
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
@@ -1385,12 +3095,13 @@ local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
 task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'p' }
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -1402,50 +3113,311 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function ghost_record(state, ghosts)
-local task = { v = '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
+local function turn(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+local history = (task.h or '') .. letter .. int(since)
+local _, length = string.gsub(history, '%a', '')
+task.h = length > HISTORY and string.match(history, '^%a%d*(.*)$') or history
 end
-local function add(task, field, amount)
-task[field] = int(tonumber(task[field] or 0) + amount)
+local function ghost_record(state, ghosts, version)
+local task =
+{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
 end
 local function exhausted(task)
 local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
 return most > 0 and tonumber(task.c) >= most
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
 end
-return type(reply) == 'table' and reply.err and reply or nil
+return settings
 end
-local function new_plan()
-return { leave = {}, front = {}, back = {}, later = {}, fields = {}, expiry = {}, dead = {} }
+local function recent(rate, used, now, spent)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+local tenth = math.ceil(period / 10)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local kept, sum, first = {}, spent, nil
+for number, count in string.gmatch(used, '(%d+):(%d+)') do
+if tonumber(number) == current then
+spent = spent + count
+elseif tonumber(number) >= oldest then
+kept[#kept + 1] = number .. ':' .. count
+first = first or tonumber(number)
 end
-local PLAN = 240
-local function append(list, first, second)
-list[#list + 1] = first
-list[#list + 1] = second
+sum = sum + (tonumber(number) >= oldest and count or 0)
 end
-local function wait_again(plan, id, task, text)
+if spent > 0 then
+kept[#kept + 1] = int(current) .. ':' .. int(spent)
+first = first or current
+end
+return most - sum, first and (first + 1) * tenth + period, table.concat(kept, ',')
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value)
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g' .. name, '~s' .. name)
+end
+end
+if #names == 0 then
+return
+end
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function room(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w - group.ready
+end
+if group.settings.r then
+free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+end
+return free
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+append(plan.fair, int((9 - band) * BAND + share.last), id)
+end
+local function enter(plan, id, task, place)
+if not shared(task) then
+local ids = place == 'back' and plan.back or plan.front
+ids[#ids + 1] = id
+return
+end
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+if place == 'kept' and task.S then
+local share = ready(group, band, 1)
+share.last = math.max(share.last, task.S % BAND)
+append(plan.fair, task.S, id)
+elseif group.h > 0 or room(group, plan.now) < 1 then
+group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+plan.times.h = plan.times.h + 1
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+else
+admit(plan, group, band, id)
+end
+task.S = nil
+end
+local function release(plan)
+for _, group in pairs(plan.groups) do
+local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+if free >= 1 then
+local lowest = group.settings.n * HELD_GROUP
+local highest = '(' .. int(lowest + HELD_GROUP)
+local least, most = int(lowest), int(free)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+for i = 1, #ids, 2 do
+admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
+plan.freed[#plan.freed + 1] = ids[i]
+end
+local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+plan.times.h, group.h = plan.times.h - group.h + left, left
+end
+end
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g' .. group.name
+else
+append(plan.fields, '~g' .. group.name, text)
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function leave(plan, id, task)
+plan.leave[#plan.leave + 1] = id
+if task.W then
+plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
+end
+if shared(task) then
+local group = group_of(plan, task)
+group.w = math.max(0, group.w - 1)
+end
+end
+local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
-add(task, 'v', 1)
+turn(task, due and 'd' or 'p', plan.now)
+if due then
+append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+task.S = nil
+else
+enter(plan, id, task, place)
+end
 append(plan.fields, '.' .. id, format(task, text))
 end
-local function finish(plan, id, task, text, now, state, reason)
+local function finish(plan, id, task, text, state, reason, given)
 local ttl = 0
 if state == 'completed' then
-ttl = tonumber(task.r or DEFAULT_RESULT_TTL)
+ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
 elseif reason ~= 'cancelled' then
-ttl = tonumber(task.d or DEFAULT_DEAD_TTL)
+ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
-add(task, 'v', 1)
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+turn(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
-task.z = int(now)
-task.f = nil
+task.z = int(plan.now)
+task.f, task.S, task.O = nil, nil, nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
@@ -1453,76 +3425,259 @@ task.m, task.r, task.d = nil, nil, nil
 append(plan.fields, id, '')
 end
 append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(now + math.max(ttl, RESEND_WINDOW)), id)
+append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+tell(plan, reason == 'cancelled' and reason or state, id)
 end
-local function commit(plan, now, pending, working, delayed, tasks, expiry, dead)
-write('ZREM', working, plan.leave)
-local failed = #plan.fields > 0 and store(tasks, plan.fields)
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
 if failed then
 for _, id in ipairs(plan.leave) do
-redis.call('ZADD', working, int(now + 60000), id)
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
 end
 return failed
 end
-write('RPUSH', pending, plan.front)
-write('LPUSH', pending, plan.back)
-write('ZADD', delayed, plan.later)
-write('ZADD', expiry, plan.expiry)
-write('ZADD', dead, plan.dead)
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
 end
-local function promote(pending, delayed, now, limit)
-local ids = redis.call('ZRANGE', delayed, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
-write('ZREM', delayed, ids)
-write('LPUSH', pending, ids)
-return #ids
+redis.call('RPUSH', at.pending, unpack(ids))
 end
-local function reclaim(pending, working, delayed, tasks, expiry, dead, now, limit)
-local ids = redis.call('ZRANGE', working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
-local reclaimed, rejected, left = 0, 0, 0
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+if #plan.timers > 0 then
+local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(added))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local function take_back(at, ids, now, sure)
+local back, ended, left = 0, 0, 0
 for last = #ids, 1, -PLAN do
 local first = math.max(last - PLAN + 1, 1)
-local names = {}
+local names = { '~set', '~stats' }
 for i = first, last do
 names[#names + 1] = '.' .. ids[i]
 end
-local records = redis.call('HMGET', tasks, unpack(names))
-local plan = new_plan()
-for i = last, first, -1 do
-local record = records[i - first + 1]
-if newer(record) then
+local records = redis.call('HMGET', at.tasks, unpack(names))
+local plan = new_plan(at, now)
+if heed(plan, records[1], records[2]) then
+return back, ended, left + last
+end
+local tasks, texts = {}, {}
+for i = first, last do
+tasks[i], texts[i] = parse_with('', records[i - first + 3])
+end
+open_groups(plan, { unpack(tasks, first, last) })
+for i = first, last do
+local id, task = ids[i], tasks[i]
+if newer(records[i - first + 3]) then
 left = left + 1
-else
-local task, text = parse_with('', record)
-plan.leave[#plan.leave + 1] = ids[i]
+elseif sure(task) then
+leave(plan, id, task)
 add(task, 'x', 1)
+tell(plan, 'reclaimed', id)
 if task.f then
-finish(plan, ids[i], task, text, now, 'rejected', 'cancelled')
+finish(plan, id, task, texts[i], 'rejected', 'cancelled')
 elseif exhausted(task) then
-finish(plan, ids[i], task, text, now, 'rejected', 'lease_expired')
+finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
 else
-wait_again(plan, ids[i], task, text)
-plan.front[#plan.front + 1] = ids[i]
+wait_again(plan, id, task, texts[i], 'front')
 end
 end
 end
-local failed = commit(plan, now, pending, working, delayed, tasks, expiry, dead)
+release(plan)
+local failed = commit(plan)
 if failed then
-return reclaimed, rejected, left, failed
+return back, ended, left, failed
 end
-reclaimed = reclaimed + #plan.front
-rejected = rejected + #plan.leave - #plan.front
+back = back + #plan.leave - #plan.expiry / 2
+ended = ended + #plan.expiry / 2
 end
-return reclaimed, rejected, left
+return back, ended, left
+end
+local function reclaim(at, now, limit)
+local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
+return take_back(at, ids, now, function()
+return true
+end)
+end
+local WORKERS = 10
+local function in_hands(at, worker, limit)
+return redis.call(
+'ZRANGE',
+at.hands,
+'[' .. worker .. ' ',
+'(' .. worker .. '!',
+'BYLEX',
+'LIMIT',
+'0',
+int(limit)
+)
+end
+local function fail(at, worker, now, limit)
+local members = in_hands(at, worker, limit)
+local ids, mine = {}, {}
+for i, member in ipairs(members) do
+local owner, id = string.match(member, '^(%S+ %S*) %d+ (%S+)$')
+ids[i], mine[owner] = id, true
+end
+local back, ended, left, failed = take_back(at, ids, now, function(task)
+return task.s == 'w' and mine[task.W]
+end)
+if not failed then
+write('ZREM', at.hands, members)
+end
+return back, ended, left, failed, #members == limit
+end
+local function forget_workers(at, workers)
+local fields = {}
+for i, worker in ipairs(workers) do
+fields[i] = '~w' .. worker
+end
+write('ZREM', at.workers, workers)
+write('HDEL', at.tasks, fields)
+end
+local function fail_silent(at, now)
+local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
+local over = {}
+for _, worker in ipairs(silent) do
+local info = redis.call('HGET', at.tasks, '~w' .. worker)
+local unfinished
+if info and string.find(info, '^1;%d+;%d') then
+local _, _, _, failed, more = fail(at, worker, now, SLICE)
+unfinished = failed or more
+end
+if not unfinished then
+over[#over + 1] = worker
+end
+end
+forget_workers(at, over)
+local alarm = head(at.workers)
+local plan = new_plan(at, now)
+if alarm then
+append(plan.timers, int(math.max(alarm, now)), '~w')
+append(plan.fields, '~alarm', int(alarm))
+else
+plan.gone = { '~alarm' }
+end
+commit(plan)
+end
+local TIMERS = 10
+local function ring(at, timers, now)
+redis.call('ZREM', at.delayed, unpack(timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
+local plan, groups, alarm = new_plan(at, now), {}, false
+for _, timer in ipairs(timers) do
+if string.sub(timer, 2, 2) == 'g' then
+groups[#groups + 1] = { G = string.sub(timer, 3) }
+else
+alarm = true
+end
+end
+open_groups(plan, groups)
+for _, task in ipairs(groups) do
+group_of(plan, task)
+end
+release(plan)
+commit(plan)
+if alarm then
+fail_silent(at, now)
+end
+end
+local function promote_shared(at, ids, now)
+for first = 1, #ids, PLAN do
+local names = {}
+for i = first, math.min(first + PLAN - 1, #ids) do
+names[#names + 1] = '.' .. ids[i]
+end
+local records = redis.call('HMGET', at.tasks, unpack(names))
+local plan, tasks = new_plan(at, now), {}
+for i = 1, #names do
+tasks[i] = parse(records[i])
+end
+open_groups(plan, tasks)
+for i, task in ipairs(tasks) do
+enter(plan, ids[first + i - 1], task, 'back')
+end
+if commit(plan) then
+for i = first, #ids do
+redis.call('ZADD', at.delayed, int(now + 60000) .. '.5', ids[i])
+end
+return
+end
+end
+end
+local function promote(at, now, limit)
+local most = int(now) .. '.5'
+local due =
+redis.call('ZRANGE', at.delayed, '-inf', most, 'BYSCORE', 'LIMIT', '0', int(limit), 'WITHSCORES')
+local gone, back, fair, timers = {}, {}, {}, {}
+for i = 1, #due, 2 do
+local id, score = due[i], due[i + 1]
+if string.sub(id, 1, 1) == '~' then
+timers[#timers + 1] = #timers < TIMERS and id or nil
+else
+gone[#gone + 1] = id
+local ids = string.sub(score, -2) == '.5' and fair or back
+ids[#ids + 1] = id
+end
+end
+write('ZREM', at.delayed, gone)
+write('LPUSH', at.pending, back)
+promote_shared(at, fair, now)
+if #timers > 0 then
+ring(at, timers, now)
+end
+return #gone
 end
 local pending = KEYS[1]
-local working = KEYS[2]
-local delayed = KEYS[3]
-local tasks = KEYS[4]
-local expiry = KEYS[5]
-local dead = KEYS[6]
+local fair = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local workers = KEYS[9]
+local hands = KEYS[10]
 local test_now = ARGV[1]
 local limit = ARGV[2]
 local MAX_BYTES = 8000000
+local at = {
+pending = pending,
+fair = fair,
+held = held,
+working = working,
+delayed = delayed,
+tasks = tasks,
+expiry = expiry,
+dead = dead,
+workers = workers,
+hands = hands,
+}
 local most = tonumber(limit)
 local now = clock(test_now)
 local function expire()
@@ -1541,9 +3696,11 @@ left = left + 1
 else
 bytes = bytes + #(record or '')
 over[#over + 1] = id
-if tonumber(task.g or 0) > 0 then
+if string.sub(id, 1, 1) == '~' then
+gone[#gone + 1] = id
+elseif tonumber(task.g or 0) > 0 then
 append(ghosts, names[i], ghost_record('g', task.g))
-elseif task.s == 'c' or task.s == 'r' then
+elseif task.s == 'c' or task.s == 'r' or task.s == 'x' then
 append(gone, id, names[i])
 end
 end
@@ -1558,14 +3715,14 @@ write('HSET', tasks, ghosts)
 return #over, #over > 0 and (last < #ids or #over == most), left
 end
 local expired, more, old_left = expire()
-local reclaimed, rejected, left, failed = reclaim(pending, working, delayed, tasks, expiry, dead, now, most)
+local reclaimed, rejected, left, failed = reclaim(at, now, most)
 if failed then
 return failed
 end
-local promoted = promote(pending, delayed, now, most)
+local promoted = promote(at, now, most)
 more = more or reclaimed + rejected == most or promoted == most
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "d9915715c078d588528573097329c43cab0856df",
-  keyLockingSha1: "c02593e3d54adf252b174a4e1ab764eda40d1982",
+  sha1: "3063aeca80f6b4d3db542a8cc9ebced6e89fdba1",
+  keyLockingSha1: "e8553ff1cc9abd6a7df8ad8b2a868c5a77ba9b5c",
 };

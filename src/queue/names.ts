@@ -22,6 +22,24 @@ export function taskId(value: unknown, path = "id"): string {
   return checked(value, ID, path, "1 to 128 visible ASCII characters, beginning with a letter or a digit");
 }
 
+/**
+ * The name of a group, worker or incarnation, as records hold it: there `;` ends a field.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function recordName(value: unknown, path: string): string {
+  return escaped(taskId(value, path));
+}
+
+/** A text as records hold it. */
+export function escaped(text: string): string {
+  return text.replace(/[;%]/g, (unit) => (unit === ";" ? "%3B" : "%25"));
+}
+
+/** The text that {@link escaped} wrote. */
+export function unescaped(text: string): string {
+  return text.replaceAll("%3B", ";").replaceAll("%25", "%");
+}
+
 /** @throws {SluiceError} `invalid_argument` */
 export function keyPrefix(value: unknown, path = "prefix"): string {
   return checked(value, PREFIX, path, "1 to 64 of A-Z a-z 0-9 _ . : -, beginning with none of . :");

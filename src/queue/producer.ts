@@ -2,13 +2,13 @@ import { SluiceError } from "../errors.ts";
 import { byteLength, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { derivedName, newTaskId, newToken } from "./identity.ts";
-import { queueKeys, type Keys } from "./keys.ts";
-import { listOf, queueName, taskId, wholeNumber } from "./names.ts";
+import { QueueHandle, type HandleOptions } from "./handle.ts";
+import { listOf, recordName, taskId, wholeNumber } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { asciiJson, MAX_HEADER_BYTES, readTaskInfo, writeFixed } from "./record.ts";
 import { registration } from "./registry.ts";
-import { callOf, cancelScript, enqueueScript, inspectScript } from "./scripts.ts";
-import { checkedTransport, type Transport } from "./transport.ts";
+import { callOf } from "./binding.ts";
+import { cancelScript, enqueueScript, inspectScript } from "./scripts.ts";
 import type {
   Cancelled,
   Enqueued,
@@ -25,40 +25,23 @@ export const MAX_ENQUEUE = 1_000;
 /** Most bytes of records in one enqueue: Upstash refuses a request over 10 MB. */
 export const MAX_ENQUEUE_BYTES = 9_500_000;
 
-export interface ProducerOptions extends TaskDefaults {
-  readonly transport: Transport;
-  /** Front part of every key. @default "sluice" */
-  readonly prefix?: string | undefined;
-  /** For tests only: the clock (epoch ms) instead of Redis's. */
-  readonly now?: (() => number) | undefined;
-}
+export interface ProducerOptions extends TaskDefaults, HandleOptions {}
 
 /** What a producer does with a queue. `Queue` adds what consumers do; a bundle with this alone is smaller. */
-export class Producer<T = unknown> {
-  readonly name: string;
-  protected readonly transport: Transport;
-  protected readonly keys: Keys;
+export class Producer<T = unknown> extends QueueHandle {
   readonly #defaults: TaskDefaults;
-  readonly #now: (() => number) | undefined;
 
   /**
    * @param name `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
    * @throws {SluiceError} `invalid_argument`
    */
   constructor(name: string, options: ProducerOptions) {
-    this.name = queueName(name);
-    this.transport = checkedTransport(options?.transport);
-    this.keys = queueKeys(name, options.prefix);
-    this.#now = options.now;
+    super(name, options);
     const { lease, maxAttempts, resultTtl, deadTtl, delay } = options;
     this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay };
     // Faults in the defaults show here, not at the first task.
     fixedOptions(this.#defaults, {}, "");
     whenReady(this.#defaults, {}, "");
-  }
-
-  protected testNow(): string {
-    return this.#now ? String(this.#now()) : "";
   }
 
   /**
@@ -98,6 +81,7 @@ export class Producer<T = unknown> {
               ? newTaskId()
               : await derivedName("id", this.name, key, String(i)),
         when: whenReady(this.#defaults, task, at(i)),
+        unique: uniqueness(task, at(i)),
         record: writeFixed({
           // A generated id is known to its producer alone, so it needs no token beside it.
           token: task.id === undefined ? undefined : token,
@@ -114,12 +98,18 @@ export class Producer<T = unknown> {
         "tasks",
       );
     }
-    const call = callOf(enqueueScript, this.keys, { testNow: this.testNow() }, items);
     const note = registration(this.transport, this.keys, this.name, this.testNow());
+    const args = { testNow: this.testNow(), look: note.look ? "1" : "" };
+    const call = callOf(enqueueScript, this.keys, args, items);
     const outcomes = await this.transport.send([...note.commands, call], { signal });
-    const created = enqueueScript.decode(lastReply(outcomes));
-    if (outcomes[0] && "reply" in outcomes[0]) note.done();
-    return items.map(({ id }, i) => ({ id, created: created[i] === true }));
+    const { look, tasks: told } = enqueueScript.decode(lastReply(outcomes));
+    if (outcomes[0] && "reply" in outcomes[0]) note.done(look);
+    return items.map(({ id }, i) => {
+      const created = told[i];
+      return typeof created === "string"
+        ? { id: created, created: false }
+        : { id, created: created === true };
+    });
   }
 
   /**
@@ -127,8 +117,7 @@ export class Producer<T = unknown> {
    * @throws {SluiceError}
    */
   async get(id: string, options: RequestOptions = {}): Promise<TaskInfo | null> {
-    const call = callOf(inspectScript, this.keys, { id: taskId(id) });
-    const found = inspectScript.decode(lastReply(await this.transport.send([call], options)));
+    const found = await this.run(inspectScript, { id: taskId(id) }, [], options);
     return found && readTaskInfo(this.name, id, found);
   }
 
@@ -145,8 +134,8 @@ export class Producer<T = unknown> {
   ): Promise<Cancelled> {
     const lease =
       options.lease === undefined ? "" : String(wholeNumber(options.lease, "lease", 0, 2 ** 53 - 1));
-    const call = callOf(cancelScript, this.keys, { testNow: this.testNow(), id: taskId(id), lease });
-    const status = cancelScript.decode(lastReply(await this.transport.send([call], options)));
+    const args = { testNow: this.testNow(), id: taskId(id), lease };
+    const status = await this.run(cancelScript, args, [], options);
     return status === "rejected" || status === "working"
       ? { ok: true, state: status }
       : { ok: false, code: status };
@@ -164,6 +153,18 @@ function whenReady(defaults: TaskDefaults, task: EnqueueOptions, at: string): st
   return ms > 0 ? `+${ms}` : "";
 }
 
+function uniqueness({ id, dedup, again }: EnqueueOptions, at: string): string {
+  if (again && id === undefined) {
+    throw new SluiceError("invalid_argument", `${at}again must have an id beside it`, `${at}again`);
+  }
+  if (dedup === undefined) return again ? "again" : "";
+  if (again) {
+    throw new SluiceError("invalid_argument", `${at}again must not stand beside dedup`, `${at}again`);
+  }
+  const window = milliseconds(dedup?.window, `${at}dedup.window`, { min: 1 });
+  return `${window} ${taskId(dedup?.key, `${at}dedup.key`)}`;
+}
+
 function fixedOptions(defaults: TaskDefaults, task: EnqueueOptions, at: string) {
   const lease = task.lease ?? defaults.lease;
   const maxAttempts = task.maxAttempts ?? defaults.maxAttempts;
@@ -175,6 +176,8 @@ function fixedOptions(defaults: TaskDefaults, task: EnqueueOptions, at: string) 
       maxAttempts === undefined ? undefined : wholeNumber(maxAttempts, `${at}maxAttempts`, 0, 1_000_000),
     resultTtl: resultTtl === undefined ? undefined : milliseconds(resultTtl, `${at}resultTtl`),
     deadTtl: deadTtl === undefined ? undefined : milliseconds(deadTtl, `${at}deadTtl`),
+    group: task.group === undefined ? undefined : recordName(task.group, `${at}group`),
+    priority: task.priority === undefined ? undefined : wholeNumber(task.priority, `${at}priority`, 0, 9),
     headers: task.headers === undefined ? undefined : checkedHeaders(task.headers, `${at}headers`),
   };
 }

@@ -8,9 +8,11 @@ import { lastReply, replyAt } from "./outcome.ts";
 import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
 import { readReceipt, writeReceipt } from "./receipt.ts";
 import { DEFAULT_LEASE, readFixed } from "./record.ts";
-import { callOf, countScript, dequeueScript, settleScript } from "./scripts.ts";
+import { callOf } from "./binding.ts";
+import { countScript, dequeueScript, settleScript } from "./scripts.ts";
 import type { Reply, ScriptCall } from "./transport.ts";
-import type { DequeueOptions, QueueCounts, RequestOptions, Settled, Settlement } from "./types.ts";
+import { encodeProgress, workerArguments } from "./worker.ts";
+import type { DequeueOptions, Duration, QueueCounts, RequestOptions, Settled, Settlement } from "./types.ts";
 
 /** Most tasks of one dequeue, and most settlements of one settle. */
 export const MAX_DEQUEUE = 1_000;
@@ -27,6 +29,8 @@ export interface QueueOptions extends ProducerOptions {
 export type Batch<T> = LeasedTask<T>[] & {
   /** When it is worth asking again, epoch ms: at once, or when the next delayed task is due or lease expires; null where nothing waits. */
   readonly nextDueAt: number | null;
+  /** True where the queue is paused: it gives nothing until it is resumed. */
+  readonly paused: boolean;
 };
 
 /** A named stream of tasks. All its state is in Redis; an instance holds none and may be made per request. */
@@ -86,8 +90,7 @@ export class Queue<T = unknown> extends Producer<T> {
    * @throws {SluiceError}
    */
   async counts(options: RequestOptions = {}): Promise<QueueCounts> {
-    const call = callOf(countScript, this.keys, { testNow: this.testNow() });
-    const counts = countScript.decode(lastReply(await this.transport.send([call], options)));
+    const counts = await this.run(countScript, { testNow: this.testNow() }, [], options);
     return {
       queue: this.name,
       ...counts,
@@ -114,6 +117,7 @@ export class Queue<T = unknown> extends Producer<T> {
       // With a token of the caller's, this may be a copy even at its first sending.
       resend: (options.token ?? key) ? "1" : "",
       maxBytes: String(options.maxBytes === undefined ? this.#maxBytes : checkedMaxBytes(options.maxBytes)),
+      ...workerArguments(options.worker),
     };
     const call = callOf(dequeueScript, this.keys, args);
     return {
@@ -123,14 +127,14 @@ export class Queue<T = unknown> extends Producer<T> {
   }
 
   #batch(reply: Reply, token: string): Batch<T> {
-    const { nextDueAt, tasks } = dequeueScript.decode(reply);
+    const { nextDueAt, paused, tasks } = dequeueScript.decode(reply);
     const leased: LeasedTask<T>[] = [];
     let unreadable: unknown;
     for (const { id, attempt, lease, deadlineAt, record } of tasks) {
       try {
-        const { enqueuedAt, headers, payload } = readFixed(record);
+        const { enqueuedAt, headers, group, payload } = readFixed(record);
         const receipt = writeReceipt({ id, attempt, lease, token });
-        const task = { id, receipt, payload: payload as T, attempt, enqueuedAt, deadlineAt, headers };
+        const task = { id, receipt, payload: payload as T, attempt, enqueuedAt, deadlineAt, headers, group };
         leased.push(new LeasedTask<T>(this, task));
       } catch (error) {
         unreadable = error;
@@ -138,7 +142,7 @@ export class Queue<T = unknown> extends Producer<T> {
     }
     // One beyond reading must not take its batch along: its lease expires, until it is a dead letter.
     if (unreadable !== undefined && leased.length === 0) throw unreadable;
-    return Object.assign(leased, { nextDueAt: nextDueAt || null });
+    return Object.assign(leased, { nextDueAt: nextDueAt || null, paused });
   }
 
   #settleCall(settlements: readonly Settlement[]): ScriptCall {
@@ -163,18 +167,37 @@ function checkedMaxBytes(value: number): number {
   return wholeNumber(value, "maxBytes", 1, 50_000_000);
 }
 
+function keptFor(ttl: Duration | undefined, at: string): string {
+  return ttl === undefined ? "" : String(milliseconds(ttl, `${at}.ttl`));
+}
+
 function settlementArguments(settlement: Settlement, at: string) {
   const { outcome } = settlement;
-  const plain = { outcome, ms: "0", count: "1", text: "" };
+  const plain = { outcome, ms: "", count: "1", text: "" };
   switch (outcome) {
     case "complete":
       return {
         ...plain,
+        ms: keptFor(settlement.ttl, at),
         text: settlement.result === undefined ? "" : encodeValue(settlement.result, `${at}.result`),
       };
     case "reject":
-      return { ...plain, text: encodeError(settlement.error, `${at}.error`) };
+      return {
+        ...plain,
+        ms: keptFor(settlement.ttl, at),
+        text: encodeError(settlement.error, `${at}.error`),
+      };
     case "requeue":
+      if (settlement.unstarted === true) {
+        if (settlement.delay !== undefined || settlement.error !== undefined) {
+          throw new SluiceError(
+            "invalid_argument",
+            `${at}.unstarted must stand alone: no delay, no error`,
+            `${at}.unstarted`,
+          );
+        }
+        return { ...plain, outcome: "return" };
+      }
       return {
         ...plain,
         ms: String(milliseconds(settlement.delay ?? 0, `${at}.delay`)),
@@ -188,6 +211,7 @@ function settlementArguments(settlement: Settlement, at: string) {
           settlement.lease === undefined
             ? ""
             : String(milliseconds(settlement.lease, `${at}.lease`, { min: 1 })),
+        text: settlement.progress === undefined ? "" : encodeProgress(settlement.progress, `${at}.progress`),
       };
     default:
       throw new SluiceError(

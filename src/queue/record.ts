@@ -1,6 +1,7 @@
 import { decodeValue } from "./codec.ts";
 import { SluiceError } from "../errors.ts";
-import type { RejectReason, TaskInfo, TaskState } from "./types.ts";
+import { recordName, unescaped } from "./names.ts";
+import type { RejectReason, TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
 
 /** What a record means where it fixes nothing itself; the Lua prelude holds the same. */
 export const RECORD_DEFAULTS = {
@@ -23,6 +24,9 @@ export interface Fixed {
   readonly resultTtl: number | undefined;
   readonly deadTtl: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  /** As {@link recordName} writes it. */
+  readonly group: string | undefined;
+  readonly priority: number | undefined;
   /** As {@link encodeValue} wrote it. */
   readonly payload: string;
 }
@@ -37,6 +41,8 @@ export function writeFixed(task: Fixed): string {
     ["r", task.resultTtl, RECORD_DEFAULTS.resultTtl],
     ["d", task.deadTtl, RECORD_DEFAULTS.deadTtl],
     ["h", headers.length || undefined],
+    ["G", task.group],
+    ["P", task.priority, 0],
   ];
   let head = "";
   for (const [letter, value, implied] of options) {
@@ -95,6 +101,7 @@ function readHeaders(json: string): Record<string, string> {
 export function readFixed(record: string): {
   enqueuedAt: number;
   headers?: Readonly<Record<string, string>>;
+  group?: string;
   payload: unknown;
 } {
   const { says, rest } = readRecord(record, FIXED);
@@ -102,8 +109,39 @@ export function readFixed(record: string): {
   return {
     enqueuedAt: instant(says["e"]),
     ...(length > 0 && { headers: readHeaders(rest.slice(0, length)) }),
+    ...(says["G"] !== undefined && { group: unescaped(says["G"]) }),
     payload: decodeValue(rest.slice(length)),
   };
+}
+
+/** A worker as records hold it: name and incarnation, which may be empty. */
+export function writeWorker({ name, incarnation }: WorkerName, path: string): string {
+  const which = incarnation === undefined ? "" : recordName(incarnation, `${path}.incarnation`);
+  return `${recordName(name, `${path}.name`)} ${which}`;
+}
+
+export function readWorker(text: string): WorkerName {
+  const [name = "", incarnation = ""] = text.split(" ").map(unescaped);
+  return incarnation === "" ? { name } : { name, incarnation };
+}
+
+const STATES: Readonly<Record<string, Transition["to"]>> = {
+  p: "pending",
+  d: "delayed",
+  w: "working",
+  c: "completed",
+  r: "rejected",
+  f: "cancelRequested",
+};
+
+/** Transitions in a record's history: a letter and the ms since enqueue, each; the last made the version. */
+function readHistory(text: string, version: number, enqueuedAt: number): Transition[] {
+  const found = Array.from(text.matchAll(/([a-z])(\d+)/g), ([, letter, ms]) => ({ letter, ms: Number(ms) }));
+  return found.map(({ letter = "", ms }, i) => ({
+    version: version - found.length + 1 + i,
+    to: STATES[letter] ?? "pending",
+    at: enqueuedAt + ms,
+  }));
 }
 
 /** What inspect tells of a task. */
@@ -117,6 +155,9 @@ export function readTaskInfo(
     found.changing === ""
       ? { says: {} as Record<string, string>, rest: "" }
       : readRecord(found.changing, CHANGING);
+  const enqueuedAt = instant(says["e"] ?? fixed?.says["e"]);
+  const group = says["G"] ?? fixed?.says["G"];
+  const priority = says["P"] ?? fixed?.says["P"];
   const optional = (name: string, letter: string) =>
     says[letter] === undefined ? {} : { [name]: instant(says[letter]) };
   return {
@@ -127,14 +168,20 @@ export function readTaskInfo(
     attempt: Number(says["a"] ?? 0),
     charged: Number(says["c"] ?? 0),
     lease: Number(says["n"] ?? 0),
+    requeues: Number(says["b"] ?? 0),
     version: Number(says["v"] ?? 1),
-    enqueuedAt: instant(says["e"] ?? fixed?.says["e"]),
+    transitions: readHistory(says["h"] ?? "", Number(says["v"] ?? 1), enqueuedAt),
+    enqueuedAt,
     ...(found.state === "delayed" && { dueAt: found.at }),
     ...(found.state === "working" && { deadlineAt: found.at }),
     ...optional("dequeuedAt", "q"),
     ...optional("requeuedAt", "u"),
     ...optional("endedAt", "z"),
     ...(says["f"] !== undefined && { cancelRequested: true as const }),
+    ...(group !== undefined && { group: unescaped(group) }),
+    ...(priority !== undefined && { priority: Number(priority) }),
+    ...(says["W"] !== undefined && { worker: readWorker(says["W"]) }),
+    ...(says["O"] !== undefined && { progress: decodeValue(unescaped(says["O"])) }),
     ...(fixed?.says["h"] !== undefined && { headers: readHeaders(fixed.rest) }),
     ...(rest !== "" && { [found.state === "completed" ? "result" : "error"]: decodeValue(rest) }),
   };

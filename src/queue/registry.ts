@@ -2,7 +2,8 @@ import { SluiceError } from "../errors.ts";
 import { registryKey, type Keys } from "./keys.ts";
 import { wholeNumber } from "./names.ts";
 import { lastReply } from "./outcome.ts";
-import { callOf, queuesScript, registerScript } from "./scripts.ts";
+import { callOf } from "./binding.ts";
+import { queuesScript, registerScript } from "./scripts.ts";
 import { checkedTransport, type Command, type ScriptCall, type Transport } from "./transport.ts";
 
 /** How often one function instance notes a queue as in use. */
@@ -10,13 +11,19 @@ const REGISTER_EVERY = 60_000;
 
 const MOST_NOTES = 10_000;
 
-/** When this instance last noted which queue; by database, or by transport where that names none. */
-const noted = new Map<string, number>();
-const notedByTransport = new WeakMap<Transport, Map<string, number>>();
+/** When an instance last noted a queue, and whether the queue has settings that its enqueues must look at. */
+interface Note {
+  readonly at: number;
+  readonly look: boolean;
+}
 
-function notesOf(transport: Transport): Map<string, number> {
+/** This instance's notes; by database, or by transport where that names none. */
+const noted = new Map<string, Note>();
+const notedByTransport = new WeakMap<Transport, Map<string, Note>>();
+
+function notesOf(transport: Transport): Map<string, Note> {
   if (transport.database !== undefined) return noted;
-  const own = notedByTransport.get(transport) ?? new Map<string, number>();
+  const own = notedByTransport.get(transport) ?? new Map<string, Note>();
   notedByTransport.set(transport, own);
   return own;
 }
@@ -37,25 +44,28 @@ export function registerCall(
 
 /**
  * What goes in front of an enqueue, in the same request: a note of the queue, at most once a minute a
- * function instance. The instance's clock decides only how often.
+ * function instance, whose clock decides only how often. That enqueue also looks at the queue's settings, and
+ * those after it where it found any; so queues without settings pay once a minute.
  */
 export function registration(
   transport: Transport,
   keys: Keys,
   queue: string,
   testNow: string,
-): { commands: readonly Command[]; done: () => void } {
+): { commands: readonly Command[]; look: boolean; done: (look: boolean | undefined) => void } {
   const notes = notesOf(transport);
   const name = `${transport.database} ${keys.tasks}`;
   const now = Date.now();
-  const since = now - (notes.get(name) ?? Number.NEGATIVE_INFINITY);
-  if (since >= 0 && since < REGISTER_EVERY) return { commands: [], done: () => {} };
-  const done = () => {
+  const last = notes.get(name);
+  const since = now - (last?.at ?? Number.NEGATIVE_INFINITY);
+  const fresh = since >= 0 && since < REGISTER_EVERY;
+  const done = (look: boolean | undefined) => {
     // Queues without number, such as one a user, must not fill the instance's memory.
     if (notes.size >= MOST_NOTES) notes.clear();
-    notes.set(name, now);
+    notes.set(name, { at: fresh ? (last?.at ?? now) : now, look: look ?? last?.look ?? false });
   };
-  return { commands: [registerCall(keys, [queue], testNow)], done };
+  if (fresh) return { commands: [], look: last?.look ?? false, done };
+  return { commands: [registerCall(keys, [queue], testNow)], look: true, done };
 }
 
 export interface RegisteredQueue {

@@ -1,117 +1,43 @@
 /**
- * Binds each Lua script to TypeScript: the names of its keys and arguments, as in its contract block,
- * and the decoder of its reply. Separate exports, so that a bundle carries only what it calls.
+ * Each Lua script with the names of its keys and arguments, as in its contract block, and the decoder of its
+ * reply. Separate exports, so that a bundle carries only what it calls.
  */
 import { SluiceError } from "../errors.ts";
-import type { KeyName, Keys } from "./keys.ts";
+import { okay, ReplyReader, type Binding } from "./binding.ts";
+import { parts } from "./keys.ts";
 import * as lua from "./lua.gen.ts";
-import type { Reply, Script, ScriptCall } from "./transport.ts";
-
-export interface Binding {
-  readonly script: Script;
-  readonly keys: readonly KeyName[];
-  /** Arguments that every call has, in order. */
-  readonly args: readonly string[];
-  /** Arguments that follow once for each item, in order. */
-  readonly each: readonly string[];
-  readonly decode: (reply: Reply) => unknown;
-}
-
-type Arguments<Names extends readonly string[]> = Readonly<Record<Names[number], string>>;
-
-/** A call of a bound script. A missing or misspelt argument does not compile. */
-export function callOf<const B extends Binding>(
-  { script, keys, args, each }: B,
-  at: Pick<Keys, B["keys"][number]>,
-  given: Arguments<B["args"]>,
-  items: readonly Arguments<B["each"]>[] = [],
-): ScriptCall {
-  const flat = args.map((name) => given[name as B["args"][number]]);
-  for (const item of items) for (const name of each) flat.push(item[name as B["each"][number]]);
-  return { script, keys: keys.map((name: B["keys"][number]) => at[name]), args: flat };
-}
-
-function unexpected(script: string): SluiceError {
-  return new SluiceError(
-    "unexpected_reply",
-    `script ${script} gave a reply of another form than it documents`,
-  );
-}
-
-/** Reads a reply from front to back and throws at what the contract does not promise. */
-class ReplyReader {
-  readonly #script: string;
-  readonly #items: readonly Reply[];
-  #next = 0;
-
-  constructor(script: string, reply: Reply | undefined) {
-    if (!Array.isArray(reply)) throw unexpected(script);
-    this.#script = script;
-    this.#items = reply as readonly Reply[];
-  }
-
-  text(): string {
-    const item = this.#items[this.#next++];
-    if (typeof item !== "string") throw unexpected(this.#script);
-    return item;
-  }
-
-  integer(): number {
-    const item = this.#items[this.#next++];
-    if (typeof item !== "number" || !Number.isSafeInteger(item)) throw unexpected(this.#script);
-    return item;
-  }
-
-  oneOf<const T extends string>(...allowed: T[]): T {
-    const item = this.text() as T;
-    if (!allowed.includes(item)) throw unexpected(this.#script);
-    return item;
-  }
-
-  nested(): ReplyReader {
-    return new ReplyReader(this.#script, this.#items[this.#next++]);
-  }
-
-  /** What is left, item by item of `read`. */
-  rest<T>(read: (reader: this) => T): T[] {
-    const found: T[] = [];
-    while (this.#next < this.#items.length) found.push(read(this));
-    return found;
-  }
-
-  /** The status word, which has to be one of those given. */
-  status<const T extends string>(...allowed: T[]): T {
-    if (this.#items[0] === "newer_schema") {
-      throw new SluiceError(
-        "newer_schema",
-        "the queue holds a record of a newer release of Sluice; deploy that release here too",
-      );
-    }
-    return this.oneOf(...allowed);
-  }
-}
-
-function okay(script: string, reply: Reply): ReplyReader {
-  const reader = new ReplyReader(script, reply);
-  reader.status("ok");
-  return reader;
-}
+import type { Reply } from "./transport.ts";
 
 export const enqueueScript = {
   script: lua.enqueue,
-  keys: ["pending", "delayed", "tasks"],
-  args: ["testNow"],
-  each: ["id", "when", "record"],
-  decode: (reply: Reply) => okay("enqueue", reply).rest((item) => item.integer() === 1),
+  keys: ["pending", "fair", "held", "delayed", "tasks", "expiry", "dead"],
+  args: ["testNow", "look"],
+  each: ["id", "when", "unique", "record"],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("enqueue", reply);
+    if (reader.status("ok", "full") === "full") {
+      throw new SluiceError("queue_full", "the queue holds as many pending tasks as its maxPending allows");
+    }
+    const look = reader.integer();
+    return {
+      /** Whether producers should look at the queue's settings; nothing where this call did not look. */
+      look: look < 0 ? undefined : look === 1,
+      /** For each task whether it was created, or the id that its key stands for. */
+      tasks: reader
+        .rest((item) => item.textOrInteger())
+        .map((told) => (typeof told === "string" ? told : told === 1)),
+    };
+  },
 } as const satisfies Binding;
 
 export const dequeueScript = {
   script: lua.dequeue,
-  keys: ["pending", "working", "delayed", "tasks", "expiry", "dead"],
-  args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes"],
+  keys: parts,
+  args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info"],
   each: [],
   decode: (reply: Reply) => {
-    const reader = okay("dequeue", reply);
+    const reader = new ReplyReader("dequeue", reply);
+    if (reader.status("ok", "paused") === "paused") return { nextDueAt: 0, paused: true, tasks: [] };
     const nextDueAt = reader.integer();
     const tasks = reader.rest((item) => ({
       id: item.text(),
@@ -120,13 +46,13 @@ export const dequeueScript = {
       deadlineAt: item.integer(),
       record: item.text(),
     }));
-    return { nextDueAt, tasks };
+    return { nextDueAt, paused: false, tasks };
   },
 } as const satisfies Binding;
 
 export const settleScript = {
   script: lua.settle,
-  keys: ["pending", "working", "delayed", "tasks", "expiry", "dead"],
+  keys: ["pending", "fair", "held", "working", "delayed", "tasks", "expiry", "dead", "hands"],
   args: ["testNow"],
   each: ["id", "lease", "token", "outcome", "ms", "count", "text"],
   decode: (reply: Reply) =>
@@ -143,7 +69,7 @@ export const settleScript = {
 
 export const cancelScript = {
   script: lua.cancel,
-  keys: ["working", "delayed", "tasks", "expiry"],
+  keys: ["fair", "held", "working", "delayed", "tasks", "expiry"],
   args: ["testNow", "id", "lease"],
   each: [],
   decode: (reply: Reply) =>
@@ -158,7 +84,7 @@ export const cancelScript = {
 
 export const sweepScript = {
   script: lua.sweep,
-  keys: ["pending", "working", "delayed", "tasks", "expiry", "dead"],
+  keys: parts,
   args: ["testNow", "limit"],
   each: [],
   decode: (reply: Reply) => {
@@ -193,7 +119,7 @@ export const inspectScript = {
 
 export const countScript = {
   script: lua.count,
-  keys: ["pending", "working", "delayed", "tasks", "dead"],
+  keys: ["pending", "fair", "working", "delayed", "tasks", "dead", "workers"],
   args: ["testNow"],
   each: [],
   decode: (reply: Reply) => {
@@ -206,6 +132,8 @@ export const countScript = {
       oldestAge: reader.integer(),
       nextDueAt: reader.integer(),
       broken: reader.integer(),
+      workers: reader.integer(),
+      paused: reader.integer() === 1,
     };
   },
 } as const satisfies Binding;

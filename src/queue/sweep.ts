@@ -4,7 +4,8 @@ import { queueKeys, registryKey } from "./keys.ts";
 import { wholeNumber } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { listQueues, registerCall, type RegisteredQueue } from "./registry.ts";
-import { callOf, forgetScript, sweepScript } from "./scripts.ts";
+import { callOf } from "./binding.ts";
+import { forgetScript, sweepScript } from "./scripts.ts";
 import { checkedTransport, type Command, type CommandOutcome, type Transport } from "./transport.ts";
 import type { Duration, SweepCounts } from "./types.ts";
 

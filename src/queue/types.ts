@@ -20,11 +20,27 @@ export interface TaskDefaults {
   readonly delay?: Duration | undefined;
 }
 
+/** A key that tells that two tasks are the same work. */
+export interface Dedup {
+  /** Named like an id; scoped to the queue. */
+  readonly key: string;
+  /** For how long the key stands for its first task, whatever becomes of that. */
+  readonly window: Duration;
+}
+
 export interface EnqueueOptions extends TaskDefaults {
   /** The caller's id: `^[A-Za-z0-9][!-~]{0,127}$`. @default a generated, time-ordered id */
   readonly id?: string | undefined;
   /** Instant (epoch ms) at which the task becomes pending, instead of `delay`. */
   readonly at?: number | undefined;
+  /** The tenant or client that the task belongs to: groups share a queue fairly. Named like an id. @default none */
+  readonly group?: string | undefined;
+  /** 0 to 9; a higher one is delivered before any lower one. @default 0 */
+  readonly priority?: number | undefined;
+  /** Of tasks with the same key only the first within its window is added; the others are answered with its id. */
+  readonly dedup?: Dedup | undefined;
+  /** True: an `id` whose task has ended begins a new life, and the old record goes. @default false */
+  readonly again?: boolean | undefined;
   /** Text that travels with the payload, at most 16 KiB in all. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -43,8 +59,9 @@ export interface RequestOptions {
 }
 
 export interface Enqueued {
+  /** The task's id: with `dedup`, that of the first task with the key. */
   readonly id: string;
-  /** False where the id was known already and belongs to another producer's call. */
+  /** False where the id, or the key, was known already and belongs to another producer's call. */
   readonly created: boolean;
 }
 
@@ -55,16 +72,50 @@ export interface DequeueOptions extends RequestOptions {
   readonly lease?: Duration | undefined;
   /** Bound on the payload bytes of the reply; at least one task is always given. @default 8 MB */
   readonly maxBytes?: number | undefined;
+  /** Who takes the tasks; makes it a listener of the queue, and lets {@link WorkerName | its name} be failed. */
+  readonly worker?: Worker | undefined;
   /** The caller's lease token, 8 to 64 characters of `[A-Za-z0-9_-]`: a resend with it gets the same tasks. */
   readonly token?: string | undefined;
+}
+
+/** One process that works. */
+export interface WorkerName {
+  /** Named like an id. */
+  readonly name: string;
+  /** Tells a process from its predecessor of the same name; named like an id. @default none */
+  readonly incarnation?: string | undefined;
+}
+
+export interface Worker extends WorkerName {
+  /** The machine; any text up to 128 characters. */
+  readonly node?: string | undefined;
+  /** The process on it. */
+  readonly pid?: number | undefined;
+  /**
+   * After so long without a dequeue or heartbeat the worker counts as dead: a sweep gives its tasks back.
+   * @default never: it leaves the list of workers after an hour, and its leases expire one by one
+   */
+  readonly silentAfter?: Duration | undefined;
 }
 
 export type Outcome = "complete" | "reject" | "requeue" | "extend";
 
 /** One instruction of a settle call. */
 export type Settlement =
-  | { readonly receipt: string; readonly outcome: "complete"; readonly result?: unknown }
-  | { readonly receipt: string; readonly outcome: "reject"; readonly error?: unknown }
+  | {
+      readonly receipt: string;
+      readonly outcome: "complete";
+      readonly result?: unknown;
+      /** How long the record and its result are kept. @default the task's resultTtl */
+      readonly ttl?: Duration | undefined;
+    }
+  | {
+      readonly receipt: string;
+      readonly outcome: "reject";
+      readonly error?: unknown;
+      /** How long the dead letter is kept. @default the task's deadTtl */
+      readonly ttl?: Duration | undefined;
+    }
   | {
       readonly receipt: string;
       readonly outcome: "requeue";
@@ -72,8 +123,16 @@ export type Settlement =
       readonly delay?: Duration | undefined;
       /** False refunds the attempt. @default true */
       readonly count?: boolean | undefined;
+      /** True hands back a task that was not begun: uncounted, to the front, or to its old place among its group. */
+      readonly unstarted?: boolean | undefined;
     }
-  | { readonly receipt: string; readonly outcome: "extend"; readonly lease?: Duration | undefined };
+  | {
+      readonly receipt: string;
+      readonly outcome: "extend";
+      readonly lease?: Duration | undefined;
+      /** How far the work is: anything that JSON expresses, at most 1 KiB; `get` shows the last. */
+      readonly progress?: unknown;
+    };
 
 /** What became of one settlement. */
 export type Settled =
@@ -98,6 +157,14 @@ export type Cancelled =
   | { readonly ok: true; readonly state: "rejected" | "working" }
   | { readonly ok: false; readonly code: "not_found" | "already_ended" | "lease_lost" };
 
+/** One change of a task's state, epoch ms. */
+export interface Transition {
+  readonly version: number;
+  /** `cancelRequested`: it goes on working, and its holder is to stop. */
+  readonly to: TaskState | "cancelRequested";
+  readonly at: number;
+}
+
 /** A task's state as `get` shows it. Instants are epoch ms. */
 export interface TaskInfo {
   readonly id: string;
@@ -108,8 +175,18 @@ export interface TaskInfo {
   readonly charged: number;
   /** Number of the current or last lease; 0 before the first. */
   readonly lease: number;
-  /** Rises with every change of the record. */
+  /** How often a holder requeued it. */
+  readonly requeues: number;
+  /** Rises with every transition but promotion. */
   readonly version: number;
+  /** The last transitions, at most 16, oldest first. */
+  readonly transitions: readonly Transition[];
+  readonly group?: string | undefined;
+  readonly priority?: number | undefined;
+  /** Who works on it, or did last, where it said so. */
+  readonly worker?: WorkerName | undefined;
+  /** As the holder last told it with `extend`. */
+  readonly progress?: unknown;
   readonly enqueuedAt: number;
   readonly dueAt?: number | undefined;
   readonly dequeuedAt?: number | undefined;
@@ -135,6 +212,10 @@ export interface QueueCounts {
   readonly nextDueAt: number | null;
   /** Entries that dequeue found to be without a usable record and put aside; 0 in a sound queue. */
   readonly broken: number;
+  /** Workers that take tasks from this queue and are not silent. */
+  readonly workers: number;
+  /** True while dequeue gives nothing. */
+  readonly paused: boolean;
 }
 
 export interface SweepCounts {

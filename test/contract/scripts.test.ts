@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { SluiceError } from "../../src/index.ts";
 import { queueKeys } from "../../src/queue/keys.ts";
 import { RECORD_DEFAULTS } from "../../src/queue/record.ts";
+import { callOf } from "../../src/queue/binding.ts";
 import * as bindings from "../../src/queue/scripts.ts";
 import type { Reply } from "../../src/queue/transport.ts";
 
@@ -50,17 +51,19 @@ describe("the script table says what the Lua says", () => {
 
   test("a call carries each key and argument in the table's order", () => {
     const keys = queueKeys("q", "p");
-    const call = bindings.callOf(bindings.enqueueScript, keys, { testNow: "7" }, [
-      { id: "a", when: "", record: "\nj1" },
-      { id: "b", when: "+5", record: "\nj2" },
+    const call = callOf(bindings.enqueueScript, keys, { testNow: "7", look: "" }, [
+      { id: "a", when: "", unique: "", record: "\nj1" },
+      { id: "b", when: "+5", unique: "again", record: "\nj2" },
     ]);
-    expect(call.keys).toEqual(["p:{q}:pending", "p:{q}:delayed", "p:{q}:tasks"]);
-    expect(call.args).toEqual(["7", "a", "", "\nj1", "b", "+5", "\nj2"]);
+    expect(call.keys).toEqual(
+      ["pending", "fair", "held", "delayed", "tasks", "expiry", "dead"].map((part) => `p:{q}:${part}`),
+    );
+    expect(call.args).toEqual(["7", "", "a", "", "", "\nj1", "b", "+5", "again", "\nj2"]);
   });
 });
 
 test("what an absent option means is the same in Lua and in TypeScript", () => {
-  const prelude = readFileSync(new URL("_prelude.lua", folder), "utf8");
+  const prelude = readFileSync(new URL("_records.lua", folder), "utf8");
   const constant = (name: string) => Number(new RegExp(`^local ${name} = (\\d+)$`, "m").exec(prelude)?.[1]);
   expect(RECORD_DEFAULTS).toEqual({
     maxAttempts: constant("DEFAULT_MAX_ATTEMPTS"),

@@ -14,6 +14,8 @@ describe("counts", () => {
       oldestAge: null,
       nextDueAt: null,
       broken: 0,
+      workers: 0,
+      paused: false,
     });
     expect(await rig.keySpace()).toEqual({});
   });
@@ -35,6 +37,8 @@ describe("counts", () => {
       oldestAge: 5_000,
       nextDueAt: START + 15_000,
       broken: 0,
+      workers: 0,
+      paused: false,
     });
   });
 

@@ -25,7 +25,7 @@ describe("the whole key space after each transition", () => {
       [key("working")]: { zset: [["a1", START + 5_010]] },
       [key("tasks")]: {
         hash: {
-          ".a1": `1;2;${START};1;1;w;1;token-01;${START + 10};5000;t=${token}\n`,
+          ".a1": `1;2;${START};1;1;w;1;token-01;${START + 10};5000;t=${token};h=w10\n`,
           a1: `1;${START};t=${token}\nj{"to":"a"}`,
           "~lease": "1",
           [slot?.[0] ?? ""]: "token-01 a1",
@@ -41,7 +41,7 @@ describe("the whole key space after each transition", () => {
       [key("tasks")]: {
         hash: {
           ".a1":
-            `1;3;${START};1;1;c;1;;${START + 10};;z=${START + 20};t=${token}` +
+            `1;3;${START};1;1;c;1;;${START + 10};;z=${START + 20};t=${token};h=w10c20` +
             `;p=1,token-01,complete,completed,,0,0\nj{"ok":1}`,
           a1: "",
           "~lease": "1",
@@ -86,8 +86,8 @@ describe("the whole key space after each transition", () => {
       [key("tasks")]: {
         hash: {
           [`.${id}`]:
-            `1;3;${START};1;1;;1;;${START + 30_000};;u=${START + 30_000};m=2;d=600000` +
-            `;p=1,token-01,requeue,delayed,,${START + 30_500},0\nj"again"`,
+            `1;3;${START};1;1;;1;;${START + 30_000};;u=${START + 30_000};b=1;m=2;d=600000` +
+            `;h=w30000d30000;p=1,token-01,requeue,delayed,,${START + 30_500},0\nj"again"`,
           [id]: `1;${START};m=2;d=600000\nj7`,
           ...slots,
         },
@@ -107,8 +107,8 @@ describe("the whole key space after each transition", () => {
     expect([...space.expiry]).toEqual([[id, START + 630_500]]);
     expect(space.tasks.get(id)).toBe(`1;${START};m=2;d=600000\nj7`);
     expect(space.tasks.get(`.${id}`)).toBe(
-      `1;5;${START};2;2;r;2;;${START + 30_500};;u=${START + 30_000};z=${START + 30_500};y=rejected;m=2;d=600000` +
-        `;p=2,token-02,reject,rejected,rejected,0,0\nj{"why":"no"}`,
+      `1;5;${START};2;2;r;2;;${START + 30_500};;u=${START + 30_000};b=1;z=${START + 30_500};y=rejected;m=2` +
+        `;d=600000;h=w30000d30000w30500r30500;p=2,token-02,reject,rejected,rejected,0,0\nj{"why":"no"}`,
     );
 
     rig.now += 600_000;

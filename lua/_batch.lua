@@ -1,0 +1,92 @@
+-- _batch: which of the tasks in line one dequeue takes.
+
+-- max: how many were asked for; bytes: the bound on those of their records.
+local function new_batch(max, bytes)
+  return { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {}, ghosts = 0, broken = 0 }
+end
+
+-- What was found of an id; an id that stands in the line again is as its first entry left it.
+local function entry_of(batch, id, fixed, record)
+  if not batch.entries[id] then
+    local task, text = parse_with(fixed or '', record)
+    batch.entries[id] = { id = id, fixed = fixed, record = record, task = task, text = text }
+  end
+  return batch.entries[id]
+end
+
+-- True for an entry that is no task to deliver: one cancelled, or one without a sound record.
+local function stray(batch, entry, place)
+  local task = entry.task
+  if tonumber(task.g or 0) > 0 and in_list(place) then
+    add(task, 'g', -1)
+    task.g = task.g ~= '0' and task.g or nil
+    batch.ghosts = batch.ghosts + 1
+    entry.changed = true
+    return true
+  end
+  if task.s ~= '' or not string.find(entry.fixed or '', '^1;%d+[^\n]*\n') then
+    batch.broken = batch.broken + 1
+    return true
+  end
+  return false
+end
+
+-- True for a task whose group is at its limit: it waits in `held`.
+local function limited(plan, entry, place)
+  local task = entry.task
+  if in_list(place) or not shared(task) then
+    return false
+  end
+  local group = group_of(plan, task)
+  local most, rate = group.settings.m, group.settings.r
+  if (most and group.w >= tonumber(most)) or (rate and recent(rate, group.u, plan.now, 0) < 1) then
+    ready(group, tonumber(task.P or 0), -1)
+    enter(plan, entry.id, task, 'back')
+    return true
+  end
+  return false
+end
+
+-- False where the batch must end before this task.
+local function take(batch, entry)
+  -- A task whose lease expired k times travels in a batch of at most max / 10^k.
+  local task, most = entry.task, batch.most
+  if task.x then
+    most = math.min(most, math.max(1, math.floor(batch.max / 10 ^ tonumber(task.x))))
+  end
+  local size = batch.bytes + #entry.fixed
+  if #batch >= most or (#batch > 0 and size > batch.most_bytes) then
+    return false
+  end
+  batch.most, batch.bytes = most, size
+  batch[#batch + 1] = entry
+  task.s = 'w'
+  return true
+end
+
+-- Drops the ghosts that were met, and counts what was broken.
+local function write_strays(batch, tasks)
+  local fields, gone = {}, {}
+  for id, entry in pairs(batch.entries) do
+    if entry.changed and not entry.deadline then
+      -- As it stood, with fewer ghosts: nothing here may need memory.
+      local task, text = parse(entry.record)
+      local left = entry.task.g
+      if left or task.e ~= '' then
+        task.g = left
+        append(fields, '.' .. id, format(task, text))
+      else
+        gone[#gone + 1] = '.' .. id
+        gone[#gone + 1] = task.s == 'g' and id or nil
+      end
+    end
+  end
+  write('HDEL', tasks, gone)
+  write('HSET', tasks, fields)
+  if batch.ghosts > 0 then
+    redis.call('HINCRBY', tasks, '~ghosts', int(-batch.ghosts))
+  end
+  if batch.broken > 0 then
+    redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
+  end
+end

@@ -1,0 +1,36 @@
+-- _calls: a dequeue is remembered, so that its resend gets the same tasks.
+
+-- Which field remembers the call of a token: few for those of many tasks.
+local function slot_of(token, max)
+  local slots = max > 100 and 64 or 1024
+  local hash = 0
+  for i = 1, #token do
+    hash = (hash * 31 + string.byte(token, i)) % slots
+  end
+  return (max > 100 and '~R' or '~r') .. int(hash)
+end
+
+local function give(reply, id, task, deadline, fixed)
+  append(reply, id, tonumber(task.a))
+  append(reply, tonumber(task.n), deadline)
+  reply[#reply + 1] = fixed
+end
+
+-- The reply to a copy of a call that has run already: what is still leased under its token.
+local function lease_again(at, now, token, held)
+  local ids, fields = {}, {}
+  for id in string.gmatch(held, '%S+') do
+    ids[#ids + 1] = id
+    append(fields, id, '.' .. id)
+  end
+  local found = read('HMGET', at.tasks, fields)
+  local deadlines = read('ZMSCORE', at.working, ids)
+  local reply = { 'ok', now }
+  for i, id in ipairs(ids) do
+    local task = parse(found[2 * i])
+    if task.s == 'w' and task.k == token then
+      give(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
+    end
+  end
+  return reply
+end

@@ -1,0 +1,78 @@
+-- _due: what falls due with time.
+
+-- How many timers one call looks after.
+local TIMERS = 10
+
+-- The timers in `delayed`: a group that has room again, workers to be looked at.
+local function ring(at, timers, now)
+  redis.call('ZREM', at.delayed, unpack(timers))
+  redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
+  local plan, groups, alarm = new_plan(at, now), {}, false
+  for _, timer in ipairs(timers) do
+    if string.sub(timer, 2, 2) == 'g' then
+      groups[#groups + 1] = { G = string.sub(timer, 3) }
+    else
+      alarm = true
+    end
+  end
+  open_groups(plan, groups)
+  for _, task in ipairs(groups) do
+    group_of(plan, task)
+  end
+  release(plan)
+  commit(plan)
+  if alarm then
+    fail_silent(at, now)
+  end
+end
+
+-- Due tasks that go to `fair` or `held`.
+local function promote_shared(at, ids, now)
+  for first = 1, #ids, PLAN do
+    local names = {}
+    for i = first, math.min(first + PLAN - 1, #ids) do
+      names[#names + 1] = '.' .. ids[i]
+    end
+    local records = redis.call('HMGET', at.tasks, unpack(names))
+    local plan, tasks = new_plan(at, now), {}
+    for i = 1, #names do
+      tasks[i] = parse(records[i])
+    end
+    open_groups(plan, tasks)
+    for i, task in ipairs(tasks) do
+      enter(plan, ids[first + i - 1], task, 'back')
+    end
+    if commit(plan) then
+      for i = first, #ids do
+        redis.call('ZADD', at.delayed, int(now + 60000) .. '.5', ids[i])
+      end
+      return
+    end
+  end
+end
+
+-- promote: delayed -> pending, at the back, in the order in which they fell due. (I6 I8)
+-- Returns how many.
+local function promote(at, now, limit)
+  local most = int(now) .. '.5'
+  local due =
+    redis.call('ZRANGE', at.delayed, '-inf', most, 'BYSCORE', 'LIMIT', '0', int(limit), 'WITHSCORES')
+  local gone, back, fair, timers = {}, {}, {}, {}
+  for i = 1, #due, 2 do
+    local id, score = due[i], due[i + 1]
+    if string.sub(id, 1, 1) == '~' then
+      timers[#timers + 1] = #timers < TIMERS and id or nil
+    else
+      gone[#gone + 1] = id
+      local ids = string.sub(score, -2) == '.5' and fair or back
+      ids[#ids + 1] = id
+    end
+  end
+  write('ZREM', at.delayed, gone)
+  write('LPUSH', at.pending, back)
+  promote_shared(at, fair, now)
+  if #timers > 0 then
+    ring(at, timers, now)
+  end
+  return #gone
+end

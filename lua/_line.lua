@@ -1,0 +1,104 @@
+-- _line: what waits, in the order of delivery. Taken off to be looked at, and put back where it is not delivered.
+
+-- times: as `parse_clock` reads them, where groups or priorities are in use; the list is then the share of those
+-- tasks that have neither.
+local function new_line(at)
+  return { at = at }
+end
+
+-- True for an entry that comes from the list.
+local function in_list(entry)
+  return entry.listed or not entry.score
+end
+
+-- Takes the next ones off both the list and `fair`, in the order of their tags, and puts back what is too many.
+local function pop_shared(line, most)
+  local at, times = line.at, line.times
+  local ids = redis.call('RPOP', at.pending, int(most)) or {}
+  local fair = redis.call('ZPOPMIN', at.fair, int(most))
+  local tag = #ids > 0 and (times.l or (times[0] or 0) + SHARE)
+  local i, j, before = 1, 1, #line
+  while #line - before < most and (ids[i] or fair[j]) do
+    local score = ids[i] and 9 * BAND + tag
+    if score and not (fair[j] and tonumber(fair[j + 1]) < score) then
+      line[#line + 1] = { id = ids[i], score = int(score), listed = true }
+      tag, i = tag + SHARE, i + 1
+    else
+      line[#line + 1] = { id = fair[j], score = fair[j + 1] }
+      j = j + 2
+    end
+  end
+  -- The tag of the list's next task stands while it waits; an empty list has none.
+  times.l = (#ids == most or ids[i]) and tag or nil
+  local rest = {}
+  for last = #ids, i, -1 do
+    rest[#rest + 1] = ids[last]
+  end
+  write('RPUSH', at.pending, rest)
+  rest = {}
+  for first = j, #fair, 2 do
+    append(rest, fair[first + 1], fair[first])
+  end
+  write('ZADD', at.fair, rest)
+  return #line - before
+end
+
+-- Takes the next ones off. Returns how many.
+local function pop(line, most)
+  if line.times then
+    return pop_shared(line, most)
+  end
+  local ids = redis.call('RPOP', line.at.pending, int(most)) or {}
+  for _, id in ipairs(ids) do
+    line[#line + 1] = { id = id }
+  end
+  return #ids
+end
+
+-- Puts the popped back, from the given one on, as if they had not been touched.
+local function put_back(line, first)
+  local ids, scores = {}, {}
+  for i = #line, first, -1 do
+    local entry = line[i]
+    if in_list(entry) then
+      ids[#ids + 1] = entry.id
+      if entry.score then
+        line.times.l = entry.score % BAND
+      end
+    else
+      append(scores, entry.score, entry.id)
+    end
+    line[i] = nil
+    line.drained = false
+  end
+  write('RPUSH', line.at.pending, ids)
+  write('ZADD', line.at.fair, scores)
+end
+
+-- Takes the next ones off; where they are too few, what is due goes in first, once a line. Sets `drained` where
+-- nothing more is in line, and `next_due`: when the next delayed task is due or lease expires (0: none).
+local function fetch(line, most, time)
+  local at, first = line.at, #line + 1
+  line.drained = pop(line, most) < most
+  -- With groups or statistics in the caller's hands, they must not change under them.
+  if not line.drained or line.next_due or line.busy then
+    return
+  end
+  local due, deadline = head(at.delayed), head(at.working)
+  local now = (due or deadline) and time()
+  local ready, expired = due and due <= now, deadline and deadline <= now
+  if ready or expired then
+    -- Reclaimed tasks stand before those already popped, promoted ones behind them.
+    put_back(line, first)
+    if expired then
+      reclaim(at, now, math.max(most, 32))
+      deadline = head(at.working)
+    end
+    if ready then
+      promote(at, now, most)
+      due = head(at.delayed)
+    end
+    line.drained = pop(line, most) < most
+  end
+  line.next_due = math.min(due or deadline or 0, deadline or due or 0)
+end

@@ -1,0 +1,226 @@
+-- _plan: what a script has decided to write, and the transitions that several scripts make.
+
+-- How many leases one plan may end: no command of `commit` then has more than SLICE arguments.
+local PLAN = 160
+
+local function clear(plan)
+  plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+  plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+  plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+  plan.news, plan.closed = plan.news and {}, false
+  return plan
+end
+
+-- at: the queue's keys by part, those that the script declares. news: what `tell` notes, where the queue's settings
+-- ask for events or statistics.
+local function new_plan(at, now)
+  local plan = { at = at, now = now, groups = {}, was = {} }
+  return clear(plan)
+end
+
+-- Notes what happened to a task, for events and statistics.
+local function tell(plan, event, id)
+  if plan.news then
+    plan.news[event] = plan.news[event] or {}
+    append(plan.news[event], id)
+  end
+end
+
+-- Takes in the control fields `~set` and `~stats`. True for those of a later release.
+local function heed(plan, set, stats)
+  plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+  plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+  return newer(set)
+end
+
+-- Counts the news into the minute's statistics; a minute that is over moves to its place among the last sixty.
+local function count_news(plan)
+  local minute, counts = math.floor(plan.now / 60000), {}
+  local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+  if last < minute and last > 0 then
+    append(plan.fields, '~m' .. int(last % 60), plan.stats)
+  end
+  for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+    counts[event] = count
+  end
+  for event, ids in pairs(plan.news) do
+    add(counts, event, #ids)
+  end
+  plan.stats = '1;' .. int(math.max(last, minute))
+  for event, count in pairs(counts) do
+    plan.stats = plan.stats .. ';' .. event .. '=' .. count
+  end
+  append(plan.fields, '~stats', plan.stats)
+end
+
+-- Publishes the news: `<event> <when> <id> …`.
+local function publish(plan)
+  local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+  for event, ids in pairs(plan.news) do
+    redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+  end
+end
+
+-- A member of `hands`: sorted by worker, then in the order in which it took its tasks.
+local function hand(worker, lease, id)
+  return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+
+-- Adds the end of a lease to a plan.
+local function leave(plan, id, task)
+  plan.leave[#plan.leave + 1] = id
+  if task.W then
+    plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
+  end
+  if shared(task) then
+    local group = group_of(plan, task)
+    group.w = math.max(0, group.w - 1)
+  end
+end
+
+-- Adds to a plan that a task waits again: ready, at its place, or later.
+local function wait_again(plan, id, task, text, place, due)
+  task.s, task.k, task.l = '', '', ''
+  turn(task, due and 'd' or 'p', plan.now)
+  if due then
+    -- Half a millisecond marks those that go to `fair`, so that others cost nothing.
+    append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+    task.S = nil
+  else
+    enter(plan, id, task, place)
+  end
+  append(plan.fields, '.' .. id, format(task, text))
+end
+
+-- Adds the end of a task to a plan. What is kept of it, and for how long, was fixed at enqueue or is given; a
+-- cancelled task keeps only its tombstone.
+local function finish(plan, id, task, text, state, reason, given)
+  local ttl = 0
+  if state == 'completed' then
+    ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
+  elseif reason ~= 'cancelled' then
+    ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+  end
+  task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+  turn(task, task.s, plan.now)
+  task.y = reason ~= '' and reason or nil
+  task.z = int(plan.now)
+  task.f, task.S, task.O = nil, nil, nil
+  if state == 'rejected' and ttl > 0 then
+    append(plan.dead, task.z, id)
+  else
+    task.m, task.r, task.d = nil, nil, nil
+    append(plan.fields, id, '')
+  end
+  append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+  append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+  tell(plan, reason == 'cancelled' and reason or state, id)
+end
+
+-- Adds to a plan what it means for groups and statistics.
+local function close(plan)
+  if not plan.closed then
+    close_groups(plan)
+    if plan.news and next(plan.news) then
+      count_news(plan)
+    end
+    plan.closed = true
+  end
+end
+
+-- Carries out a plan, what frees memory first. Returns the error where Redis has no room for the records:
+-- nothing has then changed but the deadlines, which leave the holders a minute to settle again.
+local function commit(plan)
+  local at = plan.at
+  write('ZREM', at.working, plan.leave)
+  close(plan)
+  local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+  if failed then
+    for _, id in ipairs(plan.leave) do
+      redis.call('ZADD', at.working, int(plan.now + 60000), id)
+    end
+    return failed
+  end
+  write('ZREM', at.held, plan.freed)
+  write('ZREM', at.hands, plan.hands)
+  write('HDEL', at.tasks, plan.gone)
+  for i = #plan.front, 1, -SLICE do
+    local ids = {}
+    for j = i, math.max(1, i - SLICE + 1), -1 do
+      ids[#ids + 1] = plan.front[j]
+    end
+    redis.call('RPUSH', at.pending, unpack(ids))
+  end
+  write('LPUSH', at.pending, plan.back)
+  write('ZADD', at.fair, plan.fair)
+  write('ZADD', at.held, plan.held)
+  write('ZADD', at.delayed, plan.later)
+  write('ZADD', at.workers, plan.workers)
+  write('ZADD', at.expiry, plan.expiry)
+  write('ZADD', at.dead, plan.dead)
+  if #plan.timers > 0 then
+    local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
+    redis.call('HINCRBY', at.tasks, '~timers', int(added))
+  end
+  if plan.news and plan.settings.e then
+    publish(plan)
+  end
+end
+
+-- take_back: working -> pending, at the front, or rejected. The first of the ids ends up foremost. (I5 I8)
+-- sure: whether a task is still the caller's to take back.
+-- Returns how many went back, how many ended, how many are a later release's and stay; and an error if any.
+local function take_back(at, ids, now, sure)
+  local back, ended, left = 0, 0, 0
+  -- The last ones first, as each slice goes to the front.
+  for last = #ids, 1, -PLAN do
+    local first = math.max(last - PLAN + 1, 1)
+    local names = { '~set', '~stats' }
+    for i = first, last do
+      names[#names + 1] = '.' .. ids[i]
+    end
+    local records = redis.call('HMGET', at.tasks, unpack(names))
+    local plan = new_plan(at, now)
+    if heed(plan, records[1], records[2]) then
+      return back, ended, left + last
+    end
+    local tasks, texts = {}, {}
+    for i = first, last do
+      tasks[i], texts[i] = parse_with('', records[i - first + 3])
+    end
+    open_groups(plan, { unpack(tasks, first, last) })
+    for i = first, last do
+      local id, task = ids[i], tasks[i]
+      if newer(records[i - first + 3]) then
+        left = left + 1
+      elseif sure(task) then
+        leave(plan, id, task)
+        add(task, 'x', 1)
+        tell(plan, 'reclaimed', id)
+        if task.f then
+          finish(plan, id, task, texts[i], 'rejected', 'cancelled')
+        elseif exhausted(task) then
+          finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
+        else
+          wait_again(plan, id, task, texts[i], 'front')
+        end
+      end
+    end
+    release(plan)
+    local failed = commit(plan)
+    if failed then
+      return back, ended, left, failed
+    end
+    back = back + #plan.leave - #plan.expiry / 2
+    ended = ended + #plan.expiry / 2
+  end
+  return back, ended, left
+end
+
+-- reclaim: working with an expired lease -> pending, at the front, or rejected. (I5 I6 I8)
+local function reclaim(at, now, limit)
+  local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
+  return take_back(at, ids, now, function()
+    return true
+  end)
+end

@@ -1,0 +1,108 @@
+-- _records: reading and writing what stands in the hash `tasks`.
+
+-- What a record means where it fixes nothing itself.
+local DEFAULT_MAX_ATTEMPTS = 5
+
+local DEFAULT_RESULT_TTL = 3600000
+
+local DEFAULT_DEAD_TTL = 604800000
+
+-- How many of its last transitions a record keeps.
+local HISTORY = 16
+
+-- True for a record of a later release, which this one must not touch; not for one beyond reading.
+local function newer(record)
+  local version = string.match(record or '', '^(%d+);')
+  return version and version ~= '1'
+end
+
+-- Letters whose value is no number.
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+
+-- The letter options at the end of a record's first line. A number beyond reading counts as absent.
+local function parse_letters(into, letters)
+  for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+    if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
+      into[letter] = value
+    end
+  end
+  return into
+end
+
+-- What a fixed record says, without a copy of its payload.
+local function parse_fixed(fixed)
+  local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\n]*)')
+  return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+
+-- Nine fields in fixed places, for they change most, then letters.
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+
+-- What a changing record says, and the text behind its first line (a result or an error). Nothing where
+-- there is no record, or one beyond reading: the task then begins anew.
+local function parse(record)
+  local stop = record and string.find(record, '\n', 1, true)
+  if not stop then
+    return {}, ''
+  end
+  local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+  if not v then
+    return {}, ''
+  end
+  local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+  if letters ~= '' then
+    parse_letters(task, letters)
+  end
+  return task, string.sub(record, stop + 1)
+end
+
+-- As `parse`; what the task fixed at enqueue is taken over from there once.
+local function parse_with(fixed, record)
+  local task, text = parse(record)
+  if (task.e or '') == '' then
+    local first = parse_fixed(fixed)
+    task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+    task.G, task.P = first.G, first.P
+    task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+    task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+  end
+  return task, text
+end
+
+-- In the order in which a changing record has them.
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+
+-- The changing record of a task.
+local function format(task, text)
+  local letters = ''
+  for i = 1, #LETTERS do
+    local value = task[LETTERS[i]]
+    if value then
+      letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+    end
+  end
+  local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+  return table.concat(fields, ';') .. letters .. '\n' .. text
+end
+
+-- A transition: the version rises, and the record's history says what came when (ms since enqueue).
+local function turn(task, letter, now)
+  add(task, 'v', 1)
+  local since = math.max(0, now - (tonumber(task.e) or now))
+  local history = (task.h or '') .. letter .. int(since)
+  local _, length = string.gsub(history, '%a', '')
+  task.h = length > HISTORY and string.match(history, '^%a%d*(.*)$') or history
+end
+
+-- The record of an id of which nothing is left but that it is known, and its ghosts in the list, if any.
+local function ghost_record(state, ghosts, version)
+  local task =
+    { v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+  return format(task, '')
+end
+
+-- True where a delivery more would be one too many.
+local function exhausted(task)
+  local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+  return most > 0 and tonumber(task.c) >= most
+end

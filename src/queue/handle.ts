@@ -1,0 +1,47 @@
+import { callOf, type Binding } from "./binding.ts";
+import { queueKeys, type Keys } from "./keys.ts";
+import { queueName } from "./names.ts";
+import { lastReply } from "./outcome.ts";
+import { checkedTransport, type Transport } from "./transport.ts";
+
+export interface HandleOptions {
+  readonly transport: Transport;
+  /** Front part of every key. @default "sluice" */
+  readonly prefix?: string | undefined;
+  /** For tests only: the clock (epoch ms) instead of Redis's. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** One queue, and the way to its Redis: what everything that works on a queue builds on. */
+export class QueueHandle {
+  readonly name: string;
+  protected readonly transport: Transport;
+  protected readonly keys: Keys;
+  readonly #now: (() => number) | undefined;
+
+  /**
+   * @param name `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
+   * @throws {SluiceError} `invalid_argument`
+   */
+  constructor(name: string, options: HandleOptions) {
+    this.name = queueName(name);
+    this.transport = checkedTransport(options?.transport);
+    this.keys = queueKeys(name, options.prefix);
+    this.#now = options.now;
+  }
+
+  protected testNow(): string {
+    return this.#now ? String(this.#now()) : "";
+  }
+
+  /** Runs one script, in one request, and reads its reply. */
+  protected async run<const B extends Binding>(
+    binding: B,
+    args: Parameters<typeof callOf<B>>[2],
+    items: Parameters<typeof callOf<B>>[3] = [],
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<ReturnType<B["decode"]>> {
+    const call = callOf(binding, this.keys, args, items);
+    return binding.decode(lastReply(await this.transport.send([call], options))) as ReturnType<B["decode"]>;
+  }
+}
