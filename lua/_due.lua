@@ -10,7 +10,7 @@ local function ring(at, timers, now)
   local plan, groups, alarm = new_plan(at, now), {}, false
   for _, timer in ipairs(timers) do
     if string.sub(timer, 2, 2) == 'g' then
-      groups[#groups + 1] = { G = string.sub(timer, 3) }
+      groups[#groups + 1] = { G = string.sub(timer, 4) }
     else
       alarm = true
     end

@@ -82,7 +82,7 @@ local function open_groups(plan, tasks)
     if name and not plan.groups[name] then
       plan.groups[name] = {}
       names[#names + 1] = name
-      append(fields, '~g' .. name, '~s' .. name)
+      append(fields, '~g:' .. name, '~s:' .. name)
     end
   end
   if #names == 0 then
@@ -190,7 +190,7 @@ local function set_timer(plan, group)
   local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
   if group.h > 0 and not limited then
     local when = (not group.settings.r or left > group.ready) and plan.now or opens
-    append(plan.timers, when and int(when), when and '~g' .. group.name)
+    append(plan.timers, when and int(when), when and '~g:' .. group.name)
   end
 end
 
@@ -246,9 +246,9 @@ local function close_groups(plan)
       group.fresh = 0
       local text = format_group(group)
       if text == '' then
-        plan.gone[#plan.gone + 1] = '~g' .. group.name
+        plan.gone[#plan.gone + 1] = '~g:' .. group.name
       else
-        append(plan.fields, '~g' .. group.name, text)
+        append(plan.fields, '~g:' .. group.name, text)
       end
       group.changed = nil
       plan.shared = true

@@ -11,7 +11,7 @@ local WORKERS = 10
 local function note_worker(plan, worker, info, alarm)
   local deadline = plan.now + (tonumber(string.match(info, '^%d+')) or FORGOTTEN_AFTER)
   append(plan.workers, int(deadline), worker)
-  append(plan.fields, '~w' .. worker, '1;' .. int(plan.now) .. ';' .. info)
+  append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
   if not alarm or tonumber(alarm) > deadline then
     append(plan.fields, '~alarm', int(deadline))
     append(plan.timers, int(deadline), '~w')
@@ -54,7 +54,7 @@ end
 local function forget_workers(at, workers)
   local fields = {}
   for i, worker in ipairs(workers) do
-    fields[i] = '~w' .. worker
+    fields[i] = '~w:' .. worker
   end
   write('ZREM', at.workers, workers)
   write('HDEL', at.tasks, fields)
@@ -66,7 +66,7 @@ local function fail_silent(at, now)
   local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
   local over = {}
   for _, worker in ipairs(silent) do
-    local info = redis.call('HGET', at.tasks, '~w' .. worker)
+    local info = redis.call('HGET', at.tasks, '~w:' .. worker)
     local unfinished
     if info and string.find(info, '^1;%d+;%d') then
       local _, _, _, failed, more = fail(at, worker, now, SLICE)

@@ -61,7 +61,7 @@ else
   local names = { '~set', '~stats' }
   for i = 1, count do
     names[#names + 1] = ids[i]
-    names[#names + 1] = keys[i] and '~d' .. keys[i]
+    names[#names + 1] = keys[i] and '~d:' .. keys[i]
   end
   read_all(names)
   if heed(plan, stored['~set'], stored['~stats']) then
@@ -139,7 +139,7 @@ plan.ended, plan.ghosts = {}, 0
 local reply, seen = { 'ok', -1 }, {}
 for i = 1, count do
   local id, key = ids[i], keys[i]
-  local until_at, first = string.match(key and stored['~d' .. key] or '', '^(%d+) (.*)$')
+  local until_at, first = string.match(key and stored['~d:' .. key] or '', '^(%d+) (.*)$')
   if until_at and tonumber(until_at) > plan.now and first ~= id then
     reply[i + 2] = first
   elseif seen[id] then
@@ -154,9 +154,9 @@ for i = 1, count do
       begin(i, old)
       if key then
         local over = int(plan.now + string.match(new[STRIDE * i + 1], '^%d+'))
-        stored['~d' .. key] = over .. ' ' .. id
-        append(plan.fields, '~d' .. key, stored['~d' .. key])
-        append(plan.expiry, over, '~d' .. key)
+        stored['~d:' .. key] = over .. ' ' .. id
+        append(plan.fields, '~d:' .. key, stored['~d:' .. key])
+        append(plan.expiry, over, '~d:' .. key)
       end
     end
   end

@@ -204,7 +204,7 @@ local name = shared(task) and (task.G or '')
 if name and not plan.groups[name] then
 plan.groups[name] = {}
 names[#names + 1] = name
-append(fields, '~g' .. name, '~s' .. name)
+append(fields, '~g:' .. name, '~s:' .. name)
 end
 end
 if #names == 0 then
@@ -275,7 +275,7 @@ local limited = group.settings.m and group.w + group.ready >= tonumber(group.set
 local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
 if group.h > 0 and not limited then
 local when = (not group.settings.r or left > group.ready) and plan.now or opens
-append(plan.timers, when and int(when), when and '~g' .. group.name)
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function take_out(plan, id, task)
@@ -299,9 +299,9 @@ set_timer(plan, group)
 group.fresh = 0
 local text = format_group(group)
 if text == '' then
-plan.gone[#plan.gone + 1] = '~g' .. group.name
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
 else
-append(plan.fields, '~g' .. group.name, text)
+append(plan.fields, '~g:' .. group.name, text)
 end
 group.changed = nil
 plan.shared = true
@@ -483,8 +483,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "ae65986f7e98d7ae66375490b2b98244ca591d8b",
-  keyLockingSha1: "757c2fb4a50729024a3deebe7a87022f352aee0f",
+  sha1: "7ef9c107ea04993cd8e499b564c42271aeb1cefb",
+  keyLockingSha1: "6da4dfe6001c3d1afce06e21704429037429f5fc",
 };
 
 export const count: Script = {
@@ -796,7 +796,7 @@ local name = shared(task) and (task.G or '')
 if name and not plan.groups[name] then
 plan.groups[name] = {}
 names[#names + 1] = name
-append(fields, '~g' .. name, '~s' .. name)
+append(fields, '~g:' .. name, '~s:' .. name)
 end
 end
 if #names == 0 then
@@ -887,7 +887,7 @@ local limited = group.settings.m and group.w + group.ready >= tonumber(group.set
 local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
 if group.h > 0 and not limited then
 local when = (not group.settings.r or left > group.ready) and plan.now or opens
-append(plan.timers, when and int(when), when and '~g' .. group.name)
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local SHARED = 240
@@ -918,9 +918,9 @@ set_timer(plan, group)
 group.fresh = 0
 local text = format_group(group)
 if text == '' then
-plan.gone[#plan.gone + 1] = '~g' .. group.name
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
 else
-append(plan.fields, '~g' .. group.name, text)
+append(plan.fields, '~g:' .. group.name, text)
 end
 group.changed = nil
 plan.shared = true
@@ -1126,7 +1126,7 @@ local WORKERS = 10
 local function note_worker(plan, worker, info, alarm)
 local deadline = plan.now + (tonumber(string.match(info, '^%d+')) or FORGOTTEN_AFTER)
 append(plan.workers, int(deadline), worker)
-append(plan.fields, '~w' .. worker, '1;' .. int(plan.now) .. ';' .. info)
+append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
 if not alarm or tonumber(alarm) > deadline then
 append(plan.fields, '~alarm', int(deadline))
 append(plan.timers, int(deadline), '~w')
@@ -1162,7 +1162,7 @@ end
 local function forget_workers(at, workers)
 local fields = {}
 for i, worker in ipairs(workers) do
-fields[i] = '~w' .. worker
+fields[i] = '~w:' .. worker
 end
 write('ZREM', at.workers, workers)
 write('HDEL', at.tasks, fields)
@@ -1171,7 +1171,7 @@ local function fail_silent(at, now)
 local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
 local over = {}
 for _, worker in ipairs(silent) do
-local info = redis.call('HGET', at.tasks, '~w' .. worker)
+local info = redis.call('HGET', at.tasks, '~w:' .. worker)
 local unfinished
 if info and string.find(info, '^1;%d+;%d') then
 local _, _, _, failed, more = fail(at, worker, now, SLICE)
@@ -1199,7 +1199,7 @@ redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
 local plan, groups, alarm = new_plan(at, now), {}, false
 for _, timer in ipairs(timers) do
 if string.sub(timer, 2, 2) == 'g' then
-groups[#groups + 1] = { G = string.sub(timer, 3) }
+groups[#groups + 1] = { G = string.sub(timer, 4) }
 else
 alarm = true
 end
@@ -1670,8 +1670,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "6e7883a4813cc1d7213b1b8777fd2166340615d9",
-  keyLockingSha1: "b3ebc6cc0cef5fde7e488e689a9e7572268286dd",
+  sha1: "5299cfe156910e2f957420a359a311f1cfcb9959",
+  keyLockingSha1: "af062e9c7222fcb6a1435090dd1a245fa4188cd6",
 };
 
 export const enqueue: Script = {
@@ -1870,7 +1870,7 @@ local name = shared(task) and (task.G or '')
 if name and not plan.groups[name] then
 plan.groups[name] = {}
 names[#names + 1] = name
-append(fields, '~g' .. name, '~s' .. name)
+append(fields, '~g:' .. name, '~s:' .. name)
 end
 end
 if #names == 0 then
@@ -1943,7 +1943,7 @@ local limited = group.settings.m and group.w + group.ready >= tonumber(group.set
 local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
 if group.h > 0 and not limited then
 local when = (not group.settings.r or left > group.ready) and plan.now or opens
-append(plan.timers, when and int(when), when and '~g' .. group.name)
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
@@ -1953,9 +1953,9 @@ set_timer(plan, group)
 group.fresh = 0
 local text = format_group(group)
 if text == '' then
-plan.gone[#plan.gone + 1] = '~g' .. group.name
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
 else
-append(plan.fields, '~g' .. group.name, text)
+append(plan.fields, '~g:' .. group.name, text)
 end
 group.changed = nil
 plan.shared = true
@@ -2110,7 +2110,7 @@ else
 local names = { '~set', '~stats' }
 for i = 1, count do
 names[#names + 1] = ids[i]
-names[#names + 1] = keys[i] and '~d' .. keys[i]
+names[#names + 1] = keys[i] and '~d:' .. keys[i]
 end
 read_all(names)
 if heed(plan, stored['~set'], stored['~stats']) then
@@ -2180,7 +2180,7 @@ plan.ended, plan.ghosts = {}, 0
 local reply, seen = { 'ok', -1 }, {}
 for i = 1, count do
 local id, key = ids[i], keys[i]
-local until_at, first = string.match(key and stored['~d' .. key] or '', '^(%d+) (.*)$')
+local until_at, first = string.match(key and stored['~d:' .. key] or '', '^(%d+) (.*)$')
 if until_at and tonumber(until_at) > plan.now and first ~= id then
 reply[i + 2] = first
 elseif seen[id] then
@@ -2195,9 +2195,9 @@ if own == nil then
 begin(i, old)
 if key then
 local over = int(plan.now + string.match(new[STRIDE * i + 1], '^%d+'))
-stored['~d' .. key] = over .. ' ' .. id
-append(plan.fields, '~d' .. key, stored['~d' .. key])
-append(plan.expiry, over, '~d' .. key)
+stored['~d:' .. key] = over .. ' ' .. id
+append(plan.fields, '~d:' .. key, stored['~d:' .. key])
+append(plan.expiry, over, '~d:' .. key)
 end
 end
 end
@@ -2240,8 +2240,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "9e3f1e00fb060560568d6d8e770083356298a5fe",
-  keyLockingSha1: "1e4201384222db660bc22721158d3433f1d70c3f",
+  sha1: "d5a29d3cb2e727f67bb8cfc641acce49436bfbd7",
+  keyLockingSha1: "10b5e2dce12f5d9927eeea354349c806e53e3001",
 };
 
 export const forget: Script = {
@@ -2593,7 +2593,7 @@ local name = shared(task) and (task.G or '')
 if name and not plan.groups[name] then
 plan.groups[name] = {}
 names[#names + 1] = name
-append(fields, '~g' .. name, '~s' .. name)
+append(fields, '~g:' .. name, '~s:' .. name)
 end
 end
 if #names == 0 then
@@ -2684,7 +2684,7 @@ local limited = group.settings.m and group.w + group.ready >= tonumber(group.set
 local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
 if group.h > 0 and not limited then
 local when = (not group.settings.r or left > group.ready) and plan.now or opens
-append(plan.timers, when and int(when), when and '~g' .. group.name)
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
@@ -2694,9 +2694,9 @@ set_timer(plan, group)
 group.fresh = 0
 local text = format_group(group)
 if text == '' then
-plan.gone[#plan.gone + 1] = '~g' .. group.name
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
 else
-append(plan.fields, '~g' .. group.name, text)
+append(plan.fields, '~g:' .. group.name, text)
 end
 group.changed = nil
 plan.shared = true
@@ -3000,8 +3000,8 @@ end
 write_deadlines()
 return reply
 `,
-  sha1: "25389b7b41b1ca68785a2e20e06280eff294489d",
-  keyLockingSha1: "6b4b4a273b34e4df892bbca3329aedf15b82e12d",
+  sha1: "2d373b30d3bbad899d5766083e2cd2e38458d378",
+  keyLockingSha1: "04d4b4bf9ce723ee5b2fbcfe3b6fd8f98b528f19",
 };
 
 export const sweep: Script = {
@@ -3220,7 +3220,7 @@ local name = shared(task) and (task.G or '')
 if name and not plan.groups[name] then
 plan.groups[name] = {}
 names[#names + 1] = name
-append(fields, '~g' .. name, '~s' .. name)
+append(fields, '~g:' .. name, '~s:' .. name)
 end
 end
 if #names == 0 then
@@ -3311,7 +3311,7 @@ local limited = group.settings.m and group.w + group.ready >= tonumber(group.set
 local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
 if group.h > 0 and not limited then
 local when = (not group.settings.r or left > group.ready) and plan.now or opens
-append(plan.timers, when and int(when), when and '~g' .. group.name)
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
@@ -3321,9 +3321,9 @@ set_timer(plan, group)
 group.fresh = 0
 local text = format_group(group)
 if text == '' then
-plan.gone[#plan.gone + 1] = '~g' .. group.name
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
 else
-append(plan.fields, '~g' .. group.name, text)
+append(plan.fields, '~g:' .. group.name, text)
 end
 group.changed = nil
 plan.shared = true
@@ -3555,7 +3555,7 @@ end
 local function forget_workers(at, workers)
 local fields = {}
 for i, worker in ipairs(workers) do
-fields[i] = '~w' .. worker
+fields[i] = '~w:' .. worker
 end
 write('ZREM', at.workers, workers)
 write('HDEL', at.tasks, fields)
@@ -3564,7 +3564,7 @@ local function fail_silent(at, now)
 local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
 local over = {}
 for _, worker in ipairs(silent) do
-local info = redis.call('HGET', at.tasks, '~w' .. worker)
+local info = redis.call('HGET', at.tasks, '~w:' .. worker)
 local unfinished
 if info and string.find(info, '^1;%d+;%d') then
 local _, _, _, failed, more = fail(at, worker, now, SLICE)
@@ -3592,7 +3592,7 @@ redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
 local plan, groups, alarm = new_plan(at, now), {}, false
 for _, timer in ipairs(timers) do
 if string.sub(timer, 2, 2) == 'g' then
-groups[#groups + 1] = { G = string.sub(timer, 3) }
+groups[#groups + 1] = { G = string.sub(timer, 4) }
 else
 alarm = true
 end
@@ -3723,6 +3723,6 @@ local promoted = promote(at, now, most)
 more = more or reclaimed + rejected == most or promoted == most
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "3063aeca80f6b4d3db542a8cc9ebced6e89fdba1",
-  keyLockingSha1: "e8553ff1cc9abd6a7df8ad8b2a868c5a77ba9b5c",
+  sha1: "144194fed68b143382e96208a8a8290168d65903",
+  keyLockingSha1: "921b46ac037c494b13d7c5955edf79976b5929b5",
 };

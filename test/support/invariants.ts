@@ -8,11 +8,13 @@ const DEFAULT_MAX_ATTEMPTS = 5;
  */
 export function violations(space: QueueSpace): string[] {
   const found: string[] = [];
-  const { pending, working, delayed, expiry, dead, tasks } = space;
+  const { pending, fair, held, working, expiry, dead, tasks } = space;
+  const delayed = new Map([...space.delayed].filter(([member]) => !member.startsWith("~")));
   const entries = new Map<string, number>();
   for (const id of pending) entries.set(id, (entries.get(id) ?? 0) + 1);
 
-  const ids = new Set([...pending, ...working.keys(), ...delayed.keys(), ...expiry.keys(), ...dead.keys()]);
+  const places = [fair, held, working, delayed, expiry, dead].flatMap((zset) => [...zset.keys()]);
+  const ids = new Set([...pending, ...places.filter((member) => !member.startsWith("~"))]);
   for (const field of tasks.keys()) {
     if (!field.startsWith("~")) ids.add(field.replace(/^\./, ""));
   }
@@ -28,6 +30,8 @@ export function violations(space: QueueSpace): string[] {
 
     const places = [
       (entries.get(id) ?? 0) - ghost === 1 && "pending",
+      fair.has(id) && "fair",
+      held.has(id) && "held",
       working.has(id) && "working",
       delayed.has(id) && "delayed",
       dead.has(id) && "rejected",
@@ -55,7 +59,7 @@ export function violations(space: QueueSpace): string[] {
     if (charged < 0 || charged > attempt) found.push(`I5 ${id} is charged ${charged} of ${attempt} attempts`);
     if (live && most > 0 && charged > most) found.push(`I5 ${id} is charged ${charged} of at most ${most}`);
 
-    const ended = state === "c" || state === "r";
+    const ended = state === "c" || state === "r" || state === "x";
     if (ended !== expiry.has(id))
       found.push(`I7 ${id} is marked ${state} and ${expiry.has(id) ? "" : "not "}in expiry`);
     if (state === "c" && live) found.push(`I7 ${id} is completed and keeps its payload`);
@@ -63,5 +67,66 @@ export function violations(space: QueueSpace): string[] {
   }
   if (ghosts !== Number(tasks.get("~ghosts") ?? 0))
     found.push(`I1 ${tasks.get("~ghosts")} ghosts are counted, ${ghosts} are there`);
+  return [...found, ...groupViolations(space)];
+}
+
+/** What a group's state ought to say, from where its tasks are. */
+interface GroupNumbers {
+  working: number;
+  held: number;
+  /** In `fair`, by priority. */
+  ready: Record<string, number>;
+}
+
+function groupViolations({ fair, held, working, delayed, tasks }: QueueSpace): string[] {
+  const found: string[] = [];
+  const actual = new Map<string, GroupNumbers>();
+  const fixed = (id: string) => says(tasks.get(id)?.replace(/^1;\d*/, "1;;;;;;;;;"));
+  const numbers = (id: string) => {
+    const group = fixed(id)["G"] ?? "";
+    const known = actual.get(group) ?? { working: 0, held: 0, ready: {} };
+    actual.set(group, known);
+    return known;
+  };
+  for (const [id, score] of fair) {
+    const band = String(9 - Math.floor(score / 2 ** 49));
+    if (band !== (fixed(id)["P"] ?? "0")) found.push(`I1 ${id} is in fair among priority ${band}`);
+    const ready = numbers(id).ready;
+    ready[band] = (ready[band] ?? 0) + 1;
+  }
+  for (const id of held.keys()) numbers(id).held++;
+  for (const id of working.keys()) {
+    if (fixed(id)["G"] !== undefined || fixed(id)["P"] !== undefined) numbers(id).working++;
+  }
+  for (const [id, due] of delayed) {
+    const shared = fixed(id)["G"] !== undefined || fixed(id)["P"] !== undefined;
+    if (!id.startsWith("~") && shared !== due % 1 > 0)
+      found.push(`I6 ${id} is delayed ${shared ? "without" : "with"} the mark of fair`);
+  }
+
+  const told = new Map<string, GroupNumbers>();
+  for (const [field, text] of tasks) {
+    if (!field.startsWith("~g:")) continue;
+    const numbersOf: GroupNumbers = { working: 0, held: 0, ready: {} };
+    for (const part of text.split(";").slice(1)) {
+      const [name = "", value = ""] = part.split("=");
+      if (name === "w") numbersOf.working = Number(value);
+      if (name === "h") numbersOf.held = Number(value);
+      if (/^\d$/.test(name)) numbersOf.ready[name] = Number(value.split(",")[1]);
+    }
+    if (numbersOf.working + numbersOf.held + Object.keys(numbersOf.ready).length > 0)
+      told.set(field.slice(3), numbersOf);
+  }
+  for (const group of new Set([...actual.keys(), ...told.keys()])) {
+    const is = JSON.stringify(actual.get(group) ?? "nothing");
+    const says = JSON.stringify(told.get(group) ?? "nothing");
+    if (is !== says) found.push(`I1 group "${group}" has ${is} and says ${says}`);
+  }
+
+  const times = says(tasks.get("~fair")?.replace(/^1/, "1;;;;;;;;;"));
+  if (fair.size + held.size > 0 !== tasks.has("~fair") && !tasks.has("~fair"))
+    found.push("I1 groups are in use and ~fair is not there");
+  if (Number(times["h"] ?? 0) !== held.size)
+    found.push(`I1 ${held.size} are held and ~fair says ${times["h"] ?? 0}`);
   return found;
 }

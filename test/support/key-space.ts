@@ -37,10 +37,14 @@ function sorted(hash: Record<string, string>): Record<string, string> {
 /** One queue's part of a key space, with what does not exist as empty. */
 export interface QueueSpace {
   readonly pending: string[];
+  readonly fair: Map<string, number>;
+  readonly held: Map<string, number>;
   readonly working: Map<string, number>;
   readonly delayed: Map<string, number>;
   readonly expiry: Map<string, number>;
   readonly dead: Map<string, number>;
+  readonly workers: Map<string, number>;
+  readonly hands: Map<string, number>;
   readonly tasks: Map<string, string>;
 }
 
@@ -54,10 +58,14 @@ export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): Q
   const tasks = at("tasks");
   return {
     pending: pending && "list" in pending ? pending.list : [],
+    fair: zset("fair"),
+    held: zset("held"),
     working: zset("working"),
     delayed: zset("delayed"),
     expiry: zset("expiry"),
     dead: zset("dead"),
+    workers: zset("workers"),
+    hands: zset("hands"),
     tasks: new Map(Object.entries(tasks && "hash" in tasks ? tasks.hash : {})),
   };
 }
