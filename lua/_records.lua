@@ -22,7 +22,7 @@ local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = 
 -- The letter options at the end of a record's first line. A number beyond reading counts as absent.
 local function parse_letters(into, letters)
   for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-    if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
+    if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
       into[letter] = value
     end
   end

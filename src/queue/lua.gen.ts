@@ -57,7 +57,7 @@ end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -483,8 +483,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "7ef9c107ea04993cd8e499b564c42271aeb1cefb",
-  keyLockingSha1: "6da4dfe6001c3d1afce06e21704429037429f5fc",
+  sha1: "484e178da0b677d4b4cb071c2ae90be34bf89013",
+  keyLockingSha1: "2f288bbe2dd3af19a3d908f7741431c52fadb108",
 };
 
 export const count: Script = {
@@ -503,7 +503,7 @@ end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -570,8 +570,8 @@ redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "7c2a4da6350c246e6c2d7d74bf62a6e6b85dae25",
-  keyLockingSha1: "7bf654152828f4168277e974afcb02016990cac1",
+  sha1: "fdcda688bfc569dc961d17e0c91ff6c8aa97777d",
+  keyLockingSha1: "e458638a738cba9cdc00c21658c6c3aee4683aa0",
 };
 
 export const dequeue: Script = {
@@ -634,7 +634,7 @@ end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -1670,8 +1670,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "5299cfe156910e2f957420a359a311f1cfcb9959",
-  keyLockingSha1: "af062e9c7222fcb6a1435090dd1a245fa4188cd6",
+  sha1: "d20ae520db13dae5a6fee16d0db9416ce3b79e8d",
+  keyLockingSha1: "19f1141b9c0ed3bc9641a08d8b3d247ce86f29fc",
 };
 
 export const enqueue: Script = {
@@ -1725,7 +1725,7 @@ end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -2240,8 +2240,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "d5a29d3cb2e727f67bb8cfc641acce49436bfbd7",
-  keyLockingSha1: "10b5e2dce12f5d9927eeea354349c806e53e3001",
+  sha1: "348fbffab7c699a3a266ad0ce2c31f401c82813a",
+  keyLockingSha1: "65d769fb87783751a0d526775d4f65d0450b92e9",
 };
 
 export const forget: Script = {
@@ -2291,7 +2291,7 @@ end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -2344,8 +2344,8 @@ end
 local due = redis.call('ZSCORE', delayed, id)
 return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
 `,
-  sha1: "df54eeebb49c65d264b5a3991411840746b763b1",
-  keyLockingSha1: "f7b3e85a40847c518292a6459a4d3de68c212f5c",
+  sha1: "4362420f4438f9a32630642b286de7bf2e668dbf",
+  keyLockingSha1: "b67e436355395f202fca6dcc0bddb9782b376450",
 };
 
 export const queues: Script = {
@@ -2457,7 +2457,7 @@ end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -3000,8 +3000,8 @@ end
 write_deadlines()
 return reply
 `,
-  sha1: "2d373b30d3bbad899d5766083e2cd2e38458d378",
-  keyLockingSha1: "04d4b4bf9ce723ee5b2fbcfe3b6fd8f98b528f19",
+  sha1: "86a151a0c7f0185daa5e40bfe52aa3dbe4658db4",
+  keyLockingSha1: "da4c034a48ef84d63a1bfbb9d57e4e00b7658142",
 };
 
 export const sweep: Script = {
@@ -3064,7 +3064,7 @@ end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 15 and string.find(value, '^%d+$')) then
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -3723,6 +3723,6 @@ local promoted = promote(at, now, most)
 more = more or reclaimed + rejected == most or promoted == most
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "144194fed68b143382e96208a8a8290168d65903",
-  keyLockingSha1: "921b46ac037c494b13d7c5955edf79976b5929b5",
+  sha1: "f243e875663d89edc8fbfeb4de0b93d474ffea2b",
+  keyLockingSha1: "1614c95baf3d4990c59fe4ec508ce0791aa69319",
 };
