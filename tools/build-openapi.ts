@@ -1,6 +1,6 @@
 /**
  * Writes src/http/openapi.gen.ts: the OpenAPI document, from the schemas that check requests and the
- * texts of openapi-operations.ts. With --check it only tells whether the file is current.
+ * texts in tools/openapi. With --check it only tells whether the file is current.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { toJsonSchema } from "@valibot/to-json-schema";
@@ -9,7 +9,6 @@ import type {
   Answer,
   Content,
   Example,
-  Header,
   JsonSchema,
   OpenApiDocument,
   Operation,
@@ -17,50 +16,15 @@ import type {
   Reference,
 } from "../src/http/openapi-document.ts";
 import { type ProblemCode, problems } from "../src/http/problem.ts";
-import * as replies from "../src/http/replies.ts";
-import * as schemas from "../src/http/schemas.ts";
-import { operations, type OperationText } from "./openapi-operations.ts";
+import { duration } from "../src/http/schemas/values.ts";
+import { headers, meanings, named, parameters, ref } from "./openapi/components.ts";
+import type { OperationText } from "./openapi/operation-text.ts";
+import { operations } from "./openapi/operations.ts";
 
 const target = new URL("../src/http/openapi.gen.ts", import.meta.url);
 
-const named: Readonly<Record<string, GenericSchema>> = {
-  NewTask: schemas.newTask,
-  NewTasks: schemas.newTasks,
-  Pull: schemas.pull,
-  Settlement: schemas.settlement,
-  Settle: schemas.settle,
-  Cancel: schemas.cancel,
-  Sweep: schemas.sweep,
-  Duration: schemas.duration,
-  TaskId: schemas.taskId,
-  Enqueued: replies.enqueued,
-  EnqueuedMany: replies.enqueuedMany,
-  Pulled: replies.pulled,
-  Settled: replies.settled,
-  Task: replies.task,
-  Cancelled: replies.cancelled,
-  Queues: replies.queues,
-  Queue: replies.queue,
-  Swept: replies.swept,
-  Health: replies.health,
-  Problem: replies.problem,
-};
-
-/** What no schema can say. */
-const meanings: Readonly<Record<string, string>> = {
-  Duration: 'Milliseconds, or a text: `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`.',
-  TaskId: "Visible ASCII, the first character a letter or digit.",
-};
-
-const ref = (
-  kind: "schemas" | "examples" | "parameters" | "headers" | "responses",
-  name: string,
-): Reference => ({
-  $ref: `#/components/${kind}/${name}`,
-});
-
 /** The generator writes a schema out where it has a description of its own; here it refers to it. */
-const durationText = JSON.stringify(toJsonSchema(schemas.duration).anyOf);
+const durationText = JSON.stringify(toJsonSchema(duration).anyOf);
 const referring = (_: string, value: unknown): unknown => {
   if (typeof value !== "object" || value === null || !("anyOf" in value)) return value;
   const { anyOf, ...rest } = value;
@@ -82,7 +46,7 @@ function schemaOf(name: string, schema: GenericSchema): JsonSchema {
   const description = meanings[name];
   // A plain copy: the generator's own type is wider than what it makes of these schemas.
   return {
-    ...(JSON.parse(JSON.stringify(json, schema === schemas.duration ? undefined : referring)) as JsonSchema),
+    ...(JSON.parse(JSON.stringify(json, schema === duration ? undefined : referring)) as JsonSchema),
     ...(description && { description }),
   };
 }
@@ -225,38 +189,6 @@ function problemExamples(): Record<string, Example> {
     ]),
   );
 }
-
-const parameters: Record<string, Parameter> = {
-  queue: {
-    name: "queue",
-    in: "path",
-    required: true,
-    description: "Name of the queue: 1 to 128 of A-Z a-z 0-9 _ . -, not beginning with a dot.",
-    schema: { type: "string", pattern: "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$" },
-    example: "emails",
-  },
-  id: {
-    name: "id",
-    in: "path",
-    required: true,
-    description: "Id of the task, percent-encoded.",
-    schema: ref("schemas", "TaskId"),
-    example: "welcome-17",
-  },
-  "Idempotency-Key": {
-    name: "Idempotency-Key",
-    in: "header",
-    required: false,
-    description:
-      "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts; a cancel or a sweep pays a key no heed.",
-    schema: { type: "string", pattern: "^[!-~]{1,255}$" },
-  },
-};
-
-const headers: Record<string, Header> = {
-  Location: { description: "The task; for one task only.", schema: { type: "string" } },
-  "WWW-Authenticate": { description: "That a bearer token is wanted, and why.", schema: { type: "string" } },
-};
 
 async function build(): Promise<OpenApiDocument> {
   const { version } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8")) as {

@@ -6,7 +6,7 @@ import type * as v from "valibot";
 import type { Grants, Scope } from "./auth.ts";
 import { readJson } from "./body.ts";
 import { invalid } from "./problem.ts";
-import { bounds } from "./schemas.ts";
+import { bounds } from "./schemas/values.ts";
 import { validate } from "./validate.ts";
 
 export interface Variables {

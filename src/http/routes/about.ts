@@ -2,8 +2,8 @@ import { SluiceError } from "../../errors.ts";
 import { type App, type Services } from "../context.ts";
 import { docsPage } from "../docs.ts";
 import { openapi } from "../openapi.gen.ts";
-import type * as replies from "../replies.ts";
-import type { ReplyOf } from "../replies.ts";
+import type * as replies from "../replies/operation.ts";
+import type { ReplyOf } from "../replies/values.ts";
 
 /** What is open to everybody: whether it runs, and how to use it. */
 export function aboutRoutes(app: App, { transport }: Services): void {

@@ -1,7 +1,7 @@
 import { listQueues } from "../../queue/registry.ts";
 import { type App, readQuery, type Services } from "../context.ts";
-import type * as replies from "../replies.ts";
-import type { ReplyOf } from "../replies.ts";
+import type * as replies from "../replies/queues.ts";
+import type { ReplyOf } from "../replies/values.ts";
 
 /** Looking at queues. */
 export function queueRoutes(app: App, { transport, prefix, allow }: Services): void {

@@ -3,9 +3,9 @@ import { sweep } from "../../queue/sweep.ts";
 import type { Duration } from "../../queue/types.ts";
 import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
 import { methodNotAllowed } from "../methods.ts";
-import type * as replies from "../replies.ts";
-import type { ReplyOf } from "../replies.ts";
-import * as schemas from "../schemas.ts";
+import type * as replies from "../replies/operation.ts";
+import type { ReplyOf } from "../replies/values.ts";
+import * as schemas from "../schemas/operation.ts";
 
 /** Within the time that every platform allows a request. */
 const defaultBudget: Duration = "20s";

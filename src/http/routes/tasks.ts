@@ -3,9 +3,9 @@ import type { TaskInfo } from "../../queue/types.ts";
 import { toBase64 } from "../bytes.ts";
 import { type App, readBody, readQuery, requestOptions, type Services } from "../context.ts";
 import { invalid, Problem } from "../problem.ts";
-import type * as replies from "../replies.ts";
-import type { ReplyOf } from "../replies.ts";
-import * as schemas from "../schemas.ts";
+import type * as replies from "../replies/tasks.ts";
+import type { ReplyOf } from "../replies/values.ts";
+import * as schemas from "../schemas/tasks.ts";
 import { validate } from "../validate.ts";
 
 /** Everything that is done with the tasks of one queue. */

@@ -1,32 +1,6 @@
 import * as v from "valibot";
-import { taskId } from "./schemas.ts";
-
-/**
- * What the routes answer with. The app takes only the types from here; the OpenAPI document is built
- * from the schemas. Replies may gain fields, so these objects are not closed.
- */
-
-/** The type of a reply, as a handler makes it: optional fields may be there and undefined. */
-export type ReplyOf<Schema extends v.GenericSchema> = Loose<v.InferOutput<Schema>>;
-
-type Loose<Value> = Value extends readonly (infer Item)[]
-  ? readonly Loose<Item>[]
-  : Value extends object
-    ? {
-        readonly [Key in keyof Value]: object extends Pick<Value, Key>
-          ? Loose<Value[Key]> | undefined
-          : Loose<Value[Key]>;
-      }
-    : Value;
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const described = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
-  v.pipe(schema, v.description(meaning));
-const instant = (meaning: string) => described(count, `${meaning}, epoch ms.`);
-const base64 = (of: string) => described(v.literal("base64"), `The ${of} is bytes, in base64.`);
-const state = v.picklist(["pending", "delayed", "working", "completed", "rejected"]);
-const reason = v.picklist(["rejected", "attempts_exhausted", "lease_expired", "cancelled"]);
-const headers = v.record(v.string(), v.string());
+import { taskId } from "../schemas/values.ts";
+import { base64, count, described, headers, instant, reason, state } from "./values.ts";
 
 export const enqueued = v.object({
   id: taskId,
@@ -113,52 +87,4 @@ export const cancelled = v.object({
     v.picklist(["rejected", "working"]),
     "`working`: its holder learns of it at the next extend or settle.",
   ),
-});
-
-export const queues = v.object({
-  queues: v.array(
-    v.object({ name: v.string(), seenAt: instant("When a task was last enqueued, to the minute") }),
-  ),
-  cursor: described(v.nullable(v.string()), "Where the next page begins; null on the last."),
-});
-
-export const queue = v.object({
-  queue: v.string(),
-  pending: count,
-  delayed: count,
-  working: count,
-  rejected: described(count, "Dead letters."),
-  oldestAge: described(v.nullable(count), "Age of the next task in line, ms; null where none is pending."),
-  nextDueAt: described(
-    v.nullable(count),
-    "When the next delayed task is due or the next lease ends, epoch ms.",
-  ),
-  broken: described(count, "Entries without a usable record, put aside by a pull; 0 in a sound queue."),
-});
-
-export const swept = v.object({
-  queues: described(count, "Queues that were swept."),
-  promoted: described(count, "Delayed tasks that became pending."),
-  reclaimed: described(count, "Expired leases whose task became pending again."),
-  rejected: described(count, "Expired leases whose task had no attempt left."),
-  expired: described(count, "Records whose time was over."),
-  more: described(v.boolean(), "Whether the budget ended the sweep with work left: call again."),
-  failed: described(
-    v.array(v.object({ queue: v.string(), code: v.string() })),
-    "Queues whose sweep failed, and why; the others were swept.",
-  ),
-});
-
-export const health = v.object({ status: v.literal("ok") });
-
-export const problem = v.object({
-  type: v.string(),
-  title: v.string(),
-  status: count,
-  code: described(v.string(), "Stable; what a program should look at."),
-  detail: v.string(),
-  errors: v.exactOptional(
-    v.array(v.object({ path: described(v.string(), "Such as `tasks[3].delay`."), message: v.string() })),
-  ),
-  instance: v.exactOptional(described(v.string(), "Names this occurrence in the server's log.")),
 });

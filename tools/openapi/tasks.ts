@@ -1,39 +1,6 @@
-import type { ProblemCode } from "../src/http/problem.ts";
-
-/** What a route's document says beyond its schemas. */
-export interface OperationText {
-  readonly method: "get" | "post";
-  readonly path: string;
-  readonly operationId: string;
-  readonly tag: "tasks" | "queues" | "operation" | "about";
-  readonly summary: string;
-  readonly description: string;
-  /** `cron`: the platform's cron secret; none: open to everybody. */
-  readonly scopes: readonly ("enqueue" | "consume" | "admin" | "cron")[];
-  readonly query?: Readonly<Record<string, string>>;
-  /** One schema of the components, or several of which one has to fit. */
-  readonly body?: {
-    readonly schemas: readonly string[];
-    readonly required: boolean;
-    readonly examples: Readonly<Record<string, unknown>>;
-  };
-  readonly answers: Readonly<
-    Record<
-      string,
-      {
-        readonly description: string;
-        readonly schemas: readonly string[];
-        readonly examples: Readonly<Record<string, unknown>>;
-        readonly location?: true;
-      }
-    >
-  >;
-  /** Problems beside those that every route of its kind can answer with. */
-  readonly problems?: readonly ProblemCode[];
-}
+import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const receipt = "1.1.42.q7XnRk2ZtB0aVd9L.welcome-17";
-const enqueuedAt = 1_792_800_000_000;
 const one = { id: "welcome-17", created: true };
 const many = { tasks: [one, { id: "0VsJ0dW2kQ8mXyZ31aBc", created: true }] };
 const pulled = {
@@ -43,16 +10,15 @@ const pulled = {
       receipt,
       payload: { to: "a@example.com" },
       attempt: 1,
-      enqueuedAt,
-      deadlineAt: enqueuedAt + 60_000,
+      enqueuedAt: exampleTime,
+      deadlineAt: exampleTime + 60_000,
       headers: { trace: "4bf92f35" },
     },
   ],
   nextDueAt: null,
 };
-const swept = { queues: 3, promoted: 12, reclaimed: 1, rejected: 0, expired: 40, more: false, failed: [] };
 
-export const operations: readonly OperationText[] = [
+export const tasks: readonly OperationText[] = [
   {
     method: "post",
     path: "/v1/queues/{queue}/tasks",
@@ -109,7 +75,7 @@ export const operations: readonly OperationText[] = [
       200: {
         description: "The tasks, perhaps none.",
         schemas: ["Pulled"],
-        examples: { some: pulled, none: { tasks: [], nextDueAt: enqueuedAt + 30_000 } },
+        examples: { some: pulled, none: { tasks: [], nextDueAt: exampleTime + 30_000 } },
       },
     },
   },
@@ -181,9 +147,9 @@ export const operations: readonly OperationText[] = [
             charged: 1,
             lease: 42,
             version: 3,
-            enqueuedAt,
-            dequeuedAt: enqueuedAt + 900,
-            endedAt: enqueuedAt + 1_200,
+            enqueuedAt: exampleTime,
+            dequeuedAt: exampleTime + 900,
+            endedAt: exampleTime + 1_200,
             result: { ok: true },
           },
         },
@@ -213,119 +179,5 @@ export const operations: readonly OperationText[] = [
       },
     },
     problems: ["not_found", "already_ended", "lease_lost"],
-  },
-  {
-    method: "get",
-    path: "/v1/queues",
-    operationId: "listQueues",
-    tag: "queues",
-    summary: "List the queues",
-    description:
-      "Only those that the token is for. A page may be short, or empty, with more to come: follow `cursor`.",
-    scopes: ["admin"],
-    query: { cursor: "Where to go on: the `cursor` of the page before." },
-    answers: {
-      200: {
-        description: "A page of queues.",
-        schemas: ["Queues"],
-        examples: { some: { queues: [{ name: "emails", seenAt: enqueuedAt }], cursor: null } },
-      },
-    },
-  },
-  {
-    method: "get",
-    path: "/v1/queues/{queue}",
-    operationId: "getQueue",
-    tag: "queues",
-    summary: "Counts of a queue",
-    description: "A queue that nothing was enqueued to counts 0 everywhere.",
-    scopes: ["admin"],
-    answers: {
-      200: {
-        description: "The counts.",
-        schemas: ["Queue"],
-        examples: {
-          some: {
-            queue: "emails",
-            pending: 120,
-            delayed: 7,
-            working: 10,
-            rejected: 2,
-            oldestAge: 4_300,
-            nextDueAt: enqueuedAt + 30_000,
-            broken: 0,
-          },
-        },
-      },
-    },
-  },
-  {
-    method: "post",
-    path: "/v1/sweep",
-    operationId: "sweep",
-    tag: "operation",
-    summary: "Promote due tasks, reclaim expired leases",
-    description:
-      "What cron calls once a minute where the platform has no cron binding. With a token it sweeps the queues that the token is for, with the cron secret all of them.",
-    scopes: ["admin", "cron"],
-    body: { schemas: ["Sweep"], required: false, examples: { short: { budget: "5s" } } },
-    answers: {
-      200: { description: "What was done.", schemas: ["Swept"], examples: { some: swept } },
-    },
-  },
-  {
-    method: "get",
-    path: "/v1/sweep",
-    operationId: "sweepByCron",
-    tag: "operation",
-    summary: "The same, for a cron that can only GET",
-    description:
-      "Opened by the cron secret alone, in `Authorization: Bearer …`. Sweeps all queues for at most 20 seconds.",
-    scopes: ["cron"],
-    answers: {
-      200: { description: "What was done.", schemas: ["Swept"], examples: { some: swept } },
-    },
-  },
-  {
-    method: "get",
-    path: "/health",
-    operationId: "health",
-    tag: "about",
-    summary: "Whether it runs",
-    description: "Makes a round trip to Redis.",
-    scopes: [],
-    answers: {
-      200: { description: "Redis answers.", schemas: ["Health"], examples: { well: { status: "ok" } } },
-    },
-    problems: [
-      "redis_unauthorized",
-      "redis_error",
-      "unexpected_reply",
-      "redis_quota",
-      "redis_unreachable",
-      "internal",
-    ],
-  },
-  {
-    method: "get",
-    path: "/openapi.json",
-    operationId: "openapi",
-    tag: "about",
-    summary: "This document",
-    description: "OpenAPI 3.1, built from the schemas that check the requests.",
-    scopes: [],
-    answers: {
-      200: { description: "The document.", schemas: ["OpenApi"], examples: {} },
-    },
-  },
-  {
-    method: "get",
-    path: "/docs",
-    operationId: "docs",
-    tag: "about",
-    summary: "This document, to read",
-    description: "One page without scripts and without anything from elsewhere.",
-    scopes: [],
-    answers: { 200: { description: "The page.", schemas: ["Html"], examples: {} } },
   },
 ];

@@ -1,107 +1,10 @@
 import * as v from "valibot";
-import { MAX_DURATION } from "../queue/duration.ts";
-import { MAX_ENQUEUE } from "../queue/producer.ts";
-import { MAX_DEQUEUE } from "../queue/queue.ts";
-import { readReceipt } from "../queue/receipt.ts";
-import { fromBase64 } from "./bytes.ts";
-import { fields } from "./validate.ts";
-
-/** The bounds that the HTTP interface adds to those of the queue. */
-export const bounds = {
-  tasks: MAX_ENQUEUE,
-  settlements: MAX_DEQUEUE,
-  pull: 100,
-  idempotencyKey: 255,
-} as const;
-
-const whole = (from: number, to: number, meaning: string) => {
-  const message = `must be a whole number from ${from} to ${to}`;
-  return v.pipe(
-    v.number(message),
-    v.integer(message),
-    v.minValue(from, message),
-    v.maxValue(to, message),
-    v.description(meaning),
-  );
-};
-
-const durationWords =
-  'must be a duration: whole milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"';
-
-/** Milliseconds, or a text such as `"30s"`; what each field allows is the queue's to check. */
-export const duration = v.union(
-  [
-    v.pipe(
-      v.number(),
-      v.integer(durationWords),
-      v.minValue(0, durationWords),
-      v.maxValue(MAX_DURATION, durationWords),
-    ),
-    v.pipe(v.string(), v.regex(/^\d{1,12}(?:ms|s|m|h|d)$/, durationWords)),
-  ],
-  durationWords,
-);
-
-const described = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
-  v.pipe(schema, v.description(meaning));
-
-const idWords = "must be 1 to 128 visible ASCII characters, the first a letter or digit";
-export const taskId = v.pipe(v.string(idWords), v.regex(/^[A-Za-z0-9][!-~]{0,127}$/, idWords));
+import { readReceipt } from "../../queue/receipt.ts";
+import { fields } from "../validate.ts";
+import { bounds, bytesWhereSaid, described, duration, encoding, headers, taskId, whole } from "./values.ts";
 
 /** The id of a task as the path names it. */
 export const idInPath = fields({ id: taskId });
-
-/** Texts by name. A record schema would drop names such as `constructor`. */
-export const headers = v.pipe(
-  v.custom<Record<string, string>>(
-    (input) => typeof input === "object" && input !== null && !Array.isArray(input),
-    "must be an object of texts",
-  ),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const input = dataset.value;
-    for (const [key, value] of Object.entries<unknown>(input)) {
-      if (typeof value === "string") continue;
-      addIssue({
-        message: "must be a string",
-        path: [{ type: "object", origin: "value", input, key, value }],
-      });
-    }
-  }),
-);
-
-const encoding = v.pipe(
-  v.literal("base64", 'must be "base64" where it is given'),
-  v.description("Says that the value beside it is bytes, in base64."),
-);
-
-/** Each alternative of a union without these keys. */
-type Without<Body, Key extends PropertyKey> = Body extends unknown ? Omit<Body, Key> : never;
-
-/** Turns the value that stands beside `encoding` into bytes. */
-const bytesWhereSaid = <Body extends Record<string, unknown>>(...keys: string[]) =>
-  v.rawTransform<Body, Without<Body, "encoding">>(({ dataset, addIssue, NEVER }) => {
-    const body: Record<string, unknown> = { ...dataset.value };
-    const said = body["encoding"] !== undefined;
-    delete body["encoding"];
-    // What is left is the body without that key, which the compiler cannot follow.
-    const rest = body as Without<Body, "encoding">;
-    if (!said) return rest;
-    const refuse = (key: string, message: string) => {
-      addIssue({
-        message,
-        path: [{ type: "object", origin: "value", input: body, key, value: body[key] }],
-      });
-      return NEVER;
-    };
-    const key = keys.find((name) => Object.hasOwn(body, name));
-    if (key === undefined) return refuse("encoding", `needs ${keys.join(" or ")} beside it`);
-    const text = body[key];
-    const bytes = typeof text === "string" ? fromBase64(text) : undefined;
-    if (!bytes) return refuse(key, "must be base64, with its padding, as `encoding` says");
-    body[key] = bytes;
-    return rest;
-  });
 
 export const newTask = v.pipe(
   fields({
@@ -246,8 +149,4 @@ export const cancel = fields({
   lease: v.exactOptional(
     whole(0, Number.MAX_SAFE_INTEGER, "Cancel only while the task is under the lease of this number."),
   ),
-});
-
-export const sweep = fields({
-  budget: v.exactOptional(described(duration, 'Time that the sweep may take. Default "20s", at most "60s".')),
 });

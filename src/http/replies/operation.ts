@@ -1,0 +1,29 @@
+import * as v from "valibot";
+import { count, described } from "./values.ts";
+
+export const swept = v.object({
+  queues: described(count, "Queues that were swept."),
+  promoted: described(count, "Delayed tasks that became pending."),
+  reclaimed: described(count, "Expired leases whose task became pending again."),
+  rejected: described(count, "Expired leases whose task had no attempt left."),
+  expired: described(count, "Records whose time was over."),
+  more: described(v.boolean(), "Whether the budget ended the sweep with work left: call again."),
+  failed: described(
+    v.array(v.object({ queue: v.string(), code: v.string() })),
+    "Queues whose sweep failed, and why; the others were swept.",
+  ),
+});
+
+export const health = v.object({ status: v.literal("ok") });
+
+export const problem = v.object({
+  type: v.string(),
+  title: v.string(),
+  status: count,
+  code: described(v.string(), "Stable; what a program should look at."),
+  detail: v.string(),
+  errors: v.exactOptional(
+    v.array(v.object({ path: described(v.string(), "Such as `tasks[3].delay`."), message: v.string() })),
+  ),
+  instance: v.exactOptional(described(v.string(), "Names this occurrence in the server's log.")),
+});

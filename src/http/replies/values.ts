@@ -1,0 +1,28 @@
+import * as v from "valibot";
+
+/**
+ * What the routes answer with. The app takes only the types from here; the OpenAPI document is built
+ * from the schemas. Replies may gain fields, so these objects are not closed.
+ */
+
+/** The type of a reply, as a handler makes it: optional fields may be there and undefined. */
+export type ReplyOf<Schema extends v.GenericSchema> = Loose<v.InferOutput<Schema>>;
+
+type Loose<Value> = Value extends readonly (infer Item)[]
+  ? readonly Loose<Item>[]
+  : Value extends object
+    ? {
+        readonly [Key in keyof Value]: object extends Pick<Value, Key>
+          ? Loose<Value[Key]> | undefined
+          : Loose<Value[Key]>;
+      }
+    : Value;
+
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+export const described = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
+  v.pipe(schema, v.description(meaning));
+export const instant = (meaning: string) => described(count, `${meaning}, epoch ms.`);
+export const base64 = (of: string) => described(v.literal("base64"), `The ${of} is bytes, in base64.`);
+export const state = v.picklist(["pending", "delayed", "working", "completed", "rejected"]);
+export const reason = v.picklist(["rejected", "attempts_exhausted", "lease_expired", "cancelled"]);
+export const headers = v.record(v.string(), v.string());

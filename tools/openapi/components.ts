@@ -1,0 +1,77 @@
+import type { GenericSchema } from "valibot";
+import type { Header, Parameter, Reference } from "../../src/http/openapi-document.ts";
+import * as operationReplies from "../../src/http/replies/operation.ts";
+import * as queueReplies from "../../src/http/replies/queues.ts";
+import * as taskReplies from "../../src/http/replies/tasks.ts";
+import * as operation from "../../src/http/schemas/operation.ts";
+import * as tasks from "../../src/http/schemas/tasks.ts";
+import { duration, taskId } from "../../src/http/schemas/values.ts";
+
+/** Every schema that the document has a name for. */
+export const named: Readonly<Record<string, GenericSchema>> = {
+  NewTask: tasks.newTask,
+  NewTasks: tasks.newTasks,
+  Pull: tasks.pull,
+  Settlement: tasks.settlement,
+  Settle: tasks.settle,
+  Cancel: tasks.cancel,
+  Sweep: operation.sweep,
+  Duration: duration,
+  TaskId: taskId,
+  Enqueued: taskReplies.enqueued,
+  EnqueuedMany: taskReplies.enqueuedMany,
+  Pulled: taskReplies.pulled,
+  Settled: taskReplies.settled,
+  Task: taskReplies.task,
+  Cancelled: taskReplies.cancelled,
+  Queues: queueReplies.queues,
+  Queue: queueReplies.queue,
+  Swept: operationReplies.swept,
+  Health: operationReplies.health,
+  Problem: operationReplies.problem,
+};
+
+/** What no schema can say. */
+export const meanings: Readonly<Record<string, string>> = {
+  Duration: 'Milliseconds, or a text: `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`.',
+  TaskId: "Visible ASCII, the first character a letter or digit.",
+};
+
+export const ref = (
+  kind: "schemas" | "examples" | "parameters" | "headers" | "responses",
+  name: string,
+): Reference => ({
+  $ref: `#/components/${kind}/${name}`,
+});
+
+export const parameters: Record<string, Parameter> = {
+  queue: {
+    name: "queue",
+    in: "path",
+    required: true,
+    description: "Name of the queue: 1 to 128 of A-Z a-z 0-9 _ . -, not beginning with a dot.",
+    schema: { type: "string", pattern: "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$" },
+    example: "emails",
+  },
+  id: {
+    name: "id",
+    in: "path",
+    required: true,
+    description: "Id of the task, percent-encoded.",
+    schema: ref("schemas", "TaskId"),
+    example: "welcome-17",
+  },
+  "Idempotency-Key": {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    description:
+      "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts; a cancel or a sweep pays a key no heed.",
+    schema: { type: "string", pattern: "^[!-~]{1,255}$" },
+  },
+};
+
+export const headers: Record<string, Header> = {
+  Location: { description: "The task; for one task only.", schema: { type: "string" } },
+  "WWW-Authenticate": { description: "That a bearer token is wanted, and why.", schema: { type: "string" } },
+};
