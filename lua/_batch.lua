@@ -64,6 +64,49 @@ local function take(batch, entry)
   return true
 end
 
+-- How many control fields `look_at` reads.
+local CONTROL = 7
+
+-- Reads the control fields, and the records of part of the line behind them.
+local function look_at(line, slot, first, last)
+  local fields = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm' }
+  for i = first, last do
+    append(fields, line[i].id, '.' .. line[i].id)
+  end
+  return redis.call('HMGET', line.at.tasks, unpack(fields))
+end
+
+-- Goes through the line from one place to another. Returns true where the batch is full, or the reply.
+local function go_through(plan, line, batch, first, last, found)
+  local known, foreign = {}, nil
+  for i = first, last do
+    local fixed, record = found[CONTROL + 2 * (i - first) + 1], found[CONTROL + 2 * (i - first) + 2]
+    if newer(fixed) or newer(record) then
+      foreign = i
+      break
+    end
+    known[#known + 1] = entry_of(batch, line[i].id, fixed, record).task
+  end
+  open_groups(plan, known)
+  for i = first, foreign and foreign - 1 or last do
+    local place = line[i]
+    local entry = batch.entries[place.id]
+    if not (stray(batch, entry, place) or limited(plan, entry, place)) then
+      if not take(batch, entry) then
+        put_back(line, i)
+        return true
+      end
+      if line.times then
+        serve(plan, entry.task, place)
+      end
+    end
+  end
+  if foreign then
+    put_back(line, #batch > 0 and foreign or 1)
+    return #batch > 0 or { 'newer_schema' }
+  end
+end
+
 -- Drops the ghosts that were met, and counts what was broken.
 local function write_strays(batch, tasks)
   local fields, gone = {}, {}

@@ -1,6 +1,7 @@
 -- _groups: the shares of a queue's groups, by weighted fair queueing. Each task of a group or with a priority
--- has a tag, the virtual time at which its group's share pays for it; the zset `fair` is in their order, priority by
--- priority. A group at a limit keeps what is too much in the zset `held`, so that it is in nobody's way.
+-- has a tag, the virtual time at which its group's share pays for it; the zset `fair` is in their order,
+-- priority by priority. A group at a limit keeps what is too much in the zset `held`, so that it is in
+-- nobody's way.
 
 -- The virtual time that one delivery costs a group of weight 1: exact for weights 1 to 10.
 local SHARE = 25200
@@ -163,8 +164,8 @@ local function enter(plan, id, task, place)
   task.S = nil
 end
 
--- Lets held tasks in as far as there is room, a hundred of a group at most. Those that this very plan holds are not
--- in the zset yet.
+-- Lets held tasks in as far as there is room, a hundred of a group at most. Those that this very plan holds
+-- are not in the zset yet.
 local function release(plan)
   for _, group in pairs(plan.groups) do
     local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
@@ -184,7 +185,8 @@ local function release(plan)
   end
 end
 
--- Sets a timer in `delayed` that releases again, where time alone makes room for what a group holds, or some are left.
+-- Sets a timer in `delayed` that releases again, where time alone makes room for what a group holds, or
+-- some are left.
 local function set_timer(plan, group)
   local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
   local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
@@ -194,8 +196,8 @@ local function set_timer(plan, group)
   end
 end
 
--- Takes a waiting task out of its group's account: it refunds what the task would have cost. Returns where it
--- stands, and with which score.
+-- Takes a waiting task out of its group's account: it refunds what the task would have cost. Returns where
+-- it stands, and with which score.
 local function take_out(plan, id, task)
   local at, group = plan.at, group_of(plan, task)
   local score = redis.call('ZSCORE', at.fair, id)

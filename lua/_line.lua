@@ -1,7 +1,7 @@
--- _line: what waits, in the order of delivery. Taken off to be looked at, and put back where it is not delivered.
+-- _line: what waits, in the order of delivery; taken off to be looked at, and put back where not delivered.
 
--- times: as `parse_clock` reads them, where groups or priorities are in use; the list is then the share of those
--- tasks that have neither.
+-- times: as `parse_clock` reads them, where groups or priorities are in use; the list is then the share of
+-- those tasks that have neither.
 local function new_line(at)
   return { at = at }
 end
@@ -11,7 +11,8 @@ local function in_list(entry)
   return entry.listed or not entry.score
 end
 
--- Takes the next ones off both the list and `fair`, in the order of their tags, and puts back what is too many.
+-- Takes the next ones off both the list and `fair`, in the order of their tags, and puts back what is too
+-- many.
 local function pop_shared(line, most)
   local at, times = line.at, line.times
   local ids = redis.call('RPOP', at.pending, int(most)) or {}
@@ -75,8 +76,9 @@ local function put_back(line, first)
   write('ZADD', line.at.fair, scores)
 end
 
--- Takes the next ones off; where they are too few, what is due goes in first, once a line. Sets `drained` where
--- nothing more is in line, and `next_due`: when the next delayed task is due or lease expires (0: none).
+-- Takes the next ones off; where they are too few, what is due goes in first, once a line. Sets `drained`
+-- where nothing more is in line, and `next_due`: when the next delayed task is due or lease expires (0:
+-- none).
 local function fetch(line, most, time)
   local at, first = line.at, #line + 1
   line.drained = pop(line, most) < most
@@ -86,15 +88,15 @@ local function fetch(line, most, time)
   end
   local due, deadline = head(at.delayed), head(at.working)
   local now = (due or deadline) and time()
-  local ready, expired = due and due <= now, deadline and deadline <= now
-  if ready or expired then
+  local is_due, expired = due and due <= now, deadline and deadline <= now
+  if is_due or expired then
     -- Reclaimed tasks stand before those already popped, promoted ones behind them.
     put_back(line, first)
     if expired then
       reclaim(at, now, math.max(most, 32))
       deadline = head(at.working)
     end
-    if ready then
+    if is_due then
       promote(at, now, most)
       due = head(at.delayed)
     end

@@ -11,8 +11,8 @@ local function clear(plan)
   return plan
 end
 
--- at: the queue's keys by part, those that the script declares. news: what `tell` notes, where the queue's settings
--- ask for events or statistics.
+-- at: the queue's keys by part, those that the script declares. news: what `tell` notes, where the queue's
+-- settings ask for events or statistics.
 local function new_plan(at, now)
   local plan = { at = at, now = now, groups = {}, was = {} }
   return clear(plan)
@@ -33,7 +33,8 @@ local function heed(plan, set, stats)
   return newer(set)
 end
 
--- Counts the news into the minute's statistics; a minute that is over moves to its place among the last sixty.
+-- Counts the news into the minute's statistics; a minute that is over moves to its place among the last
+-- sixty.
 local function count_news(plan)
   local minute, counts = math.floor(plan.now / 60000), {}
   local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
@@ -92,8 +93,8 @@ local function wait_again(plan, id, task, text, place, due)
   append(plan.fields, '.' .. id, format(task, text))
 end
 
--- Adds the end of a task to a plan. What is kept of it, and for how long, was fixed at enqueue or is given; a
--- cancelled task keeps only its tombstone.
+-- Adds the end of a task to a plan. What is kept of it, and for how long, was fixed at enqueue or is given;
+-- a cancelled task keeps only its tombstone.
 local function finish(plan, id, task, text, state, reason, given)
   local ttl = 0
   if state == 'completed' then
@@ -126,6 +127,27 @@ local function close(plan)
     end
     plan.closed = true
   end
+end
+
+-- Stores a plan's fields before all else, so that a full Redis refuses here and nothing has been written.
+-- Returns the error. before: what stood in the fields, where they were not those of groups.
+local function store_or_undo(plan, before)
+  local tasks, fields = plan.at.tasks, plan.fields
+  for first = 1, #fields, SLICE do
+    local reply = redis.pcall('HSET', tasks, unpack(fields, first, math.min(first + SLICE - 1, #fields)))
+    if type(reply) == 'table' and reply.err then
+      for i = 1, first - 1, 2 do
+        local old = before[fields[i]] or plan.was[fields[i]]
+        if old then
+          redis.call('HSET', tasks, fields[i], old)
+        else
+          redis.call('HDEL', tasks, fields[i])
+        end
+      end
+      return reply
+    end
+  end
+  plan.fields = {}
 end
 
 -- Carries out a plan, what frees memory first. Returns the error where Redis has no room for the records:
@@ -164,6 +186,23 @@ local function commit(plan)
   end
   if plan.news and plan.settings.e then
     publish(plan)
+  end
+end
+
+-- Moves deadlines of leases. deadlines: id -> ms.
+local function put_deadlines(at, deadlines)
+  local scores = {}
+  for id, deadline in pairs(deadlines) do
+    append(scores, int(deadline), id)
+  end
+  for first = 1, #scores, SLICE do
+    local last = math.min(first + SLICE - 1, #scores)
+    local added = redis.pcall('ZADD', at.working, unpack(scores, first, last))
+    if type(added) == 'table' and added.err then
+      -- As in `store`; here nothing grows at all.
+      redis.call('HDEL', at.tasks, '')
+      redis.call('ZADD', at.working, unpack(scores, first, last))
+    end
   end
 end
 

@@ -69,3 +69,10 @@ local function store(tasks, fields)
   end
   return type(reply) == 'table' and reply.err and reply or nil
 end
+
+-- The keys of a queue by part; a script names those that it declares.
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+  local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+  at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+  return at
+end

@@ -10,6 +10,23 @@ local DEFAULT_DEAD_TTL = 604800000
 -- How many of its last transitions a record keeps.
 local HISTORY = 16
 
+-- A fixed record without its payload.
+local function first_line(record)
+  return string.match(record, '^[^\n]*\n?')
+end
+
+-- Field -> the first line of what stands in it. A few at a time, for payloads come along.
+local function read_first_lines(tasks, fields)
+  local found = {}
+  for first = 1, #fields, 128 do
+    local last = math.min(first + 127, #fields)
+    for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
+      found[fields[first + i - 1]] = value and first_line(value)
+    end
+  end
+  return found
+end
+
 -- True for a record of a later release, which this one must not touch; not for one beyond reading.
 local function newer(record)
   local version = string.match(record or '', '^(%d+);')
@@ -99,6 +116,15 @@ local function ghost_record(state, ghosts, version)
   local task =
     { v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
   return format(task, '')
+end
+
+-- The changing record with which a life begins, where it needs one: to go on from the last life's version and
+-- ghosts, or to be looked up.
+local function first_record(fixed, old, wanted)
+  local ghosts = old and old.g ~= '0' and old.g or nil
+  local version = old and old.s ~= 'g' and int(old.v + 1) or '1'
+  local record = (ghosts or version ~= '1' or wanted) and ghost_record('', ghosts, version)
+  return record and wanted and format(parse_with(fixed, record)) or record
 end
 
 -- True where a delivery more would be one too many.

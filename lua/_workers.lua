@@ -1,5 +1,6 @@
--- _workers: who works on what. A worker is `<name> <incarnation>`: a process that starts anew under its name is
--- another. Registered in the zset `workers`, until it is silent; the zset `hands` has the leases in its hands.
+-- _workers: who works on what. A worker is `<name> <incarnation>`: a process that starts anew is
+-- another. Registered in the zset `workers`, until it is silent; the zset `hands` has the leases in its
+-- hands.
 
 -- How long a worker that is not to be failed stays in the registry after its last sign of life.
 local FORGOTTEN_AFTER = 3600000
@@ -7,7 +8,8 @@ local FORGOTTEN_AFTER = 3600000
 -- How many silent workers one call looks after.
 local WORKERS = 10
 
--- Adds a sign of life to a plan. info: `<silent after, ms>;<node>;<pid>`. alarm: when silent workers are looked for.
+-- Adds a sign of life to a plan. info: `<silent after, ms>;<node>;<pid>`. alarm: when silent workers are
+-- looked for.
 local function note_worker(plan, worker, info, alarm)
   local deadline = plan.now + (tonumber(string.match(info, '^%d+')) or FORGOTTEN_AFTER)
   append(plan.workers, int(deadline), worker)
@@ -60,8 +62,8 @@ local function forget_workers(at, workers)
   write('HDEL', at.tasks, fields)
 end
 
--- Fails the workers that went silent, forgets those that asked for no more than to be listed, and sets the alarm
--- for the next.
+-- Fails the workers that went silent, forgets those that asked for no more than to be listed, and sets the
+-- alarm for the next.
 local function fail_silent(at, now)
   local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
   local over = {}

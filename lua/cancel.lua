@@ -11,7 +11,7 @@ local lease = ARGV[3] -- lease number that the task must have; empty for any
 -- Returns {'rejected'} | {'working'}: done, now or by an earlier copy
 --      or {'not_found'} | {'already_ended'} | {'lease_lost'} | {'newer_schema'}
 
-local at = { fair = fair, held = held, working = working, delayed = delayed, tasks = tasks, expiry = expiry }
+local at = queue_at(nil, fair, held, working, delayed, tasks, expiry)
 local plan = new_plan(at)
 local found = redis.call('HMGET', tasks, id, '.' .. id, '~ghosts', '~set', '~stats')
 local fixed, record, ghosts = found[1], found[2], tonumber(found[3] or 0)

@@ -21,37 +21,17 @@ local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
 --          id, attempt, lease number, deadline (ms), fixed record}
 --      or {'paused'} | {'newer_schema'}
 
-local at = {
-  pending = pending,
-  fair = fair,
-  held = held,
-  working = working,
-  delayed = delayed,
-  tasks = tasks,
-  expiry = expiry,
-  dead = dead,
-  workers = workers,
-  hands = hands,
-}
-local LEASES = 490 -- of one slice: no command then has more than SLICE arguments
+local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
 local plan, line, batch = new_plan(at), new_line(at), new_batch(max, tonumber(max_bytes))
-local counter, used, alarm -- the last lease number; dequeues of late, where a rate is set; when to look after workers
+-- The last lease number; dequeues of late, where a rate is set; when to look after workers.
+local counter, used, alarm
 
 -- Read once, and only where something is there.
 local function time()
   plan.now = plan.now or clock(test_now)
   return plan.now
-end
-
--- Reads the records of part of the line, behind the control fields.
-local function look(first, last)
-  local fields = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm' }
-  for i = first, last do
-    append(fields, line[i].id, '.' .. line[i].id)
-  end
-  return redis.call('HMGET', tasks, unpack(fields))
 end
 
 -- What the control fields say of this call. Returns the reply where that settles it.
@@ -73,43 +53,12 @@ local function heed_control(found)
   end
 end
 
--- Goes through the line from one place to another. Returns true where the batch is full, or the reply.
-local function go_through(first, last, found)
-  local known, foreign = {}, nil
-  for i = first, last do
-    local fixed, record = found[2 * (i - first) + 8], found[2 * (i - first) + 9]
-    if newer(fixed) or newer(record) then
-      foreign = i
-      break
-    end
-    known[#known + 1] = entry_of(batch, line[i].id, fixed, record).task
-  end
-  open_groups(plan, known)
-  for i = first, foreign and foreign - 1 or last do
-    local place = line[i]
-    local entry = batch.entries[place.id]
-    if not (stray(batch, entry, place) or limited(plan, entry, place)) then
-      if not take(batch, entry) then
-        put_back(line, i)
-        return true
-      end
-      if line.times then
-        serve(plan, entry.task, place)
-      end
-    end
-  end
-  if foreign then
-    put_back(line, #batch > 0 and foreign or 1)
-    return #batch > 0 or { 'newer_schema' }
-  end
-end
-
 -- Fills the batch. Returns the reply where that is settled already.
 local function choose()
   fetch(line, max, time)
   -- In slices, so that large payloads cannot fill the script's memory.
   local first, last = 1, math.min(32, #line)
-  local found = look(first, last)
+  local found = look_at(line, slot, first, last)
   local reply = heed_control(found)
   if reply then
     put_back(line, 1)
@@ -127,7 +76,7 @@ local function choose()
   end
   while first <= #line do
     last = math.min(last, #line)
-    local ended = go_through(first, last, found or look(first, last))
+    local ended = go_through(plan, line, batch, first, last, found or look_at(line, slot, first, last))
     if ended then
       return ended ~= true and ended or nil
     end
@@ -139,49 +88,6 @@ local function choose()
       fetch(line, batch.most - #batch, time)
     end
   end
-end
-
--- Leases the taken ones from first to last, all of them or, where Redis has no room, none: returns the error.
-local function lease_slice(first, last, fields)
-  local ids, deadlines, members = {}, {}, {}
-  for i = first, last do
-    local entry = batch[i]
-    local task = entry.task
-    turn(task, 'w', plan.now)
-    add(task, 'a', 1)
-    add(task, 'c', 1)
-    task.n, task.k, task.q = int(counter + i), token, int(plan.now)
-    task.W = worker ~= '' and worker or nil
-    task.l = string.match(entry.fixed, '^[^\n]*;l=(%d+)') or lease
-    entry.deadline = plan.now + tonumber(task.l)
-    ids[#ids + 1] = entry.id
-    append(deadlines, int(entry.deadline), entry.id)
-    append(fields, '.' .. entry.id, format(task, entry.text))
-    append(members, worker ~= '' and '0' or nil, worker ~= '' and hand(worker, task.n, entry.id) or nil)
-  end
-  local reply = redis.pcall('ZADD', working, unpack(deadlines))
-  if type(reply) == 'table' and reply.err then
-    return reply
-  end
-  local failed = store(tasks, fields)
-  if failed then
-    redis.call('ZREM', working, unpack(ids))
-  else
-    write('ZADD', hands, members)
-  end
-  return failed
-end
-
--- Puts back what could not be leased, from the given one on.
-local function give_up(first)
-  for i = #batch, first, -1 do
-    local entry = batch[i]
-    redis.call('RPUSH', pending, entry.id)
-    local ghosts_left = entry.task.g
-    entry.task, entry.text = parse_with(entry.fixed, entry.record)
-    entry.task.g, entry.deadline, batch[i] = ghosts_left, nil, nil
-  end
-  line.drained = false
 end
 
 local fine, answer = pcall(choose)
@@ -213,14 +119,16 @@ if worker ~= '' then
 end
 plan.dry = line.drained
 close(plan)
+local call = { counter = counter, token = token, lease = lease, worker = worker ~= '' and worker or nil }
 for first = 1, #batch, LEASES do
-  local failed = batch[first] and lease_slice(first, math.min(first + LEASES - 1, #batch), plan.fields)
+  local failed = batch[first]
+    and lease_slice(plan, batch, call, first, math.min(first + LEASES - 1, #batch), plan.fields)
   plan.fields = {}
   if failed and first == 1 then
     put_back(line, 1)
     return failed
   elseif failed then
-    give_up(first)
+    give_up(line, batch, first)
   end
 end
 local failed = commit(plan)

@@ -8,22 +8,14 @@ local expiry = KEYS[6] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[7] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local look = ARGV[2] -- '1' to read the queue's settings even for one plain task; empty: as it comes
-local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from its options on
--- unique: '', 'again' for an id that may be that of an ended task, or '<window, ms> <key>' for one of its kind
+local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
+-- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <key>' for one of its kind
 -- Returns {'ok', 1 where producers should look, 0 where not, -1 where this call did not, then for each task:
 --          1 or 0: created by this call or by an earlier copy of it, or the id that its key stands for}
 --      or {'full'} | {'newer_schema'}
 
 local STRIDE = 4
-local at = {
-  pending = pending,
-  fair = fair,
-  held = held,
-  delayed = delayed,
-  tasks = tasks,
-  expiry = expiry,
-  dead = dead,
-}
+local at = queue_at(pending, fair, held, nil, delayed, tasks, expiry, dead)
 local plan = new_plan(at, clock(test_now))
 local now_text = int(plan.now)
 local count = (#new - 2) / STRIDE
@@ -37,17 +29,7 @@ for i = 1, count do
   plain = plain and unique == '' and not shared(options[i])
 end
 
--- name -> what stands in its field: of a fixed record only the first line, for payloads are long.
-local stored = {}
-
-local function read_all(names)
-  for first = 1, #names, 128 do
-    local last = math.min(first + 127, #names)
-    for i, value in ipairs(redis.call('HMGET', tasks, unpack(names, first, last))) do
-      stored[names[first + i - 1]] = value and string.match(value, '^[^\n]*\n?')
-    end
-  end
-end
+local stored -- field -> what stands in it, of a fixed record only the first line
 
 if plain and count == 1 then
   -- Test and write in one command. A full Redis refuses to test too, but not to read.
@@ -56,14 +38,14 @@ if plain and count == 1 then
   if reply ~= 1 and reply ~= 0 and not fixed then
     return reply
   end
-  stored[ids[1]] = fixed and string.match(fixed, '^[^\n]*\n?')
+  stored = { [ids[1]] = fixed and first_line(fixed) }
 else
   local names = { '~set', '~stats' }
   for i = 1, count do
     names[#names + 1] = ids[i]
     names[#names + 1] = keys[i] and '~d:' .. keys[i]
   end
-  read_all(names)
+  stored = read_first_lines(tasks, names)
   if heed(plan, stored['~set'], stored['~stats']) then
     return { 'newer_schema' }
   end
@@ -71,8 +53,8 @@ else
   open_groups(plan, options)
 end
 
--- True where this call, or an earlier copy of it, made the task; false where another did; nothing where the id is
--- free: then with what is left of its last life.
+-- True where this call, or an earlier copy of it, made the task; false where another did; nothing where the
+-- id is free: then with what is left of its last life.
 local function known(i)
   local id, fixed = ids[i], stored[ids[i]]
   local own = options[i].t
@@ -120,13 +102,8 @@ local function begin(i, old)
   else
     enter(plan, id, options[i], 'back')
   end
-  local ghosts = old and old.g ~= '0' and old.g or nil
-  local version = old and old.s ~= 'g' and int(old.v + 1) or '1'
-  local record = (ghosts or version ~= '1') and ghost_record('', ghosts, version)
-  if later and shared(options[i]) then
-    -- What is promoted is looked up here, without its payload.
-    record = format(parse_with(records[i], record or ghost_record('', nil, '1')))
-  end
+  -- What is promoted to `fair` is looked up in its changing record, without its payload.
+  local record = first_record(records[i], old, later and shared(options[i]))
   if record then
     append(plan.fields, '.' .. id, record)
   elseif old then
@@ -163,37 +140,18 @@ for i = 1, count do
   seen[id] = true
 end
 
-local settings = plan.settings
-if settings then
-  reply[2] = (settings.b or settings.e or settings.s) and 1 or 0
-  local coming = #plan.back + (#plan.fair + #plan.held) / 2
-  if settings.b and coming > 0 then
-    local waiting = redis.call('LLEN', pending) + redis.call('ZCARD', fair) + redis.call('ZCARD', held)
-    if waiting + coming > tonumber(settings.b) then
-      return { 'full' }
-    end
-  end
+if plan.settings then
+  reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
+end
+if overfull(plan.settings, at, #plan.back + (#plan.fair + #plan.held) / 2) then
+  return { 'full' }
 end
 
--- Payloads first: a full Redis refuses here, and nothing else has been written.
 close(plan)
-for first = 1, #plan.fields, SLICE do
-  local last = math.min(first + SLICE - 1, #plan.fields)
-  local answer = redis.pcall('HSET', tasks, unpack(plan.fields, first, last))
-  if type(answer) == 'table' and answer.err then
-    for i = 1, first - 1, 2 do
-      local field = plan.fields[i]
-      local before = stored[field] or plan.was[field]
-      if before then
-        redis.call('HSET', tasks, field, before)
-      else
-        redis.call('HDEL', tasks, field)
-      end
-    end
-    return answer
-  end
+local failed = store_or_undo(plan, stored)
+if failed then
+  return failed
 end
-plan.fields = {}
 write('ZREM', expiry, plan.ended)
 write('ZREM', dead, plan.ended)
 commit(plan)

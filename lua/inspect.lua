@@ -17,9 +17,9 @@ if not fixed or task.s == 'g' or task.s == 'x' then
   return { 'not_found' }
 end
 
-local head = string.match(fixed, '^[^\n]*\n?')
-local headers = tonumber(parse_fixed(head).h or 0)
-fixed = head .. string.sub(fixed, #head + 1, #head + headers)
+local head_line = first_line(fixed)
+local headers = tonumber(parse_fixed(head_line).h or 0)
+fixed = head_line .. string.sub(fixed, #head_line + 1, #head_line + headers)
 
 if task.s == 'c' then
   return { 'ok', 'completed', 0, fixed, record }

@@ -11,8 +11,9 @@ local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local hands = KEYS[9] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: id, lease number, token, outcome, ms, count ('1' or '0'), text
--- outcome: 'complete' or 'reject' (ms: how long to keep the record; empty: as the task fixed), 'requeue' (ms: delay),
--- 'return' (unstarted: to the front, uncounted) or 'extend' (ms: lease; empty: the task's own; text: progress)
+-- outcome: 'complete' or 'reject' (ms: how long to keep the record; empty: as the task fixed), 'requeue'
+-- (ms: delay), 'return' (unstarted: to the front, uncounted) or 'extend' (ms: lease; empty: the task's own;
+-- text: progress)
 -- Returns {'ok', then for each: {state, 'lost' or 'newer', reason, deadline or due (ms; 0: none), 1 if
 --          to be cancelled}} or {'newer_schema'}
 
@@ -38,17 +39,7 @@ local deadlines = {} -- id -> current deadline, of those to extend
 for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
   deadlines[extended[i]] = tonumber(deadline or 0)
 end
-local at = {
-  pending = pending,
-  fair = fair,
-  held = held,
-  working = working,
-  delayed = delayed,
-  tasks = tasks,
-  expiry = expiry,
-  dead = dead,
-  hands = hands,
-}
+local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, nil, hands)
 local plan = new_plan(at, now)
 if heed(plan, records[count + 1], records[count + 2]) then
   return { 'newer_schema' }
@@ -123,22 +114,6 @@ local function answer_again(task, receipt)
   return { 'lost', '', 0, 0 }
 end
 
-local function write_deadlines()
-  local scores = {}
-  for id, deadline in pairs(longer) do
-    append(scores, int(deadline), id)
-  end
-  for first = 1, #scores, SLICE do
-    local last = math.min(first + SLICE - 1, #scores)
-    local added = redis.pcall('ZADD', working, unpack(scores, first, last))
-    if type(added) == 'table' and added.err then
-      -- As in `store`; here nothing grows at all.
-      redis.call('HDEL', tasks, '')
-      redis.call('ZADD', working, unpack(scores, first, last))
-    end
-  end
-end
-
 for i = 1, count do
   local id = item(i)
   if not open[id] then
@@ -172,5 +147,5 @@ for i = 1, count do
     clear(plan)
   end
 end
-write_deadlines()
+put_deadlines(at, longer)
 return reply

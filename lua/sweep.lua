@@ -15,18 +15,7 @@ local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000
 --          later release}
 
 local MAX_BYTES = 8000000
-local at = {
-  pending = pending,
-  fair = fair,
-  held = held,
-  working = working,
-  delayed = delayed,
-  tasks = tasks,
-  expiry = expiry,
-  dead = dead,
-  workers = workers,
-  hands = hands,
-}
+local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
 local most = tonumber(limit)
 local now = clock(test_now)
 

@@ -16,7 +16,7 @@ export interface LuaFile {
 }
 
 /** The rooms of the prelude, in the order in which they build on each other. */
-const rooms = "prelude records limits groups plan workers due line batch calls".split(" ");
+const rooms = "prelude records limits groups plan workers due line batch leases calls".split(" ");
 
 /** The prelude, all its rooms in one, and the scripts in lua/, by name. */
 export function readLua(): { prelude: LuaFile; scripts: LuaFile[] } {
@@ -25,7 +25,19 @@ export function readLua(): { prelude: LuaFile; scripts: LuaFile[] } {
   return { prelude: join(rooms.map((room) => read(`_${room}.lua`))), scripts: files.toSorted().map(read) };
 }
 
-/** One text of several files; without the comments that head them. */
+/** The room that a line of the prelude stands in, and its line there. */
+export function roomOf(line: number): { file: string; line: number } {
+  let rest = line;
+  for (const room of rooms) {
+    const file = `_${room}.lua`;
+    const length = readFileSync(luaFolder + file, "utf8").split("\n").length;
+    if (rest <= length) return { file, line: rest };
+    rest -= length;
+  }
+  return { file: "_prelude.lua", line };
+}
+
+/** One text of several files. */
 function join(files: readonly LuaFile[]): LuaFile {
   return { file: "_prelude.lua", text: files.map(({ text }) => text).join("\n") };
 }

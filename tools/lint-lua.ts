@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { blankUnused, readLua } from "./embed-lua.ts";
+import { blankUnused, readLua, roomOf } from "./embed-lua.ts";
 import { ensureProgram, main, root } from "./setup.mjs";
 
 main(() => {
@@ -27,13 +27,15 @@ main(() => {
       // Back to the line of the file that it stands in.
       const [, line, rest] = /:(\d+)(:\d+: .*)$/.exec(finding) ?? [];
       if (line === undefined) findings.add(finding);
-      else if (Number(line) <= preludeLines) findings.add(`lua/${prelude.file}:${line}${rest}`);
-      else findings.add(`lua/${script.file}:${Number(line) - preludeLines}${rest}`);
+      else if (Number(line) <= preludeLines) {
+        const room = roomOf(Number(line));
+        findings.add(`lua/${room.file}:${room.line}${rest}`);
+      } else findings.add(`lua/${script.file}:${Number(line) - preludeLines}${rest}`);
     }
   }
   rmSync(folder, { recursive: true });
 
-  for (const line of unused) findings.add(`lua/${prelude.file}: no script uses: ${line}`);
+  for (const line of unused) findings.add(`lua/_*.lua: no script uses: ${line}`);
   for (const finding of findings) console.error(finding);
   const format = spawnSync("stylua", ["--check", "lua"], { cwd: root, stdio: "inherit" });
   if (findings.size > 0 || format.status !== 0) process.exitCode = 1;

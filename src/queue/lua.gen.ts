@@ -47,6 +47,11 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
 local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
 local HISTORY = 16
@@ -435,7 +440,7 @@ local expiry = KEYS[6]
 local test_now = ARGV[1]
 local id = ARGV[2]
 local lease = ARGV[3]
-local at = { fair = fair, held = held, working = working, delayed = delayed, tasks = tasks, expiry = expiry }
+local at = queue_at(nil, fair, held, working, delayed, tasks, expiry)
 local plan = new_plan(at)
 local found = redis.call('HMGET', tasks, id, '.' .. id, '~ghosts', '~set', '~stats')
 local fixed, record, ghosts = found[1], found[2], tonumber(found[3] or 0)
@@ -483,8 +488,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "484e178da0b677d4b4cb071c2ae90be34bf89013",
-  keyLockingSha1: "2f288bbe2dd3af19a3d908f7741431c52fadb108",
+  sha1: "393569ec5891e5bf8292410116d1f14d3f6b4815",
+  keyLockingSha1: "450eb5d4aff4069016757e5ad24c404ba16f644b",
 };
 
 export const count: Script = {
@@ -622,6 +627,11 @@ redis.call('HDEL', tasks, '')
 reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
 end
 local DEFAULT_MAX_ATTEMPTS = 5
 local DEFAULT_RESULT_TTL = 3600000
@@ -1331,14 +1341,14 @@ return
 end
 local due, deadline = head(at.delayed), head(at.working)
 local now = (due or deadline) and time()
-local ready, expired = due and due <= now, deadline and deadline <= now
-if ready or expired then
+local is_due, expired = due and due <= now, deadline and deadline <= now
+if is_due or expired then
 put_back(line, first)
 if expired then
 reclaim(at, now, math.max(most, 32))
 deadline = head(at.working)
 end
-if ready then
+if is_due then
 promote(at, now, most)
 due = head(at.delayed)
 end
@@ -1399,6 +1409,43 @@ batch[#batch + 1] = entry
 task.s = 'w'
 return true
 end
+local CONTROL = 7
+local function look_at(line, slot, first, last)
+local fields = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm' }
+for i = first, last do
+append(fields, line[i].id, '.' .. line[i].id)
+end
+return redis.call('HMGET', line.at.tasks, unpack(fields))
+end
+local function go_through(plan, line, batch, first, last, found)
+local known, foreign = {}, nil
+for i = first, last do
+local fixed, record = found[CONTROL + 2 * (i - first) + 1], found[CONTROL + 2 * (i - first) + 2]
+if newer(fixed) or newer(record) then
+foreign = i
+break
+end
+known[#known + 1] = entry_of(batch, line[i].id, fixed, record).task
+end
+open_groups(plan, known)
+for i = first, foreign and foreign - 1 or last do
+local place = line[i]
+local entry = batch.entries[place.id]
+if not (stray(batch, entry, place) or limited(plan, entry, place)) then
+if not take(batch, entry) then
+put_back(line, i)
+return true
+end
+if line.times then
+serve(plan, entry.task, place)
+end
+end
+end
+if foreign then
+put_back(line, #batch > 0 and foreign or 1)
+return #batch > 0 or { 'newer_schema' }
+end
+end
 local function write_strays(batch, tasks)
 local fields, gone = {}, {}
 for id, entry in pairs(batch.entries) do
@@ -1422,6 +1469,46 @@ end
 if batch.broken > 0 then
 redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
 end
+end
+local LEASES = 490
+local function lease_slice(plan, batch, call, first, last, fields)
+local ids, deadlines, members = {}, {}, {}
+for i = first, last do
+local entry = batch[i]
+local task = entry.task
+turn(task, 'w', plan.now)
+add(task, 'a', 1)
+add(task, 'c', 1)
+task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)
+task.W = call.worker
+task.l = string.match(entry.fixed, '^[^\\n]*;l=(%d+)') or call.lease
+entry.deadline = plan.now + tonumber(task.l)
+ids[#ids + 1] = entry.id
+append(deadlines, int(entry.deadline), entry.id)
+append(fields, '.' .. entry.id, format(task, entry.text))
+append(members, call.worker and '0', call.worker and hand(call.worker, task.n, entry.id))
+end
+local reply = redis.pcall('ZADD', plan.at.working, unpack(deadlines))
+if type(reply) == 'table' and reply.err then
+return reply
+end
+local failed = store(plan.at.tasks, fields)
+if failed then
+redis.call('ZREM', plan.at.working, unpack(ids))
+else
+write('ZADD', plan.at.hands, members)
+end
+return failed
+end
+local function give_up(line, batch, first)
+for i = #batch, first, -1 do
+local entry = batch[i]
+redis.call('RPUSH', line.at.pending, entry.id)
+local ghosts_left = entry.task.g
+entry.task, entry.text = parse_with(entry.fixed, entry.record)
+entry.task.g, entry.deadline, batch[i] = ghosts_left, nil, nil
+end
+line.drained = false
 end
 local function slot_of(token, max)
 local slots = max > 100 and 64 or 1024
@@ -1471,19 +1558,7 @@ local resend = ARGV[5]
 local max_bytes = ARGV[6]
 local worker = ARGV[7]
 local info = ARGV[8]
-local at = {
-pending = pending,
-fair = fair,
-held = held,
-working = working,
-delayed = delayed,
-tasks = tasks,
-expiry = expiry,
-dead = dead,
-workers = workers,
-hands = hands,
-}
-local LEASES = 490
+local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
 local plan, line, batch = new_plan(at), new_line(at), new_batch(max, tonumber(max_bytes))
@@ -1491,13 +1566,6 @@ local counter, used, alarm
 local function time()
 plan.now = plan.now or clock(test_now)
 return plan.now
-end
-local function look(first, last)
-local fields = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm' }
-for i = first, last do
-append(fields, line[i].id, '.' .. line[i].id)
-end
-return redis.call('HMGET', tasks, unpack(fields))
 end
 local function heed_control(found)
 counter = tonumber(found[1] or 0) or error('~lease is not a number')
@@ -1516,39 +1584,10 @@ batch.most, again = allowed(plan.settings, max, leased, used, time())
 return batch.most < 1 and { 'ok', again } or nil
 end
 end
-local function go_through(first, last, found)
-local known, foreign = {}, nil
-for i = first, last do
-local fixed, record = found[2 * (i - first) + 8], found[2 * (i - first) + 9]
-if newer(fixed) or newer(record) then
-foreign = i
-break
-end
-known[#known + 1] = entry_of(batch, line[i].id, fixed, record).task
-end
-open_groups(plan, known)
-for i = first, foreign and foreign - 1 or last do
-local place = line[i]
-local entry = batch.entries[place.id]
-if not (stray(batch, entry, place) or limited(plan, entry, place)) then
-if not take(batch, entry) then
-put_back(line, i)
-return true
-end
-if line.times then
-serve(plan, entry.task, place)
-end
-end
-end
-if foreign then
-put_back(line, #batch > 0 and foreign or 1)
-return #batch > 0 or { 'newer_schema' }
-end
-end
 local function choose()
 fetch(line, max, time)
 local first, last = 1, math.min(32, #line)
-local found = look(first, last)
+local found = look_at(line, slot, first, last)
 local reply = heed_control(found)
 if reply then
 put_back(line, 1)
@@ -1566,7 +1605,7 @@ put_back(line, batch.most + 1)
 end
 while first <= #line do
 last = math.min(last, #line)
-local ended = go_through(first, last, found or look(first, last))
+local ended = go_through(plan, line, batch, first, last, found or look_at(line, slot, first, last))
 if ended then
 return ended ~= true and ended or nil
 end
@@ -1577,45 +1616,6 @@ elseif first > #line and not line.drained and #line < max + SLICE then
 fetch(line, batch.most - #batch, time)
 end
 end
-end
-local function lease_slice(first, last, fields)
-local ids, deadlines, members = {}, {}, {}
-for i = first, last do
-local entry = batch[i]
-local task = entry.task
-turn(task, 'w', plan.now)
-add(task, 'a', 1)
-add(task, 'c', 1)
-task.n, task.k, task.q = int(counter + i), token, int(plan.now)
-task.W = worker ~= '' and worker or nil
-task.l = string.match(entry.fixed, '^[^\\n]*;l=(%d+)') or lease
-entry.deadline = plan.now + tonumber(task.l)
-ids[#ids + 1] = entry.id
-append(deadlines, int(entry.deadline), entry.id)
-append(fields, '.' .. entry.id, format(task, entry.text))
-append(members, worker ~= '' and '0' or nil, worker ~= '' and hand(worker, task.n, entry.id) or nil)
-end
-local reply = redis.pcall('ZADD', working, unpack(deadlines))
-if type(reply) == 'table' and reply.err then
-return reply
-end
-local failed = store(tasks, fields)
-if failed then
-redis.call('ZREM', working, unpack(ids))
-else
-write('ZADD', hands, members)
-end
-return failed
-end
-local function give_up(first)
-for i = #batch, first, -1 do
-local entry = batch[i]
-redis.call('RPUSH', pending, entry.id)
-local ghosts_left = entry.task.g
-entry.task, entry.text = parse_with(entry.fixed, entry.record)
-entry.task.g, entry.deadline, batch[i] = ghosts_left, nil, nil
-end
-line.drained = false
 end
 local fine, answer = pcall(choose)
 if not fine then
@@ -1645,14 +1645,16 @@ note_worker(plan, worker, info, alarm)
 end
 plan.dry = line.drained
 close(plan)
+local call = { counter = counter, token = token, lease = lease, worker = worker ~= '' and worker or nil }
 for first = 1, #batch, LEASES do
-local failed = batch[first] and lease_slice(first, math.min(first + LEASES - 1, #batch), plan.fields)
+local failed = batch[first]
+and lease_slice(plan, batch, call, first, math.min(first + LEASES - 1, #batch), plan.fields)
 plan.fields = {}
 if failed and first == 1 then
 put_back(line, 1)
 return failed
 elseif failed then
-give_up(first)
+give_up(line, batch, first)
 end
 end
 local failed = commit(plan)
@@ -1670,8 +1672,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "d20ae520db13dae5a6fee16d0db9416ce3b79e8d",
-  keyLockingSha1: "19f1141b9c0ed3bc9641a08d8b3d247ce86f29fc",
+  sha1: "257e74f7ae814a4ade30e1f15607a7271a394624",
+  keyLockingSha1: "1fae829ab6ef6c870f5a44431c4b18369d2b1748",
 };
 
 export const enqueue: Script = {
@@ -1717,6 +1719,24 @@ redis.call('HDEL', tasks, '')
 reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function read_first_lines(tasks, fields)
+local found = {}
+for first = 1, #fields, 128 do
+local last = math.min(first + 127, #fields)
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
+found[fields[first + i - 1]] = value and first_line(value)
+end
+end
+return found
 end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
@@ -1779,6 +1799,12 @@ local task =
 { v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
 return format(task, '')
 end
+local function first_record(fixed, old, wanted)
+local ghosts = old and old.g ~= '0' and old.g or nil
+local version = old and old.s ~= 'g' and int(old.v + 1) or '1'
+local record = (ghosts or version ~= '1' or wanted) and ghost_record('', ghosts, version)
+return record and wanted and format(parse_with(fixed, record)) or record
+end
 local function parse_settings(text)
 local settings = {}
 for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
@@ -1805,6 +1831,13 @@ kept[#kept + 1] = int(current) .. ':' .. int(spent)
 first = first or current
 end
 return most - sum, first and (first + 1) * tenth + period, table.concat(kept, ',')
+end
+local function overfull(settings, at, coming)
+if not settings or not settings.b or coming == 0 then
+return false
+end
+local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
+return redis.call('LLEN', at.pending) + zsets + coming > tonumber(settings.b)
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -2022,6 +2055,24 @@ end
 plan.closed = true
 end
 end
+local function store_or_undo(plan, before)
+local tasks, fields = plan.at.tasks, plan.fields
+for first = 1, #fields, SLICE do
+local reply = redis.pcall('HSET', tasks, unpack(fields, first, math.min(first + SLICE - 1, #fields)))
+if type(reply) == 'table' and reply.err then
+for i = 1, first - 1, 2 do
+local old = before[fields[i]] or plan.was[fields[i]]
+if old then
+redis.call('HSET', tasks, fields[i], old)
+else
+redis.call('HDEL', tasks, fields[i])
+end
+end
+return reply
+end
+end
+plan.fields = {}
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -2069,15 +2120,7 @@ local test_now = ARGV[1]
 local look = ARGV[2]
 local new = ARGV
 local STRIDE = 4
-local at = {
-pending = pending,
-fair = fair,
-held = held,
-delayed = delayed,
-tasks = tasks,
-expiry = expiry,
-dead = dead,
-}
+local at = queue_at(pending, fair, held, nil, delayed, tasks, expiry, dead)
 local plan = new_plan(at, clock(test_now))
 local now_text = int(plan.now)
 local count = (#new - 2) / STRIDE
@@ -2090,29 +2133,21 @@ options[i] = parse_fixed(records[i])
 keys[i] = string.match(unique, '^%d+ (.*)$')
 plain = plain and unique == '' and not shared(options[i])
 end
-local stored = {}
-local function read_all(names)
-for first = 1, #names, 128 do
-local last = math.min(first + 127, #names)
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(names, first, last))) do
-stored[names[first + i - 1]] = value and string.match(value, '^[^\\n]*\\n?')
-end
-end
-end
+local stored
 if plain and count == 1 then
 local reply = redis.pcall('HSETNX', tasks, ids[1], records[1])
 local fixed = reply ~= 1 and redis.call('HGET', tasks, ids[1])
 if reply ~= 1 and reply ~= 0 and not fixed then
 return reply
 end
-stored[ids[1]] = fixed and string.match(fixed, '^[^\\n]*\\n?')
+stored = { [ids[1]] = fixed and first_line(fixed) }
 else
 local names = { '~set', '~stats' }
 for i = 1, count do
 names[#names + 1] = ids[i]
 names[#names + 1] = keys[i] and '~d:' .. keys[i]
 end
-read_all(names)
+stored = read_first_lines(tasks, names)
 if heed(plan, stored['~set'], stored['~stats']) then
 return { 'newer_schema' }
 end
@@ -2163,12 +2198,7 @@ plan.ghosts = plan.ghosts + 1
 else
 enter(plan, id, options[i], 'back')
 end
-local ghosts = old and old.g ~= '0' and old.g or nil
-local version = old and old.s ~= 'g' and int(old.v + 1) or '1'
-local record = (ghosts or version ~= '1') and ghost_record('', ghosts, version)
-if later and shared(options[i]) then
-record = format(parse_with(records[i], record or ghost_record('', nil, '1')))
-end
+local record = first_record(records[i], old, later and shared(options[i]))
 if record then
 append(plan.fields, '.' .. id, record)
 elseif old then
@@ -2203,35 +2233,17 @@ end
 end
 seen[id] = true
 end
-local settings = plan.settings
-if settings then
-reply[2] = (settings.b or settings.e or settings.s) and 1 or 0
-local coming = #plan.back + (#plan.fair + #plan.held) / 2
-if settings.b and coming > 0 then
-local waiting = redis.call('LLEN', pending) + redis.call('ZCARD', fair) + redis.call('ZCARD', held)
-if waiting + coming > tonumber(settings.b) then
+if plan.settings then
+reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
+end
+if overfull(plan.settings, at, #plan.back + (#plan.fair + #plan.held) / 2) then
 return { 'full' }
 end
-end
-end
 close(plan)
-for first = 1, #plan.fields, SLICE do
-local last = math.min(first + SLICE - 1, #plan.fields)
-local answer = redis.pcall('HSET', tasks, unpack(plan.fields, first, last))
-if type(answer) == 'table' and answer.err then
-for i = 1, first - 1, 2 do
-local field = plan.fields[i]
-local before = stored[field] or plan.was[field]
-if before then
-redis.call('HSET', tasks, field, before)
-else
-redis.call('HDEL', tasks, field)
+local failed = store_or_undo(plan, stored)
+if failed then
+return failed
 end
-end
-return answer
-end
-end
-plan.fields = {}
 write('ZREM', expiry, plan.ended)
 write('ZREM', dead, plan.ended)
 commit(plan)
@@ -2240,8 +2252,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "348fbffab7c699a3a266ad0ce2c31f401c82813a",
-  keyLockingSha1: "65d769fb87783751a0d526775d4f65d0450b92e9",
+  sha1: "2f3156d22d8d01546cd59a761e79f7c4d350dd7d",
+  keyLockingSha1: "3440260fbce2747077e503e8284e2dafd5d64fcb",
 };
 
 export const forget: Script = {
@@ -2280,9 +2292,8 @@ return { 'ok', #gone }
 
 export const inspect: Script = {
   name: "inspect",
-  source: `local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(score))
+  source: `local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
 end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
@@ -2330,9 +2341,9 @@ local task = parse(record)
 if not fixed or task.s == 'g' or task.s == 'x' then
 return { 'not_found' }
 end
-local head = string.match(fixed, '^[^\\n]*\\n?')
-local headers = tonumber(parse_fixed(head).h or 0)
-fixed = head .. string.sub(fixed, #head + 1, #head + headers)
+local head_line = first_line(fixed)
+local headers = tonumber(parse_fixed(head_line).h or 0)
+fixed = head_line .. string.sub(fixed, #head_line + 1, #head_line + headers)
 if task.s == 'c' then
 return { 'ok', 'completed', 0, fixed, record }
 elseif task.s == 'r' then
@@ -2344,8 +2355,8 @@ end
 local due = redis.call('ZSCORE', delayed, id)
 return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
 `,
-  sha1: "4362420f4438f9a32630642b286de7bf2e668dbf",
-  keyLockingSha1: "b67e436355395f202fca6dcc0bddb9782b376450",
+  sha1: "e79a5056296c5e850dd27fb41eb84d0a5a7c7cbf",
+  keyLockingSha1: "6ddb7c4b12c1fd5f0620e480e0102fe151020e3e",
 };
 
 export const queues: Script = {
@@ -2445,6 +2456,11 @@ redis.call('HDEL', tasks, '')
 reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
 end
 local DEFAULT_MAX_ATTEMPTS = 5
 local DEFAULT_RESULT_TTL = 3600000
@@ -2846,6 +2862,20 @@ if plan.news and plan.settings.e then
 publish(plan)
 end
 end
+local function put_deadlines(at, deadlines)
+local scores = {}
+for id, deadline in pairs(deadlines) do
+append(scores, int(deadline), id)
+end
+for first = 1, #scores, SLICE do
+local last = math.min(first + SLICE - 1, #scores)
+local added = redis.pcall('ZADD', at.working, unpack(scores, first, last))
+if type(added) == 'table' and added.err then
+redis.call('HDEL', at.tasks, '')
+redis.call('ZADD', at.working, unpack(scores, first, last))
+end
+end
+end
 local pending = KEYS[1]
 local fair = KEYS[2]
 local held = KEYS[3]
@@ -2877,17 +2907,7 @@ local deadlines = {}
 for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
 deadlines[extended[i]] = tonumber(deadline or 0)
 end
-local at = {
-pending = pending,
-fair = fair,
-held = held,
-working = working,
-delayed = delayed,
-tasks = tasks,
-expiry = expiry,
-dead = dead,
-hands = hands,
-}
+local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, nil, hands)
 local plan = new_plan(at, now)
 if heed(plan, records[count + 1], records[count + 2]) then
 return { 'newer_schema' }
@@ -2951,20 +2971,6 @@ return { state, reason, tonumber(due), tonumber(flag) }
 end
 return { 'lost', '', 0, 0 }
 end
-local function write_deadlines()
-local scores = {}
-for id, deadline in pairs(longer) do
-append(scores, int(deadline), id)
-end
-for first = 1, #scores, SLICE do
-local last = math.min(first + SLICE - 1, #scores)
-local added = redis.pcall('ZADD', working, unpack(scores, first, last))
-if type(added) == 'table' and added.err then
-redis.call('HDEL', tasks, '')
-redis.call('ZADD', working, unpack(scores, first, last))
-end
-end
-end
 for i = 1, count do
 local id = item(i)
 if not open[id] then
@@ -2997,11 +3003,11 @@ end
 clear(plan)
 end
 end
-write_deadlines()
+put_deadlines(at, longer)
 return reply
 `,
-  sha1: "86a151a0c7f0185daa5e40bfe52aa3dbe4658db4",
-  keyLockingSha1: "da4c034a48ef84d63a1bfbb9d57e4e00b7658142",
+  sha1: "f25fa3ea44cedd8cd37edc4ad96120c3147a86ed",
+  keyLockingSha1: "e9da443230b1dafb6626b7f9d4bfa82242cc7120",
 };
 
 export const sweep: Script = {
@@ -3052,6 +3058,11 @@ redis.call('HDEL', tasks, '')
 reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
 end
 local DEFAULT_MAX_ATTEMPTS = 5
 local DEFAULT_RESULT_TTL = 3600000
@@ -3666,18 +3677,7 @@ local hands = KEYS[10]
 local test_now = ARGV[1]
 local limit = ARGV[2]
 local MAX_BYTES = 8000000
-local at = {
-pending = pending,
-fair = fair,
-held = held,
-working = working,
-delayed = delayed,
-tasks = tasks,
-expiry = expiry,
-dead = dead,
-workers = workers,
-hands = hands,
-}
+local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
 local most = tonumber(limit)
 local now = clock(test_now)
 local function expire()
@@ -3723,6 +3723,6 @@ local promoted = promote(at, now, most)
 more = more or reclaimed + rejected == most or promoted == most
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "f243e875663d89edc8fbfeb4de0b93d474ffea2b",
-  keyLockingSha1: "1614c95baf3d4990c59fe4ec508ce0791aa69319",
+  sha1: "87682def57c57e21781a223c9b8ac2170bbf081b",
+  keyLockingSha1: "a68584c6ea57deda12dcd4992e0bc69502dab53d",
 };

@@ -1,0 +1,48 @@
+-- _leases: gives the tasks of a batch to their holder.
+
+-- How many leases one slice gives: no command then has more than SLICE arguments.
+local LEASES = 490
+
+-- Leases the taken ones from first to last, all of them or, where Redis has no room, none: returns the
+-- error.
+local function lease_slice(plan, batch, call, first, last, fields)
+  local ids, deadlines, members = {}, {}, {}
+  for i = first, last do
+    local entry = batch[i]
+    local task = entry.task
+    turn(task, 'w', plan.now)
+    add(task, 'a', 1)
+    add(task, 'c', 1)
+    task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)
+    task.W = call.worker
+    task.l = string.match(entry.fixed, '^[^\n]*;l=(%d+)') or call.lease
+    entry.deadline = plan.now + tonumber(task.l)
+    ids[#ids + 1] = entry.id
+    append(deadlines, int(entry.deadline), entry.id)
+    append(fields, '.' .. entry.id, format(task, entry.text))
+    append(members, call.worker and '0', call.worker and hand(call.worker, task.n, entry.id))
+  end
+  local reply = redis.pcall('ZADD', plan.at.working, unpack(deadlines))
+  if type(reply) == 'table' and reply.err then
+    return reply
+  end
+  local failed = store(plan.at.tasks, fields)
+  if failed then
+    redis.call('ZREM', plan.at.working, unpack(ids))
+  else
+    write('ZADD', plan.at.hands, members)
+  end
+  return failed
+end
+
+-- Puts back what could not be leased, from the given one on.
+local function give_up(line, batch, first)
+  for i = #batch, first, -1 do
+    local entry = batch[i]
+    redis.call('RPUSH', line.at.pending, entry.id)
+    local ghosts_left = entry.task.g
+    entry.task, entry.text = parse_with(entry.fixed, entry.record)
+    entry.task.g, entry.deadline, batch[i] = ghosts_left, nil, nil
+  end
+  line.drained = false
+end
