@@ -83,11 +83,12 @@ if (!quick) writeFileSync(path, plot());
 
 /** Both axes logarithmic. */
 function plot(): string {
-  const width = 640;
+  const width = 720;
+  const right = width - 170;
   const height = 360;
-  const left = 64;
+  const left = 84;
   const bottom = height - 52;
-  const x = (count: number) => left + ((Math.log10(count) - 1) / 4) * (width - left - 130);
+  const x = (count: number) => left + ((Math.log10(count) - 1) / 4) * (right - left);
   const y = (deliveries: number) => bottom - ((Math.log10(deliveries) - 1) / 4.1) * (bottom - 24);
   const series = [
     { name: "one line", color: "#b3261e", of: (row: (typeof rows)[number]) => row.line },
@@ -96,7 +97,7 @@ function plot(): string {
   ];
   const decades = [10, 100, 1_000, 10_000, 100_000];
   const grid = decades.flatMap((value) => [
-    `<path d="M${left} ${y(value).toFixed(1)}H${width - 130}" stroke="#ddd"/>`,
+    `<path d="M${left} ${y(value).toFixed(1)}H${right}" stroke="#ddd"/>`,
     `<text x="${left - 8}" y="${(y(value) + 4).toFixed(1)}" text-anchor="end">${whole(value)}</text>`,
     `<text x="${x(value).toFixed(1)}" y="${bottom + 18}" text-anchor="middle">${whole(value)}</text>`,
   ]);
@@ -114,7 +115,7 @@ function plot(): string {
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
     ...grid,
     ...lines,
-    `<text x="${(left + width - 130) / 2}" y="${height - 10}" text-anchor="middle">tasks of the large group, enqueued before</text>`,
+    `<text x="${(left + right) / 2}" y="${height - 10}" text-anchor="middle">tasks of the large group, enqueued before</text>`,
     `<text x="16" y="${bottom / 2}" text-anchor="middle" transform="rotate(-90 16 ${bottom / 2})">deliveries until the small group is done</text>`,
     "</svg>",
     "",
