@@ -16,37 +16,54 @@ import type {
   Reference,
 } from "../src/http/openapi-document.ts";
 import { type ProblemCode, problems } from "../src/http/problem.ts";
-import { duration } from "../src/http/schemas/values.ts";
 import { headers, meanings, named, parameters, ref } from "./openapi/components.ts";
 import type { OperationText } from "./openapi/operation-text.ts";
 import { operations } from "./openapi/operations.ts";
 
 const target = new URL("../src/http/openapi.gen.ts", import.meta.url);
 
-/** The generator writes a schema out where it has a description of its own; here it refers to it. */
-const durationText = JSON.stringify(toJsonSchema(duration).anyOf);
-const referring = (_: string, value: unknown): unknown => {
-  if (typeof value !== "object" || value === null || !("anyOf" in value)) return value;
-  const { anyOf, ...rest } = value;
-  return JSON.stringify(anyOf) === durationText ? { ...ref("schemas", "Duration"), ...rest } : value;
-};
-
-function schemaOf(name: string, schema: GenericSchema): JsonSchema {
+/** The JSON Schema of what is sent, or of what the texts in a query mean. */
+function written(
+  schema: GenericSchema,
+  typeMode: "input" | "output",
+  definitions: Readonly<Record<string, GenericSchema>>,
+): JsonSchema {
   const { $schema, $defs, ...json } = toJsonSchema(schema, {
     target: "draft-2020-12",
-    typeMode: "input",
+    typeMode,
     ignoreActions: ["raw_check", "check"],
-    definitions: Object.fromEntries(Object.entries(named).filter(([other]) => other !== name)),
+    definitions,
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
     overrideSchema: ({ valibotSchema }) =>
       valibotSchema.type === "custom"
         ? { type: "object", additionalProperties: { type: "string" } }
         : undefined,
   });
-  const description = meanings[name];
   // A plain copy: the generator's own type is wider than what it makes of these schemas.
+  return JSON.parse(JSON.stringify(json)) as JsonSchema;
+}
+
+const components = Object.entries(named).map(([name, schema]): [string, JsonSchema] => {
+  const { [name]: _, ...others } = named;
+  return [name, written(schema, "input", others)];
+});
+const nameOf = new Map(
+  // Two texts may be of one form and mean different things.
+  components.flatMap(([name, json]) => (json.type === "string" ? [] : [[JSON.stringify(json), name]])),
+);
+
+/** The generator writes a schema out where it has a description of its own; here it refers to it. */
+function referring(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("description" in value)) return value;
+  const { description, ...rest } = value;
+  const name = nameOf.get(JSON.stringify(rest));
+  return name === undefined ? value : { ...ref("schemas", name), description };
+}
+
+function schemaOf(name: string, json: JsonSchema): JsonSchema {
+  const description = meanings[name];
   return {
-    ...(JSON.parse(JSON.stringify(json, schema === duration ? undefined : referring)) as JsonSchema),
+    ...(JSON.parse(JSON.stringify(json, referring)) as JsonSchema),
     ...(description && { description }),
   };
 }
@@ -130,16 +147,21 @@ function contentOf({ schemas: names, examples }: OperationText["answers"][string
   return json(names, examples);
 }
 
-function operationOf(text: OperationText): Operation {
-  const { method, path, scopes, query = {}, body, answers } = text;
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ref("parameters", name));
-  const inQuery = Object.entries(query).map(([name, description]): Parameter => ({
+function queryParameters(query: GenericSchema): Parameter[] {
+  const { properties = {}, required = [] } = written(query, "output", {});
+  return Object.entries(properties).map(([name, { description = "", ...schema }]) => ({
     name,
     in: "query",
-    required: false,
+    required: required.includes(name),
     description,
-    schema: { type: "string" },
+    schema,
   }));
+}
+
+function operationOf(text: OperationText): Operation {
+  const { method, path, scopes, query, body, answers } = text;
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ref("parameters", name));
+  const inQuery = query ? queryParameters(query) : [];
   const parameters = [
     ...inPath,
     ...inQuery,
@@ -221,9 +243,7 @@ async function build(): Promise<OpenApiDocument> {
         token: { type: "http", scheme: "bearer", description: "A token with the scope, for the queue." },
         cronSecret: { type: "http", scheme: "bearer", description: "The server's CRON_SECRET." },
       },
-      schemas: Object.fromEntries(
-        Object.entries(named).map(([name, schema]) => [name, schemaOf(name, schema)]),
-      ),
+      schemas: Object.fromEntries(components.map(([name, schema]) => [name, schemaOf(name, schema)])),
       examples: problemExamples(),
       parameters,
       headers,

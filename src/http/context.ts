@@ -7,7 +7,7 @@ import type { Grants, Scope } from "./auth.ts";
 import { readJson } from "./body.ts";
 import { invalid } from "./problem.ts";
 import { bounds } from "./schemas/values.ts";
-import { validate } from "./validate.ts";
+import { fields, validate } from "./validate.ts";
 
 export interface Variables {
   readonly Variables: {
@@ -54,18 +54,24 @@ export function requestOptions(c: Call): RequestOptions {
   throw invalid("Idempotency-Key", `must be 1 to ${bounds.idempotencyKey} visible ASCII characters`);
 }
 
+const noQuery = fields({});
+
 /**
- * The query parameters, of which only the named ones are allowed, each once.
+ * The query, checked: only parameters that the schema names, each once.
  * @throws {Problem} invalid_request
  */
-export function readQuery<Name extends string>(c: Call, ...names: Name[]): Partial<Record<Name, string>> {
-  const query: Partial<Record<Name, string>> = {};
+export function readQuery(c: Call): Record<string, never>;
+export function readQuery<Query extends ReturnType<typeof fields>>(
+  c: Call,
+  schema: Query,
+): v.InferOutput<Query>;
+export function readQuery(c: Call, schema = noQuery): unknown {
+  const query = new Map<string, string>();
   for (const [key, values] of Object.entries(c.req.queries())) {
-    const name = names.find((known) => known === key);
-    if (name === undefined) throw invalid(key, "is not a known parameter");
+    if (!Object.hasOwn(schema.entries, key)) throw invalid(key, "is not a known parameter");
     const [value, ...others] = values;
-    if (others.length > 0) throw invalid(name, "may be given once");
-    if (value !== undefined) query[name] = value;
+    if (others.length > 0) throw invalid(key, "may be given once");
+    if (value !== undefined) query.set(key, value);
   }
-  return query;
+  return validate(schema, Object.fromEntries(query));
 }

@@ -103,6 +103,28 @@ export const openapi: OpenApiDocument = {
                     ]
                   }
                 },
+                "in-a-group": {
+                  "summary": "in a group",
+                  "value": {
+                    "payload": {
+                      "to": "b@example.com"
+                    },
+                    "group": "tenant-7",
+                    "priority": 5
+                  }
+                },
+                "once-an-hour": {
+                  "summary": "once an hour",
+                  "value": {
+                    "payload": {
+                      "report": 7
+                    },
+                    "dedup": {
+                      "key": "report-7",
+                      "window": "1h"
+                    }
+                  }
+                },
                 "bytes": {
                   "summary": "bytes",
                   "value": {
@@ -262,6 +284,19 @@ export const openapi: OpenApiDocument = {
                     "max": 10,
                     "lease": "1m"
                   }
+                },
+                "as-a-worker": {
+                  "summary": "as a worker",
+                  "value": {
+                    "max": 10,
+                    "worker": {
+                      "name": "mailer-1",
+                      "incarnation": "0VsJ0dW2",
+                      "node": "fra1",
+                      "pid": 4711,
+                      "silentAfter": "2m"
+                    }
+                  }
                 }
               }
             }
@@ -294,14 +329,16 @@ export const openapi: OpenApiDocument = {
                           }
                         }
                       ],
-                      "nextDueAt": null
+                      "nextDueAt": null,
+                      "paused": false
                     }
                   },
                   "none": {
                     "summary": "none",
                     "value": {
                       "tasks": [],
-                      "nextDueAt": 1792800030000
+                      "nextDueAt": 1792800030000,
+                      "paused": false
                     }
                   }
                 }
@@ -394,7 +431,15 @@ export const openapi: OpenApiDocument = {
                       {
                         "receipt": "1.1.45.q7XnRk2ZtB0aVd9L.d",
                         "outcome": "extend",
-                        "lease": "2m"
+                        "lease": "2m",
+                        "progress": {
+                          "sent": 40
+                        }
+                      },
+                      {
+                        "receipt": "1.1.46.q7XnRk2ZtB0aVd9L.e",
+                        "outcome": "requeue",
+                        "unstarted": true
                       }
                     ],
                     "pull": {
@@ -446,7 +491,8 @@ export const openapi: OpenApiDocument = {
                             }
                           }
                         ],
-                        "nextDueAt": null
+                        "nextDueAt": null,
+                        "paused": false
                       }
                     }
                   }
@@ -528,7 +574,24 @@ export const openapi: OpenApiDocument = {
                       "attempt": 1,
                       "charged": 1,
                       "lease": 42,
+                      "requeues": 0,
                       "version": 3,
+                      "transitions": [
+                        {
+                          "version": 2,
+                          "to": "working",
+                          "at": 1792800000900
+                        },
+                        {
+                          "version": 3,
+                          "to": "completed",
+                          "at": 1792800001200
+                        }
+                      ],
+                      "worker": {
+                        "name": "mailer-1",
+                        "incarnation": "0VsJ0dW2"
+                      },
                       "enqueuedAt": 1792800000000,
                       "dequeuedAt": 1792800000900,
                       "endedAt": 1792800001200,
@@ -690,7 +753,8 @@ export const openapi: OpenApiDocument = {
             "required": false,
             "description": "Where to go on: the `cursor` of the page before.",
             "schema": {
-              "type": "string"
+              "type": "string",
+              "minLength": 1
             }
           }
         ],
@@ -782,7 +846,9 @@ export const openapi: OpenApiDocument = {
                       "rejected": 2,
                       "oldestAge": 4300,
                       "nextDueAt": 1792800030000,
-                      "broken": 0
+                      "broken": 0,
+                      "workers": 2,
+                      "paused": false
                     }
                   }
                 }
@@ -1094,6 +1160,41 @@ export const openapi: OpenApiDocument = {
             "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
             "description": "Your id. Another enqueue with it changes nothing for as long as it is known. Generated by default."
           },
+          "again": {
+            "type": "boolean",
+            "description": "True: where the task of that `id` has ended, it begins a new life, and the old record goes. Default false."
+          },
+          "dedup": {
+            "type": "object",
+            "properties": {
+              "key": {
+                "type": "string",
+                "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+                "description": "Tells that two tasks are the same work; scoped to the queue."
+              },
+              "window": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "For how long the key stands for its first task, whatever becomes of it; at least 1 ms."
+              }
+            },
+            "required": [
+              "key",
+              "window"
+            ],
+            "additionalProperties": false,
+            "description": "Of tasks with the same key only the first within its window is added; the others are answered with its id."
+          },
+          "group": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "description": "The tenant or client that the task belongs to: groups share a queue fairly."
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9,
+            "description": "A higher one is pulled before any lower one. Default 0."
+          },
           "delay": {
             "$ref": "#/components/schemas/Duration",
             "description": "Wait before the task becomes pending. Default 0."
@@ -1170,6 +1271,10 @@ export const openapi: OpenApiDocument = {
             "pattern": "^[A-Za-z0-9_-]{8,64}$",
             "description": "Made by you, a new one for each pull: sent again with it, the pull gets those of its tasks that are still under its lease. One that found nothing stays empty."
           },
+          "worker": {
+            "$ref": "#/components/schemas/Worker",
+            "description": "Who takes the tasks: it counts as a listener of the queue, and its tasks can be taken back at once when it fails."
+          },
           "maxBytes": {
             "type": "integer",
             "minimum": 1,
@@ -1196,6 +1301,10 @@ export const openapi: OpenApiDocument = {
               "encoding": {
                 "const": "base64",
                 "description": "Says that the value beside it is bytes, in base64."
+              },
+              "ttl": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long record and result are kept. Default: the task's resultTtl."
               }
             },
             "required": [
@@ -1219,6 +1328,10 @@ export const openapi: OpenApiDocument = {
               "encoding": {
                 "const": "base64",
                 "description": "Says that the value beside it is bytes, in base64."
+              },
+              "ttl": {
+                "$ref": "#/components/schemas/Duration",
+                "description": "How long the dead letter is kept. Default: the task's deadTtl."
               }
             },
             "required": [
@@ -1250,6 +1363,10 @@ export const openapi: OpenApiDocument = {
               "count": {
                 "type": "boolean",
                 "description": "False does not charge the attempt towards maxAttempts. Default true."
+              },
+              "unstarted": {
+                "type": "boolean",
+                "description": "True hands back what was not begun: uncounted, and to the front. Stands without `delay` and `error`."
               }
             },
             "required": [
@@ -1270,6 +1387,9 @@ export const openapi: OpenApiDocument = {
               "lease": {
                 "$ref": "#/components/schemas/Duration",
                 "description": "From now on. Default: the task's own lease."
+              },
+              "progress": {
+                "description": "How far the work is: any JSON value, at most 1 KiB. Replaces the last."
               }
             },
             "required": [
@@ -1340,15 +1460,56 @@ export const openapi: OpenApiDocument = {
         "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
         "description": "Visible ASCII, the first character a letter or digit."
       },
+      "Name": {
+        "type": "string",
+        "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+        "description": "What a group, a worker or a key is called: of the same form as an id."
+      },
+      "Worker": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "description": "What the worker is called."
+          },
+          "incarnation": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "description": "Tells this process from its predecessors of the same name. A new one for each start."
+          },
+          "node": {
+            "type": "string",
+            "maxLength": 128,
+            "description": "The machine, for people to read."
+          },
+          "pid": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9007199254740991,
+            "description": "The process on it."
+          },
+          "silentAfter": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "After so long without a pull or heartbeat a sweep gives its tasks back. Default: never; its leases end one by one."
+          }
+        },
+        "required": [
+          "name"
+        ],
+        "additionalProperties": false
+      },
       "Enqueued": {
         "type": "object",
         "properties": {
           "id": {
-            "$ref": "#/components/schemas/TaskId"
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "description": "With `dedup`, that of the first task with the key."
           },
           "created": {
             "type": "boolean",
-            "description": "False where the id was known already from another enqueue: nothing was changed. A copy of a request is answered as the first."
+            "description": "False where the id, or the key, was known already from another enqueue: nothing was changed. A copy of a request is answered as the first."
           }
         },
         "required": [
@@ -1405,6 +1566,9 @@ export const openapi: OpenApiDocument = {
                   "minimum": 0,
                   "description": "When the lease ends, epoch ms."
                 },
+                "group": {
+                  "$ref": "#/components/schemas/Name"
+                },
                 "headers": {
                   "type": "object",
                   "propertyNames": {
@@ -1434,12 +1598,17 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "When it is worth pulling again, epoch ms: at once, or when the next delayed task is due or lease ends; null where nothing waits."
+            "description": "When it is worth pulling again, epoch ms: at once, when the next delayed task is due or lease ends, or when a limit allows more; null where nothing waits."
+          },
+          "paused": {
+            "type": "boolean",
+            "description": "True where the queue is paused: it gives nothing until it is resumed."
           }
         },
         "required": [
           "tasks",
-          "nextDueAt"
+          "nextDueAt",
+          "paused"
         ]
       },
       "Settled": {
@@ -1578,10 +1747,75 @@ export const openapi: OpenApiDocument = {
             "minimum": 0,
             "description": "Number of its latest lease; 0 before the first."
           },
+          "requeues": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How often a holder requeued it."
+          },
           "version": {
             "type": "integer",
             "minimum": 0,
-            "description": "Rises with every change of the record."
+            "description": "Rises with every transition but promotion."
+          },
+          "transitions": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "version": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "to": {
+                  "enum": [
+                    "pending",
+                    "delayed",
+                    "working",
+                    "completed",
+                    "rejected",
+                    "cancelRequested"
+                  ],
+                  "type": "string",
+                  "description": "`cancelRequested`: it goes on working, and its holder is to stop."
+                },
+                "at": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When, epoch ms."
+                }
+              },
+              "required": [
+                "version",
+                "to",
+                "at"
+              ]
+            },
+            "description": "The last ones since its enqueue, at most 16, the oldest first."
+          },
+          "group": {
+            "$ref": "#/components/schemas/Name"
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0
+          },
+          "worker": {
+            "type": "object",
+            "properties": {
+              "name": {
+                "$ref": "#/components/schemas/Name"
+              },
+              "incarnation": {
+                "$ref": "#/components/schemas/Name"
+              }
+            },
+            "required": [
+              "name"
+            ],
+            "description": "Who works on it, or did last, where it said so."
+          },
+          "progress": {
+            "description": "As its holder last told it."
           },
           "enqueuedAt": {
             "type": "integer",
@@ -1644,7 +1878,9 @@ export const openapi: OpenApiDocument = {
           "attempt",
           "charged",
           "lease",
+          "requeues",
           "version",
+          "transitions",
           "enqueuedAt"
         ]
       },
@@ -1759,6 +1995,15 @@ export const openapi: OpenApiDocument = {
             "type": "integer",
             "minimum": 0,
             "description": "Entries without a usable record, put aside by a pull; 0 in a sound queue."
+          },
+          "workers": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Workers that pull from it and are not silent."
+          },
+          "paused": {
+            "type": "boolean",
+            "description": "True while a pull gives nothing."
           }
         },
         "required": [
@@ -1769,7 +2014,9 @@ export const openapi: OpenApiDocument = {
           "rejected",
           "oldestAge",
           "nextDueAt",
-          "broken"
+          "broken",
+          "workers",
+          "paused"
         ]
       },
       "Swept": {
@@ -2006,7 +2253,7 @@ export const openapi: OpenApiDocument = {
           "title": "The queue is full",
           "status": 429,
           "code": "queue_full",
-          "detail": "Redis is full, or the queue has reached the size that Redis allows. Nothing was written; enqueue again later."
+          "detail": "As many tasks wait in the queue as its `maxPending` allows, or Redis is full, or the queue has reached the size that Redis allows. Nothing was written; enqueue again later."
         }
       },
       "internal": {
@@ -2232,7 +2479,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "queue_full": {
-        "description": "`queue_full`: Redis is full, or the queue has reached the size that Redis allows. Nothing was written; enqueue again later.",
+        "description": "`queue_full`: As many tasks wait in the queue as its `maxPending` allows, or Redis is full, or the queue has reached the size that Redis allows. Nothing was written; enqueue again later.",
         "content": {
           "application/problem+json": {
             "schema": {

@@ -60,7 +60,7 @@ export const problems = {
     status: 429,
     title: "The queue is full",
     meaning:
-      "Redis is full, or the queue has reached the size that Redis allows. Nothing was written; enqueue again later.",
+      "As many tasks wait in the queue as its `maxPending` allows, or Redis is full, or the queue has reached the size that Redis allows. Nothing was written; enqueue again later.",
   },
   internal: {
     status: 500,

@@ -14,7 +14,7 @@ describe("invalid_request", () => {
   it("lists every fault of a body with its path", async () => {
     const answer = await enqueue({
       tasks: [
-        { payload: 1, group: "g", priority: 1 },
+        { payload: 1, grupo: "g", prio: 1 },
         { id: "", delay: "soon", maxAttempts: -1, headers: { a: 1, b: "b" } },
         5,
         [],
@@ -25,8 +25,8 @@ describe("invalid_request", () => {
     const durations =
       'must be a duration: whole milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"';
     expect(expectProblem(answer, "invalid_request").errors).toEqual([
-      { path: "tasks[0].group", message: "is not a known field" },
-      { path: "tasks[0].priority", message: "is not a known field" },
+      { path: "tasks[0].grupo", message: "is not a known field" },
+      { path: "tasks[0].prio", message: "is not a known field" },
       { path: "tasks[1].payload", message: "is required" },
       {
         path: "tasks[1].id",
@@ -56,6 +56,14 @@ describe("invalid_request", () => {
     ["delay", { payload: 1, delay: "9999999d" }, expect.stringMatching(/^must be a duration/)],
     ["at", { payload: 1, delay: 1, at: 1 }, "at and delay exclude each other"],
     ["headers", { payload: 1, headers: ["a"] }, "must be an object of texts"],
+    ["priority", { payload: 1, priority: 10 }, "must be a whole number from 0 to 9"],
+    ["group", { payload: 1, group: "a b" }, expect.stringMatching(/^must be 1 to 128 visible ASCII/)],
+    ["dedup.key", { payload: 1, dedup: { key: "", window: 1 } }, expect.stringMatching(/^must be 1 to 128/)],
+    ["dedup.window", { payload: 1, dedup: { key: "k" } }, "is required"],
+    ["dedup.window", { payload: 1, dedup: { key: "k", window: 0 } }, expect.stringMatching(/of 1 to \d+ ms/)],
+    ["dedup.per", { payload: 1, dedup: { key: "k", window: 1, per: "day" } }, "is not a known field"],
+    ["again", { payload: 1, again: true }, "must have an id beside it"],
+    ["again", { payload: 1, id: "x", again: true, dedup: { key: "k", window: 1 } }, expect.any(String)],
   ])("names the field %j of an enqueue: %j", async (path, json, message) => {
     const { errors } = expectProblem(await enqueue(json), "invalid_request");
     expect(errors).toEqual([{ path, message }]);
@@ -63,7 +71,14 @@ describe("invalid_request", () => {
 
   it.each([
     ["wait", { wait: "20s" }],
-    ["worker", { worker: { name: "w" } }],
+    ["worker", { worker: "w" }],
+    ["worker.name", { worker: {} }],
+    ["worker.name", { worker: { name: "a b" } }],
+    ["worker.incarnation", { worker: { name: "w", incarnation: "" } }],
+    ["worker.node", { worker: { name: "w", node: "x".repeat(129) } }],
+    ["worker.pid", { worker: { name: "w", pid: "4711" } }],
+    ["worker.silentAfter", { worker: { name: "w", silentAfter: 0 } }],
+    ["worker.host", { worker: { name: "w", host: "h" } }],
     ["max", { max: 101 }],
     ["max", { max: 0 }],
     ["max", { max: "10" }],
@@ -99,6 +114,15 @@ describe("invalid_request", () => {
       },
     ],
     ["settlements[0]", { settlements: [null] }],
+    ["settlements[0].ttl", { settlements: [{ receipt: "1.1.1.abcdefgh.x", outcome: "requeue", ttl: 1 }] }],
+    [
+      "settlements[0].unstarted",
+      { settlements: [{ receipt: "1.1.1.abcdefgh.x", outcome: "requeue", unstarted: true, delay: 1 }] },
+    ],
+    [
+      "settlements[0].progress",
+      { settlements: [{ receipt: "1.1.1.abcdefgh.x", outcome: "complete", progress: 1 }] },
+    ],
     ["pull.max", { settlements: [], pull: { max: 101 } }],
     ["pull", { settlements: [], pull: true }],
   ])("names the field %j of a settle: %j", async (path, json) => {

@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { createApp, type AppOptions } from "../../src/http/app.ts";
 import type { TokenEntry } from "../../src/http/auth.ts";
 import { type ProblemCode, problems } from "../../src/http/problem.ts";
@@ -85,6 +85,42 @@ export async function serve(options: Partial<AppOptions> = {}, redisArgs: readon
     async stop() {
       await transport.close();
       await redis.stop();
+    },
+  };
+}
+
+/** The app over a Redis of the test file's own, and what is often asked of it: each test has a queue of its own. */
+export function servedQueue() {
+  let served: Awaited<ReturnType<typeof serve>>;
+  let count = 0;
+  beforeAll(async () => {
+    served = await serve();
+  });
+  afterAll(() => served.stop());
+  beforeEach(() => {
+    count++;
+  });
+
+  const ask: Ask = (...args) => served.ask(...args);
+  const queue = () => `q${count}`;
+  const path = () => `/v1/queues/${queue()}`;
+  const tasks = () => `${path()}/tasks`;
+  const pull = (json?: unknown, headers = {}) => ask("POST", `${tasks()}/pull`, { json, headers });
+  return {
+    ask,
+    queue,
+    path,
+    tasks,
+    enqueue: (json: unknown, headers = {}) => ask("POST", tasks(), { json, headers }),
+    pull,
+    settle: (...settlements: unknown[]) => ask("POST", `${tasks()}/settle`, { json: { settlements } }),
+    get: (id: string) => ask("GET", `${tasks()}/${encodeURIComponent(id)}`),
+    counts: async () => (await ask("GET", path())).body,
+    /** The receipts of a pull, which has to give something. */
+    async receipts(json?: unknown): Promise<[string, ...string[]]> {
+      const receipts = (await pull(json)).body.tasks.map(({ receipt }: { receipt: string }) => receipt);
+      expect(receipts).not.toEqual([]);
+      return receipts;
     },
   };
 }

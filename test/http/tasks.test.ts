@@ -1,26 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Ask, serve } from "./served.ts";
+import { describe, expect, it } from "vitest";
+import { servedQueue } from "./served.ts";
 
-let served: Awaited<ReturnType<typeof serve>>;
-let ask: Ask;
-let queue: string;
-let count = 0;
-
-beforeAll(async () => {
-  served = await serve();
-  ask = served.ask;
-});
-afterAll(() => served.stop());
-beforeEach(() => {
-  queue = `q${count++}`;
-});
-
-const tasks = () => `/v1/queues/${queue}/tasks`;
-const enqueue = (json: unknown, headers = {}) => ask("POST", tasks(), { json, headers });
-const pull = (json?: unknown, headers = {}) => ask("POST", `${tasks()}/pull`, { json, headers });
-const settle = (...settlements: unknown[]) => ask("POST", `${tasks()}/settle`, { json: { settlements } });
-const get = (id: string) => ask("GET", `${tasks()}/${encodeURIComponent(id)}`);
-const pulledReceipt = async (json?: unknown): Promise<string> => (await pull(json)).body.tasks[0].receipt;
+const { ask, queue, path, tasks, enqueue, pull, settle, get, counts, receipts } = servedQueue();
 
 describe("enqueue", () => {
   it("answers 201 with the id and where the task is, and 200 for an id that is known", async () => {
@@ -69,7 +50,7 @@ describe("enqueue", () => {
       400,
       [{ path: "tasks", message: "must have at most 1000 tasks" }],
     ]);
-    expect((await ask("GET", `/v1/queues/${queue}`)).body.pending).toBe(1_000);
+    expect((await counts()).pending).toBe(1_000);
   });
 
   it("gives the same answer to a resend with the same Idempotency-Key, and adds nothing", async () => {
@@ -82,7 +63,7 @@ describe("enqueue", () => {
       id: "mine",
       created: false,
     });
-    expect((await ask("GET", `/v1/queues/${queue}`)).body.pending).toBe(3);
+    expect((await counts()).pending).toBe(3);
   });
 
   it("keeps delay, at, lease, maxAttempts and headers", async () => {
@@ -110,13 +91,13 @@ describe("enqueue", () => {
 describe("pull", () => {
   it("answers 200 with no tasks where none is pending", async () => {
     const { status, body } = await pull();
-    expect([status, body]).toEqual([200, { tasks: [], nextDueAt: null }]);
+    expect([status, body]).toEqual([200, { tasks: [], nextDueAt: null, paused: false }]);
   });
 
   it("says when to come again where all tasks are delayed", async () => {
     const at = Date.now() + 60_000;
     await enqueue({ payload: 1, at });
-    expect((await pull()).body).toEqual({ tasks: [], nextDueAt: at });
+    expect((await pull()).body).toEqual({ tasks: [], nextDueAt: at, paused: false });
   });
 
   it("gives one task by default and up to max, the oldest first", async () => {
@@ -147,7 +128,7 @@ describe("pull", () => {
     const first = await pull(json, headers);
     const again = await pull(json, headers);
     expect(again.body.tasks).toEqual(first.body.tasks);
-    expect((await ask("GET", `/v1/queues/${queue}`)).body).toMatchObject({ pending: 1, working: 1 });
+    expect(await counts()).toMatchObject({ pending: 1, working: 1 });
   });
 
   it("without either a resend is a new request", async () => {
@@ -160,10 +141,7 @@ describe("pull", () => {
 describe("settle", () => {
   it("settles mixed outcomes in one request, each with a result of its own", async () => {
     await enqueue({ tasks: ["a", "b", "c", "d", "e"].map((id) => ({ id, payload: id })) });
-    const receipts: string[] = (await pull({ max: 5 })).body.tasks.map(
-      (task: { receipt: string }) => task.receipt,
-    );
-    const [a, b, c, d, e] = receipts;
+    const [a, b, c, d, e] = await receipts({ max: 5 });
     await settle({ receipt: e, outcome: "complete" });
     const { status, body } = await settle(
       { receipt: a, outcome: "complete", result: { ok: true } },
@@ -190,7 +168,8 @@ describe("settle", () => {
 
   it("brings the next batch along with pull", async () => {
     await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }, { payload: 3 }] });
-    const settlements = [{ receipt: await pulledReceipt(), outcome: "complete" }];
+    const [receipt] = await receipts();
+    const settlements = [{ receipt, outcome: "complete" }];
     const { body } = await ask("POST", `${tasks()}/settle`, { json: { settlements, pull: { max: 2 } } });
     expect(body.results).toMatchObject([{ ok: true, state: "completed" }]);
     expect(body.pull.tasks.map(({ payload }: { payload: number }) => payload)).toEqual([2, 3]);
@@ -205,7 +184,8 @@ describe("settle", () => {
 
   it("requeues without charging the attempt where count is false", async () => {
     await enqueue({ id: "x", payload: 1, maxAttempts: 1 });
-    await settle({ receipt: await pulledReceipt(), outcome: "requeue", count: false });
+    const [receipt] = await receipts();
+    await settle({ receipt, outcome: "requeue", count: false });
     expect((await get("x")).body).toMatchObject({ state: "pending", attempt: 1, charged: 0 });
   });
 });
@@ -216,25 +196,28 @@ describe("a task", () => {
     const pending = (await get("x")).body;
     expect(pending).toEqual({
       id: "x",
-      queue,
+      queue: queue(),
       state: "pending",
       attempt: 0,
       charged: 0,
       lease: 0,
-      version: expect.any(Number),
+      requeues: 0,
+      version: 1,
+      transitions: [],
       enqueuedAt: expect.any(Number),
       headers: { trace: "t" },
     });
-    const receipt = await pulledReceipt();
+    const [receipt] = await receipts();
     const working = (await get("x")).body;
     expect(working).toMatchObject({ state: "working", attempt: 1, charged: 1, lease: 1 });
     expect(working.version).toBeGreaterThan(pending.version);
     await settle({ receipt, outcome: "complete", result: [1] });
-    expect((await get("x")).body).toMatchObject({
-      state: "completed",
-      result: [1],
-      endedAt: expect.any(Number),
-    });
+    const completed = (await get("x")).body;
+    expect(completed).toMatchObject({ state: "completed", result: [1], endedAt: expect.any(Number) });
+    expect(completed.transitions).toEqual([
+      { version: 2, to: "working", at: working.dequeuedAt },
+      { version: 3, to: "completed", at: completed.endedAt },
+    ]);
   });
 
   it("may have an id that has to be percent-encoded", async () => {
@@ -253,13 +236,13 @@ describe("a task", () => {
     const { status, body } = await ask("POST", `${tasks()}/x/cancel`);
     expect([status, body]).toEqual([200, { id: "x", state: "rejected" }]);
     expect((await get("x")).body).toMatchObject({ state: "rejected", reason: "cancelled" });
-    expect((await ask("GET", `/v1/queues/${queue}`)).body).toMatchObject({ pending: 0, rejected: 0 });
+    expect(await counts()).toMatchObject({ pending: 0, rejected: 0 });
     expect((await pull()).body.tasks).toEqual([]);
   });
 
   it("that is worked on tells its holder that it was cancelled", async () => {
     await enqueue({ id: "x", payload: 1 });
-    const receipt = await pulledReceipt();
+    const [receipt] = await receipts();
     expect((await ask("POST", `${tasks()}/x/cancel`)).body).toEqual({ id: "x", state: "working" });
     expect((await settle({ receipt, outcome: "extend" })).body.results[0]).toMatchObject({
       ok: true,
@@ -286,11 +269,11 @@ describe("queues", () => {
   it("are counted", async () => {
     await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }, { payload: 3, delay: "1h" }] });
     await pull();
-    const { status, body } = await ask("GET", `/v1/queues/${queue}`);
+    const { status, body } = await ask("GET", path());
     expect([status, body]).toEqual([
       200,
       {
-        queue,
+        queue: queue(),
         pending: 1,
         delayed: 1,
         working: 1,
@@ -298,13 +281,15 @@ describe("queues", () => {
         oldestAge: expect.any(Number),
         nextDueAt: expect.any(Number),
         broken: 0,
+        workers: 0,
+        paused: false,
       },
     ]);
   });
 
   it("that nothing was enqueued to count 0", async () => {
-    expect((await ask("GET", `/v1/queues/${queue}`)).body).toEqual({
-      queue,
+    expect(await counts()).toEqual({
+      queue: queue(),
       pending: 0,
       delayed: 0,
       working: 0,
@@ -312,6 +297,8 @@ describe("queues", () => {
       oldestAge: null,
       nextDueAt: null,
       broken: 0,
+      workers: 0,
+      paused: false,
     });
   });
 
@@ -325,7 +312,7 @@ describe("queues", () => {
       for (const { name } of body.queues) names.add(name);
       cursor = body.cursor;
     } while (cursor !== null);
-    expect(names).toContain(queue);
+    expect(names).toContain(queue());
   });
 
   it("are swept: due tasks become pending, expired leases are reclaimed or end as dead letters", async () => {
@@ -341,7 +328,7 @@ describe("queues", () => {
     const { status, body } = await ask("POST", "/v1/sweep", { json: { budget: "5s" } });
     expect(status).toBe(200);
     expect(body).toMatchObject({ promoted: 1, reclaimed: 1, rejected: 1, more: false, failed: [] });
-    expect((await ask("GET", `/v1/queues/${queue}`)).body).toMatchObject({
+    expect(await counts()).toMatchObject({
       pending: 2,
       delayed: 0,
       working: 0,

@@ -14,6 +14,8 @@ describe("redisError", () => {
     ["ERR max daily request limit exceeded", "redis_quota"],
     ["WRONGPASS invalid or missing auth token", "redis_unauthorized"],
     ["NOAUTH Authentication required.", "redis_unauthorized"],
+    // What Redis says instead where the command has more than ten words.
+    ["ERR Protocol error: unauthenticated multibulk length", "redis_unauthorized"],
     ["NOPERM this user has no permissions to run the 'evalsha' command", "redis_unauthorized"],
     ["ERR AUTH <password> called without any password configured", "redis_unauthorized"],
     ["Unauthorized", "redis_unauthorized"],

@@ -5,7 +5,8 @@ import * as queueReplies from "../../src/http/replies/queues.ts";
 import * as taskReplies from "../../src/http/replies/tasks.ts";
 import * as operation from "../../src/http/schemas/operation.ts";
 import * as tasks from "../../src/http/schemas/tasks.ts";
-import { duration, taskId } from "../../src/http/schemas/values.ts";
+import { duration, name, taskId } from "../../src/http/schemas/values.ts";
+import { worker } from "../../src/http/schemas/workers.ts";
 
 /** Every schema that the document has a name for. */
 export const named: Readonly<Record<string, GenericSchema>> = {
@@ -18,6 +19,8 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Sweep: operation.sweep,
   Duration: duration,
   TaskId: taskId,
+  Name: name,
+  Worker: worker,
   Enqueued: taskReplies.enqueued,
   EnqueuedMany: taskReplies.enqueuedMany,
   Pulled: taskReplies.pulled,
@@ -35,6 +38,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
 export const meanings: Readonly<Record<string, string>> = {
   Duration: 'Milliseconds, or a text: `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`.',
   TaskId: "Visible ASCII, the first character a letter or digit.",
+  Name: "What a group, a worker or a key is called: of the same form as an id.",
 };
 
 export const ref = (

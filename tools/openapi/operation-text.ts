@@ -1,16 +1,18 @@
+import type { GenericSchema } from "valibot";
 import type { ProblemCode } from "../../src/http/problem.ts";
 
 /** What a route's document says beyond its schemas. */
 export interface OperationText {
-  readonly method: "get" | "post";
+  readonly method: "get" | "post" | "patch" | "delete";
   readonly path: string;
   readonly operationId: string;
-  readonly tag: "tasks" | "queues" | "operation" | "about";
+  readonly tag: "tasks" | "queues" | "workers" | "operation" | "about";
   readonly summary: string;
   readonly description: string;
   /** `cron`: the platform's cron secret; none: open to everybody. */
   readonly scopes: readonly ("enqueue" | "consume" | "admin" | "cron")[];
-  readonly query?: Readonly<Record<string, string>>;
+  /** What the query may have. */
+  readonly query?: GenericSchema;
   /** One schema of the components, or several of which one has to fit. */
   readonly body?: {
     readonly schemas: readonly string[];

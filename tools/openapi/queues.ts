@@ -1,3 +1,4 @@
+import { queuesQuery } from "../../src/http/schemas/queues.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
 export const queues: readonly OperationText[] = [
@@ -10,7 +11,7 @@ export const queues: readonly OperationText[] = [
     description:
       "Only those that the token is for. A page may be short, or empty, with more to come: follow `cursor`.",
     scopes: ["admin"],
-    query: { cursor: "Where to go on: the `cursor` of the page before." },
+    query: queuesQuery,
     answers: {
       200: {
         description: "A page of queues.",
@@ -41,6 +42,8 @@ export const queues: readonly OperationText[] = [
             oldestAge: 4_300,
             nextDueAt: exampleTime + 30_000,
             broken: 0,
+            workers: 2,
+            paused: false,
           },
         },
       },

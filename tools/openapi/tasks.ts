@@ -16,6 +16,7 @@ const pulled = {
     },
   ],
   nextDueAt: null,
+  paused: false,
 };
 
 export const tasks: readonly OperationText[] = [
@@ -38,6 +39,8 @@ export const tasks: readonly OperationText[] = [
           headers: { trace: "4bf92f35" },
         },
         many: { tasks: [{ payload: 1 }, { payload: 2, delay: "30s", lease: "1m", maxAttempts: 3 }] },
+        "in a group": { payload: { to: "b@example.com" }, group: "tenant-7", priority: 5 },
+        "once an hour": { payload: { report: 7 }, dedup: { key: "report-7", window: "1h" } },
         bytes: { payload: "AAEC/w==", encoding: "base64" },
       },
     },
@@ -69,13 +72,19 @@ export const tasks: readonly OperationText[] = [
     body: {
       schemas: ["Pull"],
       required: false,
-      examples: { batch: { max: 10, lease: "1m" } },
+      examples: {
+        batch: { max: 10, lease: "1m" },
+        "as a worker": {
+          max: 10,
+          worker: { name: "mailer-1", incarnation: "0VsJ0dW2", node: "fra1", pid: 4711, silentAfter: "2m" },
+        },
+      },
     },
     answers: {
       200: {
         description: "The tasks, perhaps none.",
         schemas: ["Pulled"],
-        examples: { some: pulled, none: { tasks: [], nextDueAt: exampleTime + 30_000 } },
+        examples: { some: pulled, none: { tasks: [], nextDueAt: exampleTime + 30_000, paused: false } },
       },
     },
   },
@@ -102,7 +111,8 @@ export const tasks: readonly OperationText[] = [
               error: "503 from the receiver",
             },
             { receipt: "1.1.44.q7XnRk2ZtB0aVd9L.c", outcome: "reject", error: "no such address" },
-            { receipt: "1.1.45.q7XnRk2ZtB0aVd9L.d", outcome: "extend", lease: "2m" },
+            { receipt: "1.1.45.q7XnRk2ZtB0aVd9L.d", outcome: "extend", lease: "2m", progress: { sent: 40 } },
+            { receipt: "1.1.46.q7XnRk2ZtB0aVd9L.e", outcome: "requeue", unstarted: true },
           ],
           pull: { max: 10 },
         },
@@ -146,7 +156,13 @@ export const tasks: readonly OperationText[] = [
             attempt: 1,
             charged: 1,
             lease: 42,
+            requeues: 0,
             version: 3,
+            transitions: [
+              { version: 2, to: "working", at: exampleTime + 900 },
+              { version: 3, to: "completed", at: exampleTime + 1_200 },
+            ],
+            worker: { name: "mailer-1", incarnation: "0VsJ0dW2" },
             enqueuedAt: exampleTime,
             dequeuedAt: exampleTime + 900,
             endedAt: exampleTime + 1_200,

@@ -20,4 +20,6 @@ export const queue = v.object({
     "When the next delayed task is due or the next lease ends, epoch ms.",
   ),
   broken: described(count, "Entries without a usable record, put aside by a pull; 0 in a sound queue."),
+  workers: described(count, "Workers that pull from it and are not silent."),
+  paused: described(v.boolean(), "True while a pull gives nothing."),
 });

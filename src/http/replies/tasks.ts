@@ -1,12 +1,12 @@
 import * as v from "valibot";
-import { taskId } from "../schemas/values.ts";
-import { base64, count, described, headers, instant, reason, state } from "./values.ts";
+import { name, taskId } from "../schemas/values.ts";
+import { base64, count, described, headers, instant, reason, state, states, worker } from "./values.ts";
 
 export const enqueued = v.object({
-  id: taskId,
+  id: described(taskId, "With `dedup`, that of the first task with the key."),
   created: described(
     v.boolean(),
-    "False where the id was known already from another enqueue: nothing was changed. A copy of a request is answered as the first.",
+    "False where the id, or the key, was known already from another enqueue: nothing was changed. A copy of a request is answered as the first.",
   ),
 });
 
@@ -22,13 +22,15 @@ export const pulled = v.object({
       attempt: described(count, "The how-manyth delivery this is, from 1."),
       enqueuedAt: instant("When it was enqueued"),
       deadlineAt: instant("When the lease ends"),
+      group: v.exactOptional(name),
       headers: v.exactOptional(headers),
     }),
   ),
   nextDueAt: described(
     v.nullable(count),
-    "When it is worth pulling again, epoch ms: at once, or when the next delayed task is due or lease ends; null where nothing waits.",
+    "When it is worth pulling again, epoch ms: at once, when the next delayed task is due or lease ends, or when a limit allows more; null where nothing waits.",
   ),
+  paused: described(v.boolean(), "True where the queue is paused: it gives nothing until it is resumed."),
 });
 
 export const settled = v.object({
@@ -66,7 +68,25 @@ export const task = v.object({
   attempt: described(count, "Deliveries so far."),
   charged: described(count, "Those that count towards maxAttempts."),
   lease: described(count, "Number of its latest lease; 0 before the first."),
-  version: described(count, "Rises with every change of the record."),
+  requeues: described(count, "How often a holder requeued it."),
+  version: described(count, "Rises with every transition but promotion."),
+  transitions: described(
+    v.array(
+      v.object({
+        version: count,
+        to: described(
+          v.picklist([...states, "cancelRequested"]),
+          "`cancelRequested`: it goes on working, and its holder is to stop.",
+        ),
+        at: instant("When"),
+      }),
+    ),
+    "The last ones since its enqueue, at most 16, the oldest first.",
+  ),
+  group: v.exactOptional(name),
+  priority: v.exactOptional(count),
+  worker: v.exactOptional(described(worker, "Who works on it, or did last, where it said so.")),
+  progress: v.exactOptional(described(v.unknown(), "As its holder last told it.")),
   enqueuedAt: instant("When it was enqueued"),
   dueAt: v.exactOptional(instant("When it becomes pending")),
   dequeuedAt: v.exactOptional(instant("When it was last delivered")),

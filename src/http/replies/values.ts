@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { name } from "../schemas/values.ts";
 
 /**
  * What the routes answer with. The app takes only the types from here; the OpenAPI document is built
@@ -23,6 +24,8 @@ export const described = <Schema extends v.GenericSchema>(schema: Schema, meanin
   v.pipe(schema, v.description(meaning));
 export const instant = (meaning: string) => described(count, `${meaning}, epoch ms.`);
 export const base64 = (of: string) => described(v.literal("base64"), `The ${of} is bytes, in base64.`);
-export const state = v.picklist(["pending", "delayed", "working", "completed", "rejected"]);
+export const states = ["pending", "delayed", "working", "completed", "rejected"] as const;
+export const state = v.picklist(states);
 export const reason = v.picklist(["rejected", "attempts_exhausted", "lease_expired", "cancelled"]);
+export const worker = v.object({ name, incarnation: v.exactOptional(name) });
 export const headers = v.record(v.string(), v.string());

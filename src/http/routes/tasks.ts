@@ -94,7 +94,7 @@ const noTask = () =>
 
 function pulledReply(tasks: Batch<unknown>): ReplyOf<typeof replies.pulled> {
   return {
-    tasks: tasks.map(({ id, receipt, payload, attempt, enqueuedAt, deadlineAt, headers }) => ({
+    tasks: tasks.map(({ id, receipt, payload, attempt, enqueuedAt, deadlineAt, group, headers }) => ({
       id,
       receipt,
       ...(payload instanceof Uint8Array
@@ -103,9 +103,11 @@ function pulledReply(tasks: Batch<unknown>): ReplyOf<typeof replies.pulled> {
       attempt,
       enqueuedAt,
       deadlineAt,
+      group,
       headers,
     })),
     nextDueAt: tasks.nextDueAt,
+    paused: tasks.paused,
   };
 }
 

@@ -44,7 +44,17 @@ export const described = <Schema extends v.GenericSchema>(schema: Schema, meanin
   v.pipe(schema, v.description(meaning));
 
 const idWords = "must be 1 to 128 visible ASCII characters, the first a letter or digit";
-export const taskId = v.pipe(v.string(idWords), v.regex(/^[A-Za-z0-9][!-~]{0,127}$/, idWords));
+const idForm = /^[A-Za-z0-9][!-~]{0,127}$/;
+export const taskId = v.pipe(v.string(idWords), v.regex(idForm, idWords));
+
+/** What a group, worker, incarnation or key is called: of the same form as an id. */
+export const name = v.pipe(v.string(idWords), v.regex(idForm, idWords));
+
+export const cursor = v.pipe(
+  v.string(),
+  v.minLength(1, "must be the `cursor` of the page before"),
+  v.description("Where to go on: the `cursor` of the page before."),
+);
 
 /** Texts by name. A record schema would drop names such as `constructor`. */
 export const headers = v.pipe(
