@@ -1,5 +1,6 @@
 export { SluiceError, type SluiceErrorCode } from "./errors.ts";
 export { LeasedTask } from "./queue/leased-task.ts";
+export { Operator, type GroupInfo, type QueueDeleted } from "./queue/operator.ts";
 export { Producer, type ProducerOptions } from "./queue/producer.ts";
 export { Queue, type Batch, type QueueOptions } from "./queue/queue.ts";
 export {
@@ -8,8 +9,11 @@ export {
   type QueuePage,
   type RegisteredQueue,
 } from "./queue/registry.ts";
+export type { GroupChanges, GroupSettings, QueueChanges, QueueSettings, Rate } from "./queue/settings.ts";
+export type { EventCounts, MinuteCounts, QueueEvent, QueueStatistics } from "./queue/statistics.ts";
 export { sweep, type SweepOptions, type SweepReport } from "./queue/sweep.ts";
 export type * from "./queue/types.ts";
+export type { TaskEvent, WaitOptions, WatchOptions } from "./queue/watch.ts";
 export type {
   Command,
   CommandOutcome,

@@ -3,7 +3,7 @@ import { byteLength, encodeError, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { derivedName, newToken } from "./identity.ts";
 import { LeasedTask } from "./leased-task.ts";
-import { leaseToken, listOf, wholeNumber } from "./names.ts";
+import { leaseToken, listOf, taskId, wholeNumber } from "./names.ts";
 import { lastReply, replyAt } from "./outcome.ts";
 import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
 import { readReceipt, writeReceipt } from "./receipt.ts";
@@ -11,8 +11,24 @@ import { DEFAULT_LEASE, readFixed } from "./record.ts";
 import { callOf } from "./binding.ts";
 import { countScript, dequeueScript, settleScript } from "./scripts.ts";
 import type { Reply, ScriptCall } from "./transport.ts";
+import {
+  waitForEnd,
+  watchTask,
+  type Look,
+  type TaskEvent,
+  type WaitOptions,
+  type WatchOptions,
+} from "./watch.ts";
 import { encodeProgress, workerArguments } from "./worker.ts";
-import type { DequeueOptions, Duration, QueueCounts, RequestOptions, Settled, Settlement } from "./types.ts";
+import type {
+  DequeueOptions,
+  Duration,
+  QueueCounts,
+  RequestOptions,
+  Settled,
+  Settlement,
+  TaskInfo,
+} from "./types.ts";
 
 /** Most tasks of one dequeue, and most settlements of one settle. */
 export const MAX_DEQUEUE = 1_000;
@@ -97,6 +113,32 @@ export class Queue<T = unknown> extends Producer<T> {
       oldestAge: counts.oldestAge < 0 ? null : counts.oldestAge,
       nextDueAt: counts.nextDueAt || null,
     };
+  }
+
+  /**
+   * Waits for the end of a task by looking at it again and again; 3 Redis commands a look, each a request.
+   * @returns the task when it has ended, or as it stands when the time is over; null where none is known
+   * @throws {SluiceError} `aborted` when the signal does; or a fault of the transport
+   */
+  async wait(id: string, options: WaitOptions = {}): Promise<TaskInfo | null> {
+    return waitForEnd(this.#lookAt(id), options);
+  }
+
+  /**
+   * Tells what becomes of a task: how it stands, then each transition once and in order, and progress, until its
+   * `end`. It looks at the task again and again; 3 Redis commands a look, each a request. What came between two
+   * looks is told from the record, which keeps the last 16 transitions: whoever missed more is told of the `gap`.
+   * Versions rise; only progress and a promotion, told where a look sees it, come with the version told last.
+   * @throws {SluiceError} `invalid_argument`, at once; a fault of the transport, from the iteration: begin again
+   *   with `after`
+   */
+  watch(id: string, options: WatchOptions = {}): AsyncIterable<TaskEvent> {
+    return watchTask(this.#lookAt(id), options);
+  }
+
+  #lookAt(id: string): Look {
+    taskId(id);
+    return (signal) => this.get(id, { signal });
   }
 
   async #dequeueCall(options: DequeueOptions): Promise<{ call: ScriptCall; token: string }> {

@@ -1,4 +1,5 @@
 import { SluiceError } from "../errors.ts";
+import { sleep } from "../sleep.ts";
 
 /** How long and how often a transport resends what is worth resending. All times are in milliseconds. */
 export interface RetryOptions {
@@ -161,16 +162,4 @@ function unreachable(tries: number, elapsed: number, cause: string): SluiceError
     "redis_unreachable",
     `Redis gave no useful answer in ${effort}; the last time: ${cause}`,
   );
-}
-
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, ms);
-    signal?.addEventListener("abort", wake);
-  });
 }

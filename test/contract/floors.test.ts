@@ -8,10 +8,11 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** From the ground up: what each folder may import of the project, itself aside. */
 const floors: Record<string, readonly string[]> = {
   "src/errors.ts": [],
-  "src/queue": ["src/errors.ts"],
+  "src/sleep.ts": [],
+  "src/queue": ["src/errors.ts", "src/sleep.ts"],
   // Only the interface, whose file is pure types, and the error.
-  "src/transport": ["src/errors.ts", "src/queue/transport.ts"],
-  "src/http": ["src/errors.ts", "src/queue"],
+  "src/transport": ["src/errors.ts", "src/sleep.ts", "src/queue/transport.ts"],
+  "src/http": ["src/errors.ts", "src/sleep.ts", "src/queue"],
   "src/config.ts": ["src/errors.ts", "src/http/auth.ts"],
   "src/index.ts": ["src/errors.ts", "src/queue"],
   "src/local": ["src/errors.ts", "src/queue", "src/transport", "src/http", "src/config.ts"],
