@@ -1,4 +1,4 @@
--- _calls: a dequeue is remembered, so that its resend gets the same tasks.
+-- _calls: calls are remembered, so that a copy of one gets the same answer and does nothing more.
 
 -- Which field remembers the call of a token: few for those of many tasks.
 local function slot_of(token, max)
@@ -33,4 +33,23 @@ local function lease_again(at, now, token, held)
     end
   end
   return reply
+end
+
+-- How many calls of operators are remembered, until nobody has made one for the resend window.
+local OPERATOR_CALLS = 16
+
+-- What was noted of an operator's call, nothing where no copy of it has run, and all notes.
+local function noted(calls, token)
+  local notes = redis.call('GET', calls) or ''
+  local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
+  return stop and tonumber(string.match(string.sub(notes, stop + 1), '^%d+')), notes
+end
+
+-- Notes an operator's call; a full Redis may refuse that where nothing else was written.
+local function note_call(calls, notes, token, answer)
+  local _, count = string.gsub(notes, '=', '')
+  if count >= OPERATOR_CALLS then
+    notes = string.match(notes, '^ %S+(.*)$')
+  end
+  redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. int(answer), 'PX', int(RESEND_WINDOW))
 end

@@ -252,6 +252,11 @@ local function close_groups(plan)
       else
         append(plan.fields, '~g:' .. group.name, text)
       end
+      local set = group.settings
+      if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+        -- The limit is no more, and what it held has gone on.
+        plan.gone[#plan.gone + 1] = '~s:' .. group.name
+      end
       group.changed = nil
       plan.shared = true
     end

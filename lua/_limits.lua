@@ -9,28 +9,57 @@ local function parse_settings(text)
   return settings
 end
 
+-- Empty where nothing is set.
+local function format_settings(settings)
+  local letters, text = {}, ''
+  for letter in pairs(settings) do
+    append(letters, letter)
+  end
+  table.sort(letters)
+  for _, letter in ipairs(letters) do
+    text = text .. ';' .. letter .. '=' .. settings[letter]
+  end
+  return text ~= '' and '1' .. text or ''
+end
+
+-- A rate's most dequeues, its period, and a tenth of that (ms).
+local function parse_rate(rate)
+  local most, period = string.match(rate, '^(%d+)/(%d+)$')
+  return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+
 -- Counts dequeues against a rate, `<most>/<period in ms>`. `used` says how many there were in which tenth of
 -- the period: `<tenth>:<count>,…`. A tenth counts until it has wholly passed, so no period sees too many.
--- Returns how many more may follow, when the oldest ones pass out, and `used` with `spent` more of now.
+-- Returns how many more may follow, when so many pass out that one may, and `used` with `spent` more of now.
 local function recent(rate, used, now, spent)
-  local most, period = string.match(rate, '^(%d+)/(%d+)$')
-  local tenth = math.ceil(period / 10)
+  local most, period, tenth = parse_rate(rate)
   local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-  local kept, sum, first = {}, spent, nil
-  for number, count in string.gmatch(used, '(%d+):(%d+)') do
-    if tonumber(number) == current then
-      spent = spent + count
-    elseif tonumber(number) >= oldest then
-      kept[#kept + 1] = number .. ':' .. count
-      first = first or tonumber(number)
+  local tenths, counts, left = {}, {}, most
+  for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+    if tonumber(number) >= oldest and tonumber(count) > 0 then
+      local place = tenths[#tenths] == number and #tenths or #tenths + 1
+      tenths[place], counts[place] = number, (counts[place] or 0) + count
+      left = left - count
     end
-    sum = sum + (tonumber(number) >= oldest and count or 0)
   end
-  if spent > 0 then
-    kept[#kept + 1] = int(current) .. ':' .. int(spent)
-    first = first or current
+  local opens, free, kept = nil, left, {}
+  for i, number in ipairs(tenths) do
+    if i == 1 or free < 1 then
+      opens, free = (number + 1) * tenth + period, free + counts[i]
+    end
+    kept[i] = number .. ':' .. int(counts[i])
   end
-  return most - sum, first and (first + 1) * tenth + period, table.concat(kept, ',')
+  return left, opens, table.concat(kept, ',')
+end
+
+-- What `recent` counted in tenths of one rate's period, in those of another's; none passes out too early.
+local function recount(used, from, to, now)
+  local _, _, old = parse_rate(from)
+  local _, _, new = parse_rate(to)
+  local text = string.gsub(used, '(%d+):', function(number)
+    return int(math.floor(math.min((number + 1) * old - 1, now) / new)) .. ':'
+  end)
+  return text
 end
 
 -- What a queue's limits leave of a wish for `most` tasks, and when more may be had.

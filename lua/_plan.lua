@@ -122,7 +122,7 @@ end
 local function close(plan)
   if not plan.closed then
     close_groups(plan)
-    if plan.news and next(plan.news) then
+    if plan.news and plan.settings.s and next(plan.news) then
       count_news(plan)
     end
     plan.closed = true
@@ -189,7 +189,7 @@ local function commit(plan)
   end
 end
 
--- Moves deadlines of leases. deadlines: id -> ms.
+-- Moves deadlines of leases, never to an earlier time. deadlines: id -> ms.
 local function put_deadlines(at, deadlines)
   local scores = {}
   for id, deadline in pairs(deadlines) do
@@ -197,11 +197,11 @@ local function put_deadlines(at, deadlines)
   end
   for first = 1, #scores, SLICE do
     local last = math.min(first + SLICE - 1, #scores)
-    local added = redis.pcall('ZADD', at.working, unpack(scores, first, last))
+    local added = redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))
     if type(added) == 'table' and added.err then
       -- As in `store`; here nothing grows at all.
       redis.call('HDEL', at.tasks, '')
-      redis.call('ZADD', at.working, unpack(scores, first, last))
+      redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
     end
   end
 end
@@ -232,7 +232,7 @@ local function take_back(at, ids, now, sure)
       local id, task = ids[i], tasks[i]
       if newer(records[i - first + 3]) then
         left = left + 1
-      elseif sure(task) then
+      elseif sure(task, id) then
         leave(plan, id, task)
         add(task, 'x', 1)
         tell(plan, 'reclaimed', id)

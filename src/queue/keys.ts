@@ -14,7 +14,8 @@ export const parts = [
   "hands",
 ] as const;
 
-export type KeyName = (typeof parts)[number] | "queues";
+/** Beside the parts: `calls`, what is remembered of operators' calls, and `queues`, the registry. */
+export type KeyName = (typeof parts)[number] | "calls" | "queues";
 
 export type Keys = Readonly<Record<KeyName, string>>;
 
@@ -30,5 +31,9 @@ export function queueKeys(queue: string, prefix: string = DEFAULT_PREFIX): Keys 
   const tag = `${keyPrefix(prefix)}:{${queueName(queue)}}`;
   const key = (part: string): string => `${tag}:${part}`;
   const keys = Object.fromEntries(parts.map((part) => [part, key(part)]));
-  return { ...(keys as Record<(typeof parts)[number], string>), queues: registryKey(prefix) };
+  return {
+    ...(keys as Record<(typeof parts)[number], string>),
+    calls: key("calls"),
+    queues: registryKey(prefix),
+  };
 }

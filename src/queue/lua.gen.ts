@@ -125,25 +125,29 @@ settings[letter] = value
 end
 return settings
 end
-local function recent(rate, used, now, spent)
+local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
-local tenth = math.ceil(period / 10)
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local kept, sum, first = {}, spent, nil
-for number, count in string.gmatch(used, '(%d+):(%d+)') do
-if tonumber(number) == current then
-spent = spent + count
-elseif tonumber(number) >= oldest then
-kept[#kept + 1] = number .. ':' .. count
-first = first or tonumber(number)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
 end
-sum = sum + (tonumber(number) >= oldest and count or 0)
 end
-if spent > 0 then
-kept[#kept + 1] = int(current) .. ':' .. int(spent)
-first = first or current
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-return most - sum, first and (first + 1) * tenth + period, table.concat(kept, ',')
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -308,6 +312,10 @@ plan.gone[#plan.gone + 1] = '~g:' .. group.name
 else
 append(plan.fields, '~g:' .. group.name, text)
 end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
 group.changed = nil
 plan.shared = true
 end
@@ -389,7 +397,7 @@ end
 local function close(plan)
 if not plan.closed then
 close_groups(plan)
-if plan.news and next(plan.news) then
+if plan.news and plan.settings.s and next(plan.news) then
 count_news(plan)
 end
 plan.closed = true
@@ -488,8 +496,444 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "393569ec5891e5bf8292410116d1f14d3f6b4815",
-  keyLockingSha1: "450eb5d4aff4069016757e5ad24c404ba16f644b",
+  sha1: "e594dc37cf4dc72683a24faef72a11246274a5bd",
+  keyLockingSha1: "2657df4a3ba8cc9ba3cb5012ab449311ed80a1d0",
+};
+
+export const configure: Script = {
+  name: "configure",
+  source: `local RESEND_WINDOW = 300000
+local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args)
+for first = 1, #args, SLICE do
+redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+end
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function format_settings(settings)
+local letters, text = {}, ''
+for letter in pairs(settings) do
+append(letters, letter)
+end
+table.sort(letters)
+for _, letter in ipairs(letters) do
+text = text .. ';' .. letter .. '=' .. settings[letter]
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local function recount(used, from, to, now)
+local _, _, old = parse_rate(from)
+local _, _, new = parse_rate(to)
+local text = string.gsub(used, '(%d+):', function(number)
+return int(math.floor(math.min((number + 1) * old - 1, now) / new)) .. ':'
+end)
+return text
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value)
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function room(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w - group.ready
+end
+if group.settings.r then
+free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+end
+return free
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+append(plan.fair, int((9 - band) * BAND + share.last), id)
+end
+local function release(plan)
+for _, group in pairs(plan.groups) do
+local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+if free >= 1 then
+local lowest = group.settings.n * HELD_GROUP
+local highest = '(' .. int(lowest + HELD_GROUP)
+local least, most = int(lowest), int(free)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+for i = 1, #ids, 2 do
+admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
+plan.freed[#plan.freed + 1] = ids[i]
+end
+local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+plan.times.h, group.h = plan.times.h - group.h + left, left
+end
+end
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, was = {} }
+return clear(plan)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+if #plan.timers > 0 then
+local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(added))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local OPERATOR_CALLS = 16
+local function noted(calls, token)
+local notes = redis.call('GET', calls) or ''
+local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
+return stop and tonumber(string.match(string.sub(notes, stop + 1), '^%d+')), notes
+end
+local function note_call(calls, notes, token, answer)
+local _, count = string.gsub(notes, '=', '')
+if count >= OPERATOR_CALLS then
+notes = string.match(notes, '^ %S+(.*)$')
+end
+redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. int(answer), 'PX', int(RESEND_WINDOW))
+end
+local fair = KEYS[1]
+local held = KEYS[2]
+local delayed = KEYS[3]
+local tasks = KEYS[4]
+local calls = KEYS[5]
+local test_now = ARGV[1]
+local token = ARGV[2]
+local group = ARGV[3]
+local changes = ARGV
+local at = { fair = fair, held = held, delayed = delayed, tasks = tasks }
+local plan = new_plan(at, clock(test_now))
+local field = group == '' and '~set' or '~s:' .. group
+local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
+if group ~= '' then
+open_groups(plan, { { G = group } })
+end
+if newer(found[1]) or newer(plan.was['~g:' .. group]) then
+return { 'newer_schema' }
+end
+local done, notes = noted(calls, token)
+if done or #changes == 3 then
+return { 'ok', found[1] or '' }
+end
+local was, settings = parse_settings(found[1]), parse_settings(found[1])
+for i = 4, #changes, 2 do
+settings[changes[i]] = changes[i + 1] ~= '' and changes[i + 1] or nil
+end
+local function recounted(used)
+return was.r and settings.r and recount(used, was.r, settings.r, plan.now) or ''
+end
+local function follow_queue()
+local used = recounted(found[3] or '')
+if used ~= '' then
+append(plan.fields, '~rate', used)
+elseif found[3] then
+append(plan.gone, '~rate')
+end
+if was.s and not settings.s then
+append(plan.gone, '~stats')
+for i = 0, 59 do
+append(plan.gone, '~m' .. int(i))
+end
+end
+end
+local function follow_group()
+local state = plan.groups[group]
+local used = recounted(state.u)
+state.settings = settings
+if state.h > 0 or state.u ~= used then
+group_of(plan, { G = group }).u = used
+release(plan)
+end
+if not (settings.m or settings.r) and state.h == 0 then
+settings.n = nil
+elseif not settings.n then
+settings.n = int(tonumber(found[2] or 0) + 1)
+append(plan.fields, '~groups', settings.n)
+end
+end
+if group == '' then
+follow_queue()
+else
+follow_group()
+end
+local text = format_settings(settings)
+if text ~= '' then
+append(plan.fields, field, text)
+elseif found[1] then
+append(plan.gone, field)
+end
+local failed = commit(plan)
+if failed then
+return failed
+end
+note_call(calls, notes, token, 0)
+return { 'ok', text }
+`,
+  sha1: "19de4e80c01a18d330fec0dce5d3aceafc554d78",
+  keyLockingSha1: "6a67e50a5769440dcc643c8ab82c0f9e0a50c2cf",
 };
 
 export const count: Script = {
@@ -711,25 +1155,29 @@ settings[letter] = value
 end
 return settings
 end
-local function recent(rate, used, now, spent)
+local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
-local tenth = math.ceil(period / 10)
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local kept, sum, first = {}, spent, nil
-for number, count in string.gmatch(used, '(%d+):(%d+)') do
-if tonumber(number) == current then
-spent = spent + count
-elseif tonumber(number) >= oldest then
-kept[#kept + 1] = number .. ':' .. count
-first = first or tonumber(number)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
 end
-sum = sum + (tonumber(number) >= oldest and count or 0)
 end
-if spent > 0 then
-kept[#kept + 1] = int(current) .. ':' .. int(spent)
-first = first or current
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-return most - sum, first and (first + 1) * tenth + period, table.concat(kept, ',')
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
 end
 local function allowed(settings, most, working, used, now)
 local again
@@ -932,6 +1380,10 @@ plan.gone[#plan.gone + 1] = '~g:' .. group.name
 else
 append(plan.fields, '~g:' .. group.name, text)
 end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
 group.changed = nil
 plan.shared = true
 end
@@ -1038,7 +1490,7 @@ end
 local function close(plan)
 if not plan.closed then
 close_groups(plan)
-if plan.news and next(plan.news) then
+if plan.news and plan.settings.s and next(plan.news) then
 count_news(plan)
 end
 plan.closed = true
@@ -1132,6 +1584,7 @@ return true
 end)
 end
 local FORGOTTEN_AFTER = 3600000
+local LOST_FOR = 86400000
 local WORKERS = 10
 local function note_worker(plan, worker, info, alarm)
 local deadline = plan.now + (tonumber(string.match(info, '^%d+')) or FORGOTTEN_AFTER)
@@ -1142,65 +1595,84 @@ append(plan.fields, '~alarm', int(deadline))
 append(plan.timers, int(deadline), '~w')
 end
 end
-local function in_hands(at, worker, limit)
-return redis.call(
-'ZRANGE',
-at.hands,
-'[' .. worker .. ' ',
-'(' .. worker .. '!',
-'BYLEX',
-'LIMIT',
-'0',
-int(limit)
-)
-end
-local function fail(at, worker, now, limit)
-local members = in_hands(at, worker, limit)
-local ids, mine = {}, {}
-for i, member in ipairs(members) do
-local owner, id = string.match(member, '^(%S+ %S*) %d+ (%S+)$')
-ids[i], mine[owner] = id, true
-end
-local back, ended, left, failed = take_back(at, ids, now, function(task)
-return task.s == 'w' and mine[task.W]
-end)
-if not failed then
-write('ZREM', at.hands, members)
-end
-return back, ended, left, failed, #members == limit
-end
-local function forget_workers(at, workers)
+local function forget_workers(at, workers, being_failed)
 local fields = {}
 for i, worker in ipairs(workers) do
 fields[i] = '~w:' .. worker
 end
-write('ZREM', at.workers, workers)
 write('HDEL', at.tasks, fields)
+write('ZREM', at.workers, being_failed and {} or workers)
+end
+local function note_lost(at, owners, now)
+local fields, ends = {}, {}
+for owner in pairs(owners) do
+append(fields, '~f:' .. owner, '1;' .. int(now))
+append(ends, int(now + LOST_FOR), '~f:' .. owner)
+end
+redis.pcall('HSET', at.tasks, unpack(fields))
+redis.pcall('ZADD', at.expiry, unpack(ends))
+end
+local function fail(at, worker, now, limit)
+local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
+local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit))
+local leases, by_id, owners, stale = {}, {}, {}, {}
+for i, member in ipairs(members) do
+local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
+leases[i] = { id = id, owner = owner, number = tonumber(number), member = member }
+by_id[id] = leases[i]
+end
+table.sort(leases, function(one, other)
+return one.number < other.number
+end)
+local ids = {}
+for i, lease in ipairs(leases) do
+ids[i] = lease.id
+end
+local back, ended, left, failed = take_back(at, ids, now, function(task, id)
+local lease = by_id[id]
+if task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number then
+owners[lease.owner] = true
+return true
+end
+stale[#stale + 1] = lease.member
+end)
+write('ZREM', at.hands, stale)
+if back + ended > 0 then
+note_lost(at, owners, now)
+end
+return back, ended, left, failed, #members == limit and back + ended + #stale > 0
 end
 local function fail_silent(at, now)
 local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
-local over = {}
-for _, worker in ipairs(silent) do
-local info = redis.call('HGET', at.tasks, '~w:' .. worker)
-local unfinished
-if info and string.find(info, '^1;%d+;%d') then
-local _, _, _, failed, more = fail(at, worker, now, SLICE)
-unfinished = failed or more
+local names, over, unfinished, back, ended = {}, {}, {}, 0, 0
+for i, worker in ipairs(silent) do
+names[i] = '~w:' .. worker
 end
-if not unfinished then
-over[#over + 1] = worker
+local infos = read('HMGET', at.tasks, names)
+for i, worker in ipairs(silent) do
+local failed, more
+if not infos[i] or string.find(infos[i], '^1;%d+;%d') then
+local returned, lost, _
+more = back + ended == SLICE
+if not more then
+returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
+back, ended = back + returned, ended + lost
 end
+end
+local list = (failed or more) and unfinished or over
+list[#list + 1] = worker
 end
 forget_workers(at, over)
-local alarm = head(at.workers)
-local plan = new_plan(at, now)
+forget_workers(at, unfinished, true)
+local alarm, plan = head(at.workers), new_plan(at, now)
 if alarm then
 append(plan.timers, int(math.max(alarm, now)), '~w')
-append(plan.fields, '~alarm', int(alarm))
-else
-plan.gone = { '~alarm' }
-end
 commit(plan)
+redis.pcall('HSET', at.tasks, '~alarm', int(alarm))
+else
+redis.call('HDEL', at.tasks, '~alarm')
+end
+return back, ended, alarm and alarm <= now and back + ended + #over > 0
 end
 local TIMERS = 10
 local function ring(at, timers, now)
@@ -1672,8 +2144,113 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "257e74f7ae814a4ade30e1f15607a7271a394624",
-  keyLockingSha1: "1fae829ab6ef6c870f5a44431c4b18369d2b1748",
+  sha1: "c1d5180daad7591860b30bed852d14a7ed07f3ac",
+  keyLockingSha1: "a64294982dea51768e8b575f3dd58d07b8a43515",
+};
+
+export const drop: Script = {
+  name: "drop",
+  source: `local RESEND_WINDOW = 300000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local OPERATOR_CALLS = 16
+local function noted(calls, token)
+local notes = redis.call('GET', calls) or ''
+local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
+return stop and tonumber(string.match(string.sub(notes, stop + 1), '^%d+')), notes
+end
+local function note_call(calls, notes, token, answer)
+local _, count = string.gsub(notes, '=', '')
+if count >= OPERATOR_CALLS then
+notes = string.match(notes, '^ %S+(.*)$')
+end
+redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. int(answer), 'PX', int(RESEND_WINDOW))
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local workers = KEYS[9]
+local hands = KEYS[10]
+local calls = KEYS[11]
+local test_now = ARGV[1]
+local token = ARGV[2]
+local force = ARGV[3]
+local count, notes = noted(calls, token)
+if not count then
+local plan = new_plan({ tasks = tasks }, clock(test_now))
+if heed(plan, redis.call('HGET', tasks, '~set')) then
+return { 'newer_schema' }
+end
+count = force == '1' and 0 or redis.call('ZCARD', working)
+if count == 0 then
+redis.call('UNLINK', pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+if plan.settings.e then
+tell(plan, 'deleted', '*')
+publish(plan)
+end
+end
+note_call(calls, notes, token, count)
+end
+return { count > 0 and 'working' or 'ok', count }
+`,
+  sha1: "b615b12c038e9110fbcb6728d67ad3acf754fbb1",
+  keyLockingSha1: "46fca378b70083d9eadd34d020fac84b20d11434",
 };
 
 export const enqueue: Script = {
@@ -1812,25 +2389,29 @@ settings[letter] = value
 end
 return settings
 end
-local function recent(rate, used, now, spent)
+local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
-local tenth = math.ceil(period / 10)
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local kept, sum, first = {}, spent, nil
-for number, count in string.gmatch(used, '(%d+):(%d+)') do
-if tonumber(number) == current then
-spent = spent + count
-elseif tonumber(number) >= oldest then
-kept[#kept + 1] = number .. ':' .. count
-first = first or tonumber(number)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
 end
-sum = sum + (tonumber(number) >= oldest and count or 0)
 end
-if spent > 0 then
-kept[#kept + 1] = int(current) .. ':' .. int(spent)
-first = first or current
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-return most - sum, first and (first + 1) * tenth + period, table.concat(kept, ',')
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
 end
 local function overfull(settings, at, coming)
 if not settings or not settings.b or coming == 0 then
@@ -1990,6 +2571,10 @@ plan.gone[#plan.gone + 1] = '~g:' .. group.name
 else
 append(plan.fields, '~g:' .. group.name, text)
 end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
 group.changed = nil
 plan.shared = true
 end
@@ -2049,7 +2634,7 @@ end
 local function close(plan)
 if not plan.closed then
 close_groups(plan)
-if plan.news and next(plan.news) then
+if plan.news and plan.settings.s and next(plan.news) then
 count_news(plan)
 end
 plan.closed = true
@@ -2252,8 +2837,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "2f3156d22d8d01546cd59a761e79f7c4d350dd7d",
-  keyLockingSha1: "3440260fbce2747077e503e8284e2dafd5d64fcb",
+  sha1: "08adfcc37f44d57bc9957a4cbd1a5cbc79e4de90",
+  keyLockingSha1: "cec874929a1d731dfdf9ce3697cf03a699808011",
 };
 
 export const forget: Script = {
@@ -2412,6 +2997,47 @@ return { 'ok' }
   keyLockingSha1: "e2cd8bc36e6a2b4b07f0eec7733bf0601a668469",
 };
 
+export const settings: Script = {
+  name: "settings",
+  source: `local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value)
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local tasks = KEYS[1]
+local group = ARGV[1]
+local field = group == '' and '~set' or '~s:' .. group
+local found = redis.call('HMGET', tasks, field, '~g:' .. group)
+if newer(found[1]) or newer(found[2]) then
+return { 'newer_schema' }
+end
+local state = parse_group(group, group ~= '' and found[2] or '')
+return { 'ok', found[1] or '', state.ready, state.w, state.h }
+`,
+  sha1: "637d013c3e140bc2fec2a60b99a200ce00cb7503",
+  keyLockingSha1: "1b114f49ff176ef7316ad63fb1131b8ba95a5927",
+};
+
 export const settle: Script = {
   name: "settle",
   source: `local RESEND_WINDOW = 300000
@@ -2525,25 +3151,29 @@ settings[letter] = value
 end
 return settings
 end
-local function recent(rate, used, now, spent)
+local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
-local tenth = math.ceil(period / 10)
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local kept, sum, first = {}, spent, nil
-for number, count in string.gmatch(used, '(%d+):(%d+)') do
-if tonumber(number) == current then
-spent = spent + count
-elseif tonumber(number) >= oldest then
-kept[#kept + 1] = number .. ':' .. count
-first = first or tonumber(number)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
 end
-sum = sum + (tonumber(number) >= oldest and count or 0)
 end
-if spent > 0 then
-kept[#kept + 1] = int(current) .. ':' .. int(spent)
-first = first or current
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-return most - sum, first and (first + 1) * tenth + period, table.concat(kept, ',')
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -2714,6 +3344,10 @@ plan.gone[#plan.gone + 1] = '~g:' .. group.name
 else
 append(plan.fields, '~g:' .. group.name, text)
 end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
 group.changed = nil
 plan.shared = true
 end
@@ -2820,7 +3454,7 @@ end
 local function close(plan)
 if not plan.closed then
 close_groups(plan)
-if plan.news and next(plan.news) then
+if plan.news and plan.settings.s and next(plan.news) then
 count_news(plan)
 end
 plan.closed = true
@@ -3006,8 +3640,59 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "f25fa3ea44cedd8cd37edc4ad96120c3147a86ed",
-  keyLockingSha1: "e9da443230b1dafb6626b7f9d4bfa82242cc7120",
+  sha1: "5bbe06233e81748aacd67883684acbba4f4a6657",
+  keyLockingSha1: "36852333bffb6a987582ad906c02d08f1a4f064c",
+};
+
+export const statistics: Script = {
+  name: "statistics",
+  source: `local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local tasks = KEYS[1]
+local test_now = ARGV[1]
+local now = clock(test_now)
+local fields = { '~set', '~stats' }
+for i = 0, 59 do
+append(fields, '~m' .. int(i))
+end
+local found = redis.call('HMGET', tasks, unpack(fields))
+if newer(found[1]) or newer(found[2]) then
+return { 'newer_schema' }
+end
+local reply = { 'ok', now, parse_settings(found[1] or nil).s and 1 or 0 }
+for i = 2, #fields do
+local minute = string.match(found[i] or '', '^1;(%d+)')
+if minute and tonumber(minute) > math.floor(now / 60000) - 60 then
+append(reply, found[i])
+end
+end
+return reply
+`,
+  sha1: "a0ebe2a850b5b1545bf8f66245d6b0ee54692742",
+  keyLockingSha1: "56b1f011dc2d16e4ab17dc6e41950b479f5bcd4e",
 };
 
 export const sweep: Script = {
@@ -3147,25 +3832,29 @@ settings[letter] = value
 end
 return settings
 end
-local function recent(rate, used, now, spent)
+local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
-local tenth = math.ceil(period / 10)
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local kept, sum, first = {}, spent, nil
-for number, count in string.gmatch(used, '(%d+):(%d+)') do
-if tonumber(number) == current then
-spent = spent + count
-elseif tonumber(number) >= oldest then
-kept[#kept + 1] = number .. ':' .. count
-first = first or tonumber(number)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
 end
-sum = sum + (tonumber(number) >= oldest and count or 0)
 end
-if spent > 0 then
-kept[#kept + 1] = int(current) .. ':' .. int(spent)
-first = first or current
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-return most - sum, first and (first + 1) * tenth + period, table.concat(kept, ',')
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -3336,6 +4025,10 @@ plan.gone[#plan.gone + 1] = '~g:' .. group.name
 else
 append(plan.fields, '~g:' .. group.name, text)
 end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
 group.changed = nil
 plan.shared = true
 end
@@ -3442,7 +4135,7 @@ end
 local function close(plan)
 if not plan.closed then
 close_groups(plan)
-if plan.news and next(plan.news) then
+if plan.news and plan.settings.s and next(plan.news) then
 count_news(plan)
 end
 plan.closed = true
@@ -3535,66 +4228,86 @@ return take_back(at, ids, now, function()
 return true
 end)
 end
+local LOST_FOR = 86400000
 local WORKERS = 10
-local function in_hands(at, worker, limit)
-return redis.call(
-'ZRANGE',
-at.hands,
-'[' .. worker .. ' ',
-'(' .. worker .. '!',
-'BYLEX',
-'LIMIT',
-'0',
-int(limit)
-)
-end
-local function fail(at, worker, now, limit)
-local members = in_hands(at, worker, limit)
-local ids, mine = {}, {}
-for i, member in ipairs(members) do
-local owner, id = string.match(member, '^(%S+ %S*) %d+ (%S+)$')
-ids[i], mine[owner] = id, true
-end
-local back, ended, left, failed = take_back(at, ids, now, function(task)
-return task.s == 'w' and mine[task.W]
-end)
-if not failed then
-write('ZREM', at.hands, members)
-end
-return back, ended, left, failed, #members == limit
-end
-local function forget_workers(at, workers)
+local function forget_workers(at, workers, being_failed)
 local fields = {}
 for i, worker in ipairs(workers) do
 fields[i] = '~w:' .. worker
 end
-write('ZREM', at.workers, workers)
 write('HDEL', at.tasks, fields)
+write('ZREM', at.workers, being_failed and {} or workers)
+end
+local function note_lost(at, owners, now)
+local fields, ends = {}, {}
+for owner in pairs(owners) do
+append(fields, '~f:' .. owner, '1;' .. int(now))
+append(ends, int(now + LOST_FOR), '~f:' .. owner)
+end
+redis.pcall('HSET', at.tasks, unpack(fields))
+redis.pcall('ZADD', at.expiry, unpack(ends))
+end
+local function fail(at, worker, now, limit)
+local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
+local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit))
+local leases, by_id, owners, stale = {}, {}, {}, {}
+for i, member in ipairs(members) do
+local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
+leases[i] = { id = id, owner = owner, number = tonumber(number), member = member }
+by_id[id] = leases[i]
+end
+table.sort(leases, function(one, other)
+return one.number < other.number
+end)
+local ids = {}
+for i, lease in ipairs(leases) do
+ids[i] = lease.id
+end
+local back, ended, left, failed = take_back(at, ids, now, function(task, id)
+local lease = by_id[id]
+if task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number then
+owners[lease.owner] = true
+return true
+end
+stale[#stale + 1] = lease.member
+end)
+write('ZREM', at.hands, stale)
+if back + ended > 0 then
+note_lost(at, owners, now)
+end
+return back, ended, left, failed, #members == limit and back + ended + #stale > 0
 end
 local function fail_silent(at, now)
 local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
-local over = {}
-for _, worker in ipairs(silent) do
-local info = redis.call('HGET', at.tasks, '~w:' .. worker)
-local unfinished
-if info and string.find(info, '^1;%d+;%d') then
-local _, _, _, failed, more = fail(at, worker, now, SLICE)
-unfinished = failed or more
+local names, over, unfinished, back, ended = {}, {}, {}, 0, 0
+for i, worker in ipairs(silent) do
+names[i] = '~w:' .. worker
 end
-if not unfinished then
-over[#over + 1] = worker
+local infos = read('HMGET', at.tasks, names)
+for i, worker in ipairs(silent) do
+local failed, more
+if not infos[i] or string.find(infos[i], '^1;%d+;%d') then
+local returned, lost, _
+more = back + ended == SLICE
+if not more then
+returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
+back, ended = back + returned, ended + lost
 end
+end
+local list = (failed or more) and unfinished or over
+list[#list + 1] = worker
 end
 forget_workers(at, over)
-local alarm = head(at.workers)
-local plan = new_plan(at, now)
+forget_workers(at, unfinished, true)
+local alarm, plan = head(at.workers), new_plan(at, now)
 if alarm then
 append(plan.timers, int(math.max(alarm, now)), '~w')
-append(plan.fields, '~alarm', int(alarm))
-else
-plan.gone = { '~alarm' }
-end
 commit(plan)
+redis.pcall('HSET', at.tasks, '~alarm', int(alarm))
+else
+redis.call('HDEL', at.tasks, '~alarm')
+end
+return back, ended, alarm and alarm <= now and back + ended + #over > 0
 end
 local TIMERS = 10
 local function ring(at, timers, now)
@@ -3723,6 +4436,6 @@ local promoted = promote(at, now, most)
 more = more or reclaimed + rejected == most or promoted == most
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "87682def57c57e21781a223c9b8ac2170bbf081b",
-  keyLockingSha1: "a68584c6ea57deda12dcd4992e0bc69502dab53d",
+  sha1: "f409a44d4b5b5f065d8a0ec5db5bdd34acdb69ef",
+  keyLockingSha1: "3326434687e2d0fed598c0dfc13dd0c4007e5140",
 };

@@ -28,6 +28,15 @@ function notesOf(transport: Transport): Map<string, Note> {
   return own;
 }
 
+function nameOf(transport: Transport, keys: Pick<Keys, "tasks">): string {
+  return `${transport.database} ${keys.tasks}`;
+}
+
+/** Makes this instance note the queue again at its next enqueue: it has left the registry. */
+export function forgetNote(transport: Transport, keys: Pick<Keys, "tasks">): void {
+  notesOf(transport).delete(nameOf(transport, keys));
+}
+
 /** Notes queues in the registry. */
 export function registerCall(
   keys: Pick<Keys, "queues">,
@@ -54,7 +63,7 @@ export function registration(
   testNow: string,
 ): { commands: readonly Command[]; look: boolean; done: (look: boolean | undefined) => void } {
   const notes = notesOf(transport);
-  const name = `${transport.database} ${keys.tasks}`;
+  const name = nameOf(transport, keys);
   const now = Date.now();
   const last = notes.get(name);
   const since = now - (last?.at ?? Number.NEGATIVE_INFINITY);

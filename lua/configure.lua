@@ -1,0 +1,86 @@
+-- configure: sets or unsets settings of a queue or a group; held -> fair where a limit is loosened. (I3)
+local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
+local held = KEYS[2] -- zset  id -> place behind its group's limit
+local delayed = KEYS[3] -- zset  id -> due (ms)
+local tasks = KEYS[4] -- hash  records and control fields
+local calls = KEYS[5] -- string  the last calls of operators
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local token = ARGV[2] -- the caller's token, one a call
+local group = ARGV[3] -- whose settings; empty: the queue's
+local changes = ARGV -- then for each: letter, value (empty: unset)
+-- Returns {'ok', settings as they now are ('' for none)} | {'newer_schema'}
+
+local at = { fair = fair, held = held, delayed = delayed, tasks = tasks }
+local plan = new_plan(at, clock(test_now))
+local field = group == '' and '~set' or '~s:' .. group
+local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
+if group ~= '' then
+  open_groups(plan, { { G = group } })
+end
+if newer(found[1]) or newer(plan.was['~g:' .. group]) then
+  return { 'newer_schema' }
+end
+local done, notes = noted(calls, token)
+if done or #changes == 3 then
+  return { 'ok', found[1] or '' }
+end
+
+local was, settings = parse_settings(found[1]), parse_settings(found[1])
+for i = 4, #changes, 2 do
+  settings[changes[i]] = changes[i + 1] ~= '' and changes[i + 1] or nil
+end
+
+local function recounted(used)
+  return was.r and settings.r and recount(used, was.r, settings.r, plan.now) or ''
+end
+
+-- What was dequeued of late counts on under a new rate; statistics that are no longer kept go.
+local function follow_queue()
+  local used = recounted(found[3] or '')
+  if used ~= '' then
+    append(plan.fields, '~rate', used)
+  elseif found[3] then
+    append(plan.gone, '~rate')
+  end
+  if was.s and not settings.s then
+    append(plan.gone, '~stats')
+    for i = 0, 59 do
+      append(plan.gone, '~m' .. int(i))
+    end
+  end
+end
+
+-- A limit needs the group's number, with which `held` is sorted; so does what is still held without one.
+local function follow_group()
+  local state = plan.groups[group]
+  local used = recounted(state.u)
+  state.settings = settings
+  if state.h > 0 or state.u ~= used then
+    group_of(plan, { G = group }).u = used
+    release(plan)
+  end
+  if not (settings.m or settings.r) and state.h == 0 then
+    settings.n = nil
+  elseif not settings.n then
+    settings.n = int(tonumber(found[2] or 0) + 1)
+    append(plan.fields, '~groups', settings.n)
+  end
+end
+
+if group == '' then
+  follow_queue()
+else
+  follow_group()
+end
+local text = format_settings(settings)
+if text ~= '' then
+  append(plan.fields, field, text)
+elseif found[1] then
+  append(plan.gone, field)
+end
+local failed = commit(plan)
+if failed then
+  return failed
+end
+note_call(calls, notes, token, 0)
+return { 'ok', text }

@@ -1,0 +1,34 @@
+-- drop: deletes a queue with all that belongs to it; refused while tasks are working, unless forced. (I3)
+local pending = KEYS[1] -- list  ids; in at the left, out at the right
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local held = KEYS[3] -- zset  id -> place behind its group's limit
+local working = KEYS[4] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[5] -- zset  id -> due (ms)
+local tasks = KEYS[6] -- hash  records and control fields
+local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[9] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[10] -- zset  worker, lease number and id, by name
+local calls = KEYS[11] -- string  the last calls of operators: it stays, until its time is over
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local token = ARGV[2] -- the caller's token, one a call
+local force = ARGV[3] -- '1' to delete even where tasks are working
+-- Returns {'ok', 0} | {'working', how many} | {'newer_schema'}
+
+local count, notes = noted(calls, token)
+if not count then
+  local plan = new_plan({ tasks = tasks }, clock(test_now))
+  if heed(plan, redis.call('HGET', tasks, '~set')) then
+    return { 'newer_schema' }
+  end
+  count = force == '1' and 0 or redis.call('ZCARD', working)
+  if count == 0 then
+    redis.call('UNLINK', pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+    if plan.settings.e then
+      tell(plan, 'deleted', '*')
+      publish(plan)
+    end
+  end
+  note_call(calls, notes, token, count)
+end
+return { count > 0 and 'working' or 'ok', count }

@@ -1,0 +1,52 @@
+/** The scripts that operate a queue, as `scripts.ts` binds the others. */
+import { okay, ReplyReader, type Binding } from "./binding.ts";
+import { parts } from "./keys.ts";
+import * as lua from "./lua.gen.ts";
+import { readLetters } from "./settings.ts";
+import type { Reply } from "./transport.ts";
+
+export const configureScript = {
+  script: lua.configure,
+  keys: ["fair", "held", "delayed", "tasks", "calls"],
+  args: ["testNow", "token", "group"],
+  each: ["letter", "value"],
+  decode: (reply: Reply) => readLetters(okay("configure", reply).text()),
+} as const satisfies Binding;
+
+export const settingsScript = {
+  script: lua.settings,
+  keys: ["tasks"],
+  args: ["group"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("settings", reply);
+    return {
+      letters: readLetters(reader.text()),
+      numbers: { ready: reader.integer(), working: reader.integer(), held: reader.integer() },
+    };
+  },
+} as const satisfies Binding;
+
+export const statisticsScript = {
+  script: lua.statistics,
+  keys: ["tasks"],
+  args: ["testNow"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("statistics", reply);
+    return { now: reader.integer(), on: reader.integer() === 1, records: reader.rest((item) => item.text()) };
+  },
+} as const satisfies Binding;
+
+export const dropScript = {
+  script: lua.drop,
+  keys: [...parts, "calls"],
+  args: ["testNow", "token", "force"],
+  each: [],
+  /** How many working tasks stand in the way; 0 where the queue is gone. */
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("drop", reply);
+    reader.status("ok", "working");
+    return reader.integer();
+  },
+} as const satisfies Binding;

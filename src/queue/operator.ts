@@ -1,0 +1,156 @@
+import { callOf } from "./binding.ts";
+import { derivedName, newToken } from "./identity.ts";
+import { recordName } from "./names.ts";
+import { configureScript, dropScript, settingsScript, statisticsScript } from "./operator-scripts.ts";
+import { lastReply, replyAt } from "./outcome.ts";
+import { forgetNote, registration } from "./registry.ts";
+import { forgetScript } from "./scripts.ts";
+import {
+  groupChanges,
+  queueChanges,
+  readGroupSettings,
+  readQueueSettings,
+  type Change,
+  type GroupChanges,
+  type GroupSettings,
+  type QueueChanges,
+  type QueueSettings,
+} from "./settings.ts";
+import { readStatistics, type QueueStatistics } from "./statistics.ts";
+import { TaskOperator } from "./task-operator.ts";
+import type { RequestOptions } from "./types.ts";
+
+/** A group: its settings, and how many of its tasks may be dequeued, are worked on, and wait for its limits. */
+export interface GroupInfo extends GroupSettings {
+  readonly queue: string;
+  readonly group: string;
+  readonly ready: number;
+  readonly working: number;
+  readonly held: number;
+}
+
+/** `still_working`: so many tasks are working, and nothing was deleted. */
+export type QueueDeleted =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly code: "still_working"; readonly working: number };
+
+/** Operates a queue. Settings stand in Redis, so every instance heeds them at its next request. */
+export class Operator extends TaskOperator {
+  /**
+   * Makes every dequeue give nothing until {@link resume}. Holders settle as before, and all else goes on.
+   * @throws {SluiceError}
+   */
+  async pause(options: RequestOptions = {}): Promise<QueueSettings> {
+    return this.#setQueue([{ letter: "p", value: "1" }], options);
+  }
+
+  /** @throws {SluiceError} */
+  async resume(options: RequestOptions = {}): Promise<QueueSettings> {
+    return this.#setQueue([{ letter: "p", value: "" }], options);
+  }
+
+  /**
+   * Changes settings of the queue; null unsets one, and an absent one stays as it is. Limits hold from the next
+   * dequeue on; a limit below what is working waits until enough have ended. Other instances' producers heed
+   * `maxPending`, `events` and `statistics` within a minute.
+   * @returns the settings as they now are
+   * @throws {SluiceError} `invalid_argument`, with nothing changed
+   */
+  async configure(changes: QueueChanges, options: RequestOptions = {}): Promise<QueueSettings> {
+    return this.#setQueue(queueChanges(changes), options);
+  }
+
+  /**
+   * Changes settings of a group; null unsets one, and an absent one stays as it is. What a limit held back goes on
+   * where it is loosened: a hundred tasks at once, the rest with the next dequeues or sweeps.
+   * @param name of the group, named like an id
+   * @returns the settings as they now are
+   * @throws {SluiceError} `invalid_argument`, with nothing changed
+   */
+  async configureGroup(
+    name: string,
+    changes: GroupChanges,
+    options: RequestOptions = {},
+  ): Promise<GroupSettings> {
+    const call = await this.#configureCall(recordName(name, "group"), groupChanges(changes), options);
+    return readGroupSettings(configureScript.decode(lastReply(await this.transport.send([call], options))));
+  }
+
+  /** @throws {SluiceError} */
+  async settings(options: RequestOptions = {}): Promise<QueueSettings> {
+    return readQueueSettings((await this.run(settingsScript, { group: "" }, [], options)).letters);
+  }
+
+  /**
+   * The settings of a group, and how many tasks it has where.
+   * @throws {SluiceError}
+   */
+  async groupSettings(name: string, options: RequestOptions = {}): Promise<GroupInfo> {
+    const { letters, numbers } = await this.run(
+      settingsScript,
+      { group: recordName(name, "group") },
+      [],
+      options,
+    );
+    return { queue: this.name, group: name, ...readGroupSettings(letters), ...numbers };
+  }
+
+  /**
+   * What happened in the last hour, by the minute, and what to scale by.
+   * @throws {SluiceError}
+   */
+  async statistics(options: RequestOptions = {}): Promise<QueueStatistics> {
+    const found = await this.run(statisticsScript, { testNow: this.testNow() }, [], options);
+    return readStatistics(this.name, found);
+  }
+
+  /**
+   * Deletes the queue: tasks, dead letters, results, settings, and its place among the registered queues. Refused
+   * while tasks are working; with `force` their holders are told `lease_lost`. An enqueue begins the queue anew;
+   * other producers' instances may take a minute to register it again.
+   * @param options.force deletes even where tasks are working. @default false
+   * @throws {SluiceError}
+   */
+  async deleteQueue(
+    options: RequestOptions & { readonly force?: boolean | undefined } = {},
+  ): Promise<QueueDeleted> {
+    const force = options.force === true;
+    const args = {
+      testNow: this.testNow(),
+      token: await this.#token("delete", options),
+      force: force ? "1" : "",
+    };
+    const drop = callOf(dropScript, this.keys, args);
+    const forget = callOf(forgetScript, this.keys, { testNow: this.testNow(), idle: "0" }, [
+      { queue: this.name },
+    ]);
+    // Where it may be refused, the queue must stay registered until it is known to be gone.
+    const outcomes = await this.transport.send(force ? [drop, forget] : [drop], options);
+    const working = dropScript.decode(replyAt(outcomes, 0));
+    if (working > 0) return { ok: false, code: "still_working", working };
+    if (!force) outcomes.push(...(await this.transport.send([forget], options)));
+    forgetScript.decode(replyAt(outcomes, 1));
+    forgetNote(this.transport, this.keys);
+    return { ok: true };
+  }
+
+  async #setQueue(changes: readonly Change[], options: RequestOptions): Promise<QueueSettings> {
+    // A queue that is set before its first task is listed, and this instance's producers heed it at once.
+    const note = registration(this.transport, this.keys, this.name, this.testNow());
+    const call = await this.#configureCall("", changes, options);
+    const outcomes = await this.transport.send([...note.commands, call], options);
+    const letters = configureScript.decode(lastReply(outcomes));
+    const look = ["b", "e", "s"].some((letter) => letters.has(letter));
+    if (outcomes[0] && "reply" in outcomes[0]) note.done(look);
+    return readQueueSettings(letters);
+  }
+
+  async #configureCall(group: string, changes: readonly Change[], options: RequestOptions) {
+    const args = { testNow: this.testNow(), token: await this.#token("configure", options), group };
+    return callOf(configureScript, this.keys, args, changes);
+  }
+
+  async #token(operation: string, { idempotencyKey: key }: RequestOptions): Promise<string> {
+    return key === undefined ? newToken() : derivedName(operation, this.name, key);
+  }
+}
