@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { createClient } from "@redis/client";
-import { Queue, type QueueOptions } from "../../src/index.ts";
+import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { queueKeys } from "../../src/queue/keys.ts";
 import { callOf } from "../../src/queue/binding.ts";
 import { sweepScript } from "../../src/queue/scripts.ts";
@@ -17,6 +17,7 @@ export interface Rig {
   /** The scripts' time, epoch ms. */
   now: number;
   queue<T = unknown>(options?: Partial<QueueOptions>): Queue<T>;
+  operator(): Operator;
   /** One call of the sweep script for that queue: its raw reply. */
   sweepOnce(limit?: number): Promise<unknown>;
   /** A raw Redis command, past the product's own code. */
@@ -39,6 +40,7 @@ export function useRig(setup: { args?: readonly string[]; sound?: boolean } = {}
 
   rig.queue = (options = {}) =>
     new Queue(QUEUE, { transport: rig.transport, now: () => rig.now, ...options });
+  rig.operator = () => new Operator(QUEUE, { transport: rig.transport, now: () => rig.now });
   rig.sweepOnce = async (limit = 1_000) => {
     const args = { testNow: String(rig.now), limit: String(limit) };
     const [outcome] = await rig.transport.send([callOf(sweepScript, queueKeys(QUEUE), args)]);
