@@ -24,7 +24,7 @@ local function stray(batch, entry, place)
     entry.changed = true
     return true
   end
-  if task.s ~= '' or not string.find(entry.fixed or '', '^1;%d+[^\n]*\n') then
+  if task.s ~= '' or not sound(entry.fixed) then
     batch.broken = batch.broken + 1
     return true
   end

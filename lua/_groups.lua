@@ -196,21 +196,30 @@ local function set_timer(plan, group)
   end
 end
 
--- Takes a waiting task out of its group's account: it refunds what the task would have cost. Returns where
--- it stands, and with which score.
-local function take_out(plan, id, task)
-  local at, group = plan.at, group_of(plan, task)
-  local score = redis.call('ZSCORE', at.fair, id)
-  if score then
+-- Takes a waiting task out of its group's account: it refunds what the task would have cost.
+-- place: the key of the zset in which it stands.
+local function refund(plan, task, place)
+  local group = group_of(plan, task)
+  if place == plan.at.fair then
     local share = ready(group, tonumber(task.P or 0), -1)
     share.last = math.max(0, share.last - cost_of(group))
-    return at.fair, score
-  end
-  score = redis.call('ZSCORE', at.held, id)
-  if score then
+  else
     group.h, plan.times.h = group.h - 1, plan.times.h - 1
   end
-  return at.held, score
+end
+
+-- As `refund`, wherever the task waits. Returns where that is, and with which score.
+local function take_out(plan, id, task)
+  local at, place = plan.at, plan.at.fair
+  local score = redis.call('ZSCORE', place, id)
+  if not score then
+    place = at.held
+    score = redis.call('ZSCORE', place, id)
+  end
+  if score then
+    refund(plan, task, place)
+  end
+  return place, score
 end
 
 -- How many tasks one call takes where groups are in use: no command then has more than SLICE arguments.

@@ -10,7 +10,7 @@ local DEFAULT_DEAD_TTL = 604800000
 -- How many of its last transitions a record keeps.
 local HISTORY = 16
 
--- A fixed record without its payload.
+-- A fixed record without its headers and payload.
 local function first_line(record)
   return string.match(record, '^[^\n]*\n?')
 end
@@ -50,6 +50,17 @@ end
 local function parse_fixed(fixed)
   local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\n]*)')
   return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+
+-- True for a fixed record that has a payload.
+local function sound(fixed)
+  return string.find(fixed or '', '^1;%d+[^\n]*\n') ~= nil
+end
+
+-- A fixed record as far as its headers go.
+local function without_payload(fixed)
+  local line = first_line(fixed)
+  return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).h) or 0))
 end
 
 -- Nine fields in fixed places, for they change most, then letters.

@@ -17,10 +17,7 @@ if not fixed or task.s == 'g' or task.s == 'x' then
   return { 'not_found' }
 end
 
-local head_line = first_line(fixed)
-local headers = tonumber(parse_fixed(head_line).h or 0)
-fixed = head_line .. string.sub(fixed, #head_line + 1, #head_line + headers)
-
+fixed = without_payload(fixed)
 if task.s == 'c' then
   return { 'ok', 'completed', 0, fixed, record }
 elseif task.s == 'r' then
