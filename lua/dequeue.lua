@@ -27,6 +27,7 @@ local slot = slot_of(token, max)
 local plan, line, batch = new_plan(at), new_line(at), new_batch(max, tonumber(max_bytes))
 -- The last lease number; dequeues of late, where a rate is set; when to look after workers.
 local counter, used, alarm
+local tried = false -- to take back expired leases that fill a limit
 
 -- Read once, and only where something is there.
 local function time()
@@ -34,23 +35,46 @@ local function time()
   return plan.now
 end
 
--- What the control fields say of this call. Returns the reply where that settles it.
+-- So that, after a copy that was given nothing, a first copy that arrives late leases nothing. Redis at its
+-- limit refuses this one write; such a copy then costs a lease that nobody holds.
+local function spend_token()
+  if resend == '1' then
+    redis.pcall('HSET', tasks, slot, token)
+  end
+end
+
+-- What the control fields say of this call. Returns the reply where that settles it; true where a limit does.
 local function heed_control(found)
   counter = tonumber(found[1] or 0) or error('~lease is not a number')
+  used, alarm = found[6] or '', found[7]
   if found[2] and string.match(found[2], '^%S+') == token then
     return lease_again(at, time(), token, string.sub(found[2], #token + 1))
   elseif heed(plan, found[3], found[4]) then
     return { 'newer_schema' }
   elseif plan.settings.p then
+    spend_token()
     return { 'paused' }
   end
-  used, alarm = found[6] or '', found[7]
   if plan.settings.m or plan.settings.r then
     local again
     local leased = plan.settings.m and redis.call('ZCARD', working)
     batch.most, again = allowed(plan.settings, max, leased, used, time())
-    return batch.most < 1 and { 'ok', again } or nil
+    if batch.most < 1 then
+      return { 'ok', again }, true
+    end
   end
+end
+
+-- Takes back expired leases that fill the queue's limit: all would wait for the next sweep. Once a call; true
+-- where it has.
+local function make_room()
+  local deadline = plan.settings.m and not tried and head(working)
+  tried = true
+  if not deadline or deadline > plan.now then
+    return false
+  end
+  local back, ended = reclaim(at, plan.now, math.max(max, 32))
+  return back + ended > 0
 end
 
 -- Fills the batch. Returns the reply where that is settled already.
@@ -59,9 +83,14 @@ local function choose()
   -- In slices, so that large payloads cannot fill the script's memory.
   local first, last = 1, math.min(32, #line)
   local found = look_at(line, slot, first, last)
-  local reply = heed_control(found)
+  local reply, full = heed_control(found)
   if reply then
     put_back(line, 1)
+    if full and make_room() then
+      return choose()
+    elseif full then
+      spend_token()
+    end
     return reply
   end
   line.busy = plan.news
@@ -95,6 +124,12 @@ if not fine then
   put_back(line, 1)
   return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. answer)
 elseif answer then
+  -- One who gets nothing lives all the same.
+  if worker ~= '' and answer[1] ~= 'newer_schema' then
+    time()
+    note_worker(plan, worker, info, alarm)
+    return commit(plan) or answer
+  end
   return answer
 end
 
@@ -137,10 +172,8 @@ if failed then
   return failed
 end
 write_strays(batch, tasks)
-if #batch == 0 and resend == '1' then
-  -- So that a first copy that arrives late leases nothing. Redis at its limit refuses this one write;
-  -- such a copy then costs a lease that nobody holds.
-  redis.pcall('HSET', tasks, slot, token)
+if #batch == 0 then
+  spend_token()
 end
 
 local reply = { 'ok', line.drained and line.next_due or plan.now }
