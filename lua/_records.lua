@@ -117,9 +117,12 @@ end
 local function turn(task, letter, now)
   add(task, 'v', 1)
   local since = math.max(0, now - (tonumber(task.e) or now))
-  local history = (task.h or '') .. letter .. int(since)
-  local _, length = string.gsub(history, '%a', '')
-  task.h = length > HISTORY and string.match(history, '^%a%d*(.*)$') or history
+  task.h = (task.h or '') .. letter .. int(since)
+  -- No version, no transition: most tasks never have so many.
+  if tonumber(task.v) > HISTORY + 1 then
+    local _, length = string.gsub(task.h, '%a', '')
+    task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+  end
 end
 
 -- The record of an id of which nothing is left but that it is known, and its ghosts in the list, if any.
