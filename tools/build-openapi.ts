@@ -105,7 +105,7 @@ function problemsOf({ scopes, body, method, problems: own = [] }: OperationText)
     ];
     for (const code of [...always, ...ofRedis]) codes.add(code);
   }
-  if (body || method === "post") {
+  if (body || method === "post" || method === "patch") {
     codes.add("invalid_json").add("payload_too_large").add("unsupported_media_type");
   }
   // In the order of the table.
@@ -165,7 +165,7 @@ function operationOf(text: OperationText): Operation {
   const parameters = [
     ...inPath,
     ...inQuery,
-    ...(method === "post" ? [ref("parameters", "Idempotency-Key")] : []),
+    ...(method === "get" ? [] : [ref("parameters", "Idempotency-Key")]),
   ];
   const wanted = scopes.filter((scope) => scope !== "cron");
   return {

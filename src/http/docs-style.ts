@@ -21,8 +21,8 @@ details { border: 1px solid var(--line); border-radius: 6px; margin: .6rem 0; pa
 details > summary { cursor: pointer; padding: .6rem 0; margin: 0 -.2rem }
 details[open] { padding-bottom: 1rem }
 .route > summary { font-weight: 600 }
-.method { display: inline-block; min-width: 3.5em; font: 700 .86em ui-monospace, monospace }
-.get { color: var(--get) } .post { color: var(--post) }
+.method { display: inline-block; min-width: 4.2em; font: 700 .86em ui-monospace, monospace }
+.get { color: var(--get) } .post, .patch, .delete { color: var(--post) }
 .form { margin-top: 1rem; font-weight: 600 }
 .soft { color: var(--soft); font-weight: 400 }
 .wide { overflow-x: auto }

@@ -185,12 +185,12 @@ function shape(schema: JsonSchema): string {
   return table(["field", "type", "meaning"], fieldRows(schema, ""));
 }
 
-/** What tells an alternative from the others: the fields that are always there and always the same. */
+/** What tells an alternative from the others: the fields that are always there and always the same, if any. */
 function variant({ properties = {}, required = [] }: JsonSchema): string {
   const told = Object.entries(properties)
     .filter(([name, field]) => field.const !== undefined && required.includes(name))
     .map(([name, field]) => `<code>${escape(`${name}: ${JSON.stringify(field.const)}`)}</code>`);
-  return `With ${told.join(", ")}`;
+  return told.length > 0 ? `With ${told.join(", ")}` : "";
 }
 
 function fieldRows(schema: JsonSchema, before: string): string[][] {
@@ -204,7 +204,8 @@ function fieldRows(schema: JsonSchema, before: string): string[][] {
     const prefix = field.items ? `${path}[].` : `${path}.`;
     const below = (forms ?? [inner]).flatMap((one) => {
       const rows = fieldRows(one, prefix);
-      return forms && rows.length > 0 ? [[variant(one), "", ""], ...rows] : rows;
+      const told = forms && rows.length > 0 ? variant(one) : "";
+      return told === "" ? rows : [[told, "", ""], ...rows];
     });
     return [row, ...below];
   });

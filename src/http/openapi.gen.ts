@@ -877,6 +877,682 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unreachable"
           }
         }
+      },
+      "delete": {
+        "operationId": "deleteQueue",
+        "tags": [
+          "queues"
+        ],
+        "summary": "Delete a queue with all that belongs to it",
+        "description": "Tasks, results, dead letters, settings and its place in the list. Refused while tasks are being worked on, unless `force=true`. Deleting what is not there is no fault, and an enqueue begins the queue anew. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "name": "force",
+            "in": "query",
+            "required": false,
+            "description": "True deletes even where tasks are being worked on; their holders are told `lease_lost`.",
+            "schema": {
+              "type": "boolean"
+            }
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is gone.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/QueueDeleted"
+                },
+                "examples": {
+                  "gone": {
+                    "summary": "gone",
+                    "value": {
+                      "queue": "emails",
+                      "deleted": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "409": {
+            "$ref": "#/components/responses/still_working"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/pause": {
+      "post": {
+        "operationId": "pauseQueue",
+        "tags": [
+          "queues"
+        ],
+        "summary": "Pause a queue",
+        "description": "From now on every pull gives nothing and says `paused`, until the queue is resumed. Tasks that are being worked on are settled as before, and enqueueing goes on. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The settings as they now are.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/QueueSettings"
+                },
+                "examples": {
+                  "paused": {
+                    "summary": "paused",
+                    "value": {
+                      "paused": true,
+                      "maxWorking": null,
+                      "rate": null,
+                      "maxPending": 10000,
+                      "events": false,
+                      "statistics": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/resume": {
+      "post": {
+        "operationId": "resumeQueue",
+        "tags": [
+          "queues"
+        ],
+        "summary": "Resume a paused queue",
+        "description": "Pulls give tasks again, at once. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The settings as they now are.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/QueueSettings"
+                },
+                "examples": {
+                  "running": {
+                    "summary": "running",
+                    "value": {
+                      "paused": false,
+                      "maxWorking": null,
+                      "rate": null,
+                      "maxPending": 10000,
+                      "events": false,
+                      "statistics": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/settings": {
+      "get": {
+        "operationId": "getSettings",
+        "tags": [
+          "queues"
+        ],
+        "summary": "Settings of a queue",
+        "description": "They stand in Redis, so everything that works on the queue heeds them. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The settings.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/QueueSettings"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "paused": false,
+                      "maxWorking": null,
+                      "rate": null,
+                      "maxPending": 10000,
+                      "events": false,
+                      "statistics": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      },
+      "patch": {
+        "operationId": "configureQueue",
+        "tags": [
+          "queues"
+        ],
+        "summary": "Change settings of a queue",
+        "description": "What the body does not name stays as it is; null unsets. Limits hold from the next pull on. Producers heed `maxPending`, `events` and `statistics` within a minute. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/QueueChanges"
+              },
+              "examples": {
+                "limits": {
+                  "summary": "limits",
+                  "value": {
+                    "maxWorking": 50,
+                    "rate": {
+                      "max": 100,
+                      "per": "1m"
+                    },
+                    "maxPending": 10000
+                  }
+                },
+                "no-limit-any-more": {
+                  "summary": "no limit any more",
+                  "value": {
+                    "maxWorking": null,
+                    "rate": null
+                  }
+                },
+                "counts-and-events": {
+                  "summary": "counts and events",
+                  "value": {
+                    "statistics": true,
+                    "events": true
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The settings as they now are.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/QueueSettings"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "paused": false,
+                      "maxWorking": 50,
+                      "rate": {
+                        "max": 100,
+                        "per": 60000
+                      },
+                      "maxPending": 10000,
+                      "events": false,
+                      "statistics": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/groups/{group}": {
+      "get": {
+        "operationId": "getGroup",
+        "tags": [
+          "queues"
+        ],
+        "summary": "Settings and counts of a group",
+        "description": "A group that nobody has set or used has weight 1, no limits, and no tasks. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/group"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The group.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Group"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "queue": "emails",
+                      "group": "tenant-7",
+                      "weight": 2,
+                      "maxWorking": null,
+                      "rate": null,
+                      "ready": 40,
+                      "working": 5,
+                      "held": 0
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      },
+      "patch": {
+        "operationId": "configureGroup",
+        "tags": [
+          "queues"
+        ],
+        "summary": "Change settings of a group",
+        "description": "What the body does not name stays as it is; null unsets. A group at its limit does not hold up the others. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/group"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/GroupChanges"
+              },
+              "examples": {
+                "a-double-share": {
+                  "summary": "a double share",
+                  "value": {
+                    "weight": 2
+                  }
+                },
+                "a-limit": {
+                  "summary": "a limit",
+                  "value": {
+                    "rate": {
+                      "max": 10,
+                      "per": "1s"
+                    }
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "The settings as they now are.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GroupSettings"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "weight": 2,
+                      "maxWorking": null,
+                      "rate": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/statistics": {
+      "get": {
+        "operationId": "getStatistics",
+        "tags": [
+          "queues"
+        ],
+        "summary": "What happened in the last hour",
+        "description": "How many tasks each event befell, by the minute, where the queue's setting `statistics` is on; and the mean of late, to scale by. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The counts.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Statistics"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "queue": "emails",
+                      "on": true,
+                      "minutes": [
+                        {
+                          "startsAt": 1792800000000,
+                          "enqueued": 30,
+                          "dequeued": 28,
+                          "completed": 27,
+                          "requeued": 1,
+                          "rejected": 0,
+                          "cancelled": 0,
+                          "reclaimed": 0,
+                          "deleted": 0
+                        }
+                      ],
+                      "perMinute": {
+                        "enqueued": 29.4,
+                        "dequeued": 28.2,
+                        "completed": 27.8,
+                        "requeued": 0.4,
+                        "rejected": 0,
+                        "cancelled": 0,
+                        "reclaimed": 0,
+                        "deleted": 0
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
       }
     },
     "/v1/sweep": {
@@ -1430,6 +2106,150 @@ export const openapi: OpenApiDocument = {
           }
         },
         "additionalProperties": false
+      },
+      "QueueChanges": {
+        "type": "object",
+        "properties": {
+          "maxWorking": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 1000000
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "At most so many tasks are worked on at once."
+          },
+          "rate": {
+            "anyOf": [
+              {
+                "type": "object",
+                "properties": {
+                  "max": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 1000000,
+                    "description": "So many pulled tasks."
+                  },
+                  "per": {
+                    "$ref": "#/components/schemas/Duration",
+                    "description": "In any period of that length; at least 1 ms."
+                  }
+                },
+                "required": [
+                  "max",
+                  "per"
+                ],
+                "additionalProperties": false
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "At most so many tasks are pulled in any period of that length."
+          },
+          "maxPending": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 100000000
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "An enqueue that would make more tasks pending is refused with `queue_full`. Delayed tasks do not count until they are due, and what is requeued or redriven is never refused."
+          },
+          "events": {
+            "anyOf": [
+              {
+                "type": "boolean"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Whether what happens to tasks is published."
+          },
+          "statistics": {
+            "anyOf": [
+              {
+                "type": "boolean"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Whether what happens to tasks is counted, by the minute, for an hour."
+          }
+        },
+        "additionalProperties": false,
+        "description": "What is absent stays as it is; null unsets."
+      },
+      "GroupChanges": {
+        "type": "object",
+        "properties": {
+          "weight": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 100
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Its share of the queue beside those of other groups. Unset: 1."
+          },
+          "maxWorking": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 1000000
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "At most so many tasks are worked on at once."
+          },
+          "rate": {
+            "anyOf": [
+              {
+                "type": "object",
+                "properties": {
+                  "max": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 1000000,
+                    "description": "So many pulled tasks."
+                  },
+                  "per": {
+                    "$ref": "#/components/schemas/Duration",
+                    "description": "In any period of that length; at least 1 ms."
+                  }
+                },
+                "required": [
+                  "max",
+                  "per"
+                ],
+                "additionalProperties": false
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "At most so many tasks are pulled in any period of that length."
+          }
+        },
+        "additionalProperties": false,
+        "description": "What is absent stays as it is; null unsets."
       },
       "Sweep": {
         "type": "object",
@@ -2019,6 +2839,349 @@ export const openapi: OpenApiDocument = {
           "paused"
         ]
       },
+      "QueueDeleted": {
+        "type": "object",
+        "properties": {
+          "queue": {
+            "type": "string"
+          },
+          "deleted": {
+            "const": true
+          }
+        },
+        "required": [
+          "queue",
+          "deleted"
+        ]
+      },
+      "QueueSettings": {
+        "type": "object",
+        "properties": {
+          "paused": {
+            "type": "boolean"
+          },
+          "maxWorking": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Most tasks that are worked on at once; null: no limit."
+          },
+          "rate": {
+            "anyOf": [
+              {
+                "type": "object",
+                "properties": {
+                  "max": {
+                    "type": "integer",
+                    "minimum": 0
+                  },
+                  "per": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "Milliseconds."
+                  }
+                },
+                "required": [
+                  "max",
+                  "per"
+                ]
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Most tasks that are pulled in any such period; null: no limit."
+          },
+          "maxPending": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Most tasks that are pending before an enqueue is refused; null: no limit."
+          },
+          "events": {
+            "type": "boolean",
+            "description": "Whether what happens to tasks is published."
+          },
+          "statistics": {
+            "type": "boolean",
+            "description": "Whether what happens to tasks is counted."
+          }
+        },
+        "required": [
+          "paused",
+          "maxWorking",
+          "rate",
+          "maxPending",
+          "events",
+          "statistics"
+        ]
+      },
+      "GroupSettings": {
+        "type": "object",
+        "properties": {
+          "weight": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Its share of the queue beside those of other groups."
+          },
+          "maxWorking": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Most tasks that are worked on at once; null: no limit."
+          },
+          "rate": {
+            "anyOf": [
+              {
+                "type": "object",
+                "properties": {
+                  "max": {
+                    "type": "integer",
+                    "minimum": 0
+                  },
+                  "per": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "Milliseconds."
+                  }
+                },
+                "required": [
+                  "max",
+                  "per"
+                ]
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Most tasks that are pulled in any such period; null: no limit."
+          }
+        },
+        "required": [
+          "weight",
+          "maxWorking",
+          "rate"
+        ]
+      },
+      "Group": {
+        "type": "object",
+        "properties": {
+          "queue": {
+            "type": "string"
+          },
+          "group": {
+            "$ref": "#/components/schemas/Name"
+          },
+          "weight": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Its share of the queue beside those of other groups."
+          },
+          "maxWorking": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Most tasks that are worked on at once; null: no limit."
+          },
+          "rate": {
+            "anyOf": [
+              {
+                "type": "object",
+                "properties": {
+                  "max": {
+                    "type": "integer",
+                    "minimum": 0
+                  },
+                  "per": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "Milliseconds."
+                  }
+                },
+                "required": [
+                  "max",
+                  "per"
+                ]
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Most tasks that are pulled in any such period; null: no limit."
+          },
+          "ready": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks that a pull may give."
+          },
+          "working": {
+            "type": "integer",
+            "minimum": 0
+          },
+          "held": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks that wait for the group's own limits."
+          }
+        },
+        "required": [
+          "queue",
+          "group",
+          "weight",
+          "maxWorking",
+          "rate",
+          "ready",
+          "working",
+          "held"
+        ]
+      },
+      "Statistics": {
+        "type": "object",
+        "properties": {
+          "queue": {
+            "type": "string"
+          },
+          "on": {
+            "type": "boolean",
+            "description": "False where the queue keeps no statistics: all counts are then 0."
+          },
+          "minutes": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "startsAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When the minute began, epoch ms."
+                },
+                "enqueued": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "dequeued": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "completed": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "requeued": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "rejected": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "cancelled": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "reclaimed": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "deleted": {
+                  "type": "integer",
+                  "minimum": 0
+                }
+              },
+              "required": [
+                "startsAt",
+                "enqueued",
+                "dequeued",
+                "completed",
+                "requeued",
+                "rejected",
+                "cancelled",
+                "reclaimed",
+                "deleted"
+              ]
+            },
+            "description": "The last 60, the oldest first; the last one is not over yet."
+          },
+          "perMinute": {
+            "type": "object",
+            "properties": {
+              "enqueued": {
+                "type": "number",
+                "minimum": 0
+              },
+              "dequeued": {
+                "type": "number",
+                "minimum": 0
+              },
+              "completed": {
+                "type": "number",
+                "minimum": 0
+              },
+              "requeued": {
+                "type": "number",
+                "minimum": 0
+              },
+              "rejected": {
+                "type": "number",
+                "minimum": 0
+              },
+              "cancelled": {
+                "type": "number",
+                "minimum": 0
+              },
+              "reclaimed": {
+                "type": "number",
+                "minimum": 0
+              },
+              "deleted": {
+                "type": "number",
+                "minimum": 0
+              }
+            },
+            "required": [
+              "enqueued",
+              "dequeued",
+              "completed",
+              "requeued",
+              "rejected",
+              "cancelled",
+              "reclaimed",
+              "deleted"
+            ],
+            "description": "Tasks a minute, the mean of the last five minutes that are over."
+          }
+        },
+        "required": [
+          "queue",
+          "on",
+          "minutes",
+          "perMinute"
+        ]
+      },
       "Swept": {
         "type": "object",
         "properties": {
@@ -2216,6 +3379,16 @@ export const openapi: OpenApiDocument = {
           "detail": "A completed or rejected task cannot be cancelled."
         }
       },
+      "still_working": {
+        "summary": "Tasks are being worked on",
+        "value": {
+          "type": "/docs#still_working",
+          "title": "Tasks are being worked on",
+          "status": 409,
+          "code": "still_working",
+          "detail": "The queue was not deleted, for tasks of it are being worked on. Pause it and wait, or delete it with `force=true`."
+        }
+      },
       "lease_lost": {
         "summary": "Another lease",
         "value": {
@@ -2368,6 +3541,16 @@ export const openapi: OpenApiDocument = {
           "$ref": "#/components/schemas/TaskId"
         },
         "example": "welcome-17"
+      },
+      "group": {
+        "name": "group",
+        "in": "path",
+        "required": true,
+        "description": "Name of the group, percent-encoded.",
+        "schema": {
+          "$ref": "#/components/schemas/Name"
+        },
+        "example": "tenant-7"
       },
       "Idempotency-Key": {
         "name": "Idempotency-Key",
@@ -2611,6 +3794,21 @@ export const openapi: OpenApiDocument = {
               },
               "lease_lost": {
                 "$ref": "#/components/examples/lease_lost"
+              }
+            }
+          }
+        }
+      },
+      "still_working": {
+        "description": "`still_working`: The queue was not deleted, for tasks of it are being worked on. Pause it and wait, or delete it with `force=true`.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "still_working": {
+                "$ref": "#/components/examples/still_working"
               }
             }
           }

@@ -40,6 +40,12 @@ export const problems = {
     title: "The task has ended already",
     meaning: "A completed or rejected task cannot be cancelled.",
   },
+  still_working: {
+    status: 409,
+    title: "Tasks are being worked on",
+    meaning:
+      "The queue was not deleted, for tasks of it are being worked on. Pause it and wait, or delete it with `force=true`.",
+  },
   lease_lost: {
     status: 409,
     title: "Another lease",

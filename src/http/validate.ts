@@ -12,7 +12,7 @@ export function validate<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
 ): v.InferOutput<Schema> {
-  const parsed = v.safeParse(schema, value, { message: wording });
+  const parsed = v.safeParse(schema, value, { message: wording, abortPipeEarly: true });
   if (parsed.success) return parsed.output;
   throw invalidFields(faultsOf(parsed.issues));
 }

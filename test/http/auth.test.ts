@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
-import { matches, type TokenEntry } from "../../src/http/auth.ts";
+import { matches, type Scope, type TokenEntry } from "../../src/http/auth.ts";
 import { asker, type Caller, secrets, serve } from "./served.ts";
 
 let served: Awaited<ReturnType<typeof serve>>;
@@ -11,26 +11,24 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-const routes = {
-  enqueue: ["POST", "/tasks", { payload: 1 }],
-  pull: ["POST", "/tasks/pull", {}],
-  settle: ["POST", "/tasks/settle", { settlements: [] }],
-  cancel: ["POST", "/tasks/x/cancel", {}],
-  get: ["GET", "/tasks/x", undefined],
-  counts: ["GET", "", undefined],
-} as const;
+const routes: readonly { method: string; path: string; scope: Scope; json?: unknown }[] = [
+  { method: "POST", path: "/tasks", scope: "enqueue", json: { payload: 1 } },
+  { method: "POST", path: "/tasks/pull", scope: "consume", json: {} },
+  { method: "POST", path: "/tasks/settle", scope: "consume", json: { settlements: [] } },
+  { method: "POST", path: "/tasks/x/cancel", scope: "enqueue", json: {} },
+  { method: "GET", path: "/tasks/x", scope: "enqueue" },
+  { method: "GET", path: "", scope: "admin" },
+  { method: "DELETE", path: "", scope: "admin" },
+  { method: "POST", path: "/pause", scope: "admin" },
+  { method: "POST", path: "/resume", scope: "admin" },
+  { method: "GET", path: "/settings", scope: "admin" },
+  { method: "PATCH", path: "/settings", scope: "admin", json: {} },
+  { method: "GET", path: "/groups/g", scope: "admin" },
+  { method: "PATCH", path: "/groups/g", scope: "admin", json: {} },
+  { method: "GET", path: "/statistics", scope: "admin" },
+];
 
-const scopes = {
-  enqueue: "enqueue",
-  pull: "consume",
-  settle: "consume",
-  cancel: "enqueue",
-  get: "enqueue",
-  counts: "admin",
-} as const;
-
-describe.each(Object.entries(routes))("%s", (name, [method, path, json]) => {
-  const scope = scopes[name as keyof typeof scopes];
+describe.each(routes)("$method $path", ({ method, path, scope, json }) => {
   const on = (queue: string, as: Caller | null) =>
     served.ask(method, `/v1/queues/${queue}${path}`, { as, json });
 
@@ -163,10 +161,7 @@ describe("without any token", () => {
     expect((await app.request("/openapi.json")).status).toBe(200);
     expect((await app.request("/docs")).status).toBe(200);
     const closed: [string, string][] = [
-      ...Object.values(routes).map(([method, path]): [string, string] => [
-        method,
-        `/v1/queues/untouched${path}`,
-      ]),
+      ...routes.map(({ method, path }): [string, string] => [method, `/v1/queues/untouched${path}`]),
       ["GET", "/v1/queues"],
       ["POST", "/v1/sweep"],
       ["GET", "/v1/sweep"],

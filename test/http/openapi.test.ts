@@ -132,16 +132,18 @@ describe("the document", () => {
   it("tells what the app answers", async () => {
     const ask = served.ask;
     const path = "/v1/queues/told/tasks";
-    const enqueued = await ask("POST", path, { json: { payload: 1, id: "x" } });
+    const enqueued = await ask("POST", path, {
+      json: { payload: 1, id: "x", group: "g", priority: 1, dedup: { key: "k", window: "1h" } },
+    });
     const many = await ask("POST", path, {
       json: { tasks: [{ payload: 1, delay: "1h", headers: { a: "b" } }] },
     });
-    const pulled = await ask("POST", `${path}/pull`);
+    const pulled = await ask("POST", `${path}/pull`, { json: { worker: { name: "w", incarnation: "i" } } });
     const [{ receipt }] = pulled.body.tasks;
     const settled = await ask("POST", `${path}/settle`, {
       json: {
         settlements: [
-          { receipt, outcome: "extend" },
+          { receipt, outcome: "extend", progress: { sent: 40 } },
           { receipt: "1.1.9.abcdefgh.x", outcome: "extend" },
         ],
         pull: {},
@@ -156,6 +158,12 @@ describe("the document", () => {
       ["Cancelled", (await ask("POST", `${path}/x/cancel`)).body],
       ["Queues", (await ask("GET", "/v1/queues")).body],
       ["Queue", (await ask("GET", "/v1/queues/told")).body],
+      ["QueueSettings", (await ask("POST", "/v1/queues/told/pause")).body],
+      ["QueueSettings", (await ask("PATCH", "/v1/queues/told/settings", { json: { maxWorking: 1 } })).body],
+      ["GroupSettings", (await ask("PATCH", "/v1/queues/told/groups/g", { json: { weight: 2 } })).body],
+      ["Group", (await ask("GET", "/v1/queues/told/groups/g")).body],
+      ["Statistics", (await ask("GET", "/v1/queues/told/statistics")).body],
+      ["QueueDeleted", (await ask("DELETE", "/v1/queues/none")).body],
       ["Swept", (await ask("POST", "/v1/sweep")).body],
       ["Health", (await ask("GET", "/health")).body],
       ["Problem", (await ask("GET", "/nowhere")).body],

@@ -84,6 +84,12 @@ describe("the faults of a caller", () => {
     expectProblem(await served.ask("POST", "/v1/queues/ended/tasks/x/cancel"), "already_ended");
   });
 
+  it("still_working: a queue whose tasks are being worked on is not deleted", async () => {
+    await served.ask("POST", "/v1/queues/busy/tasks", { json: { payload: 1 } });
+    await served.ask("POST", "/v1/queues/busy/tasks/pull");
+    expectProblem(await served.ask("DELETE", "/v1/queues/busy"), "still_working");
+  });
+
   it("lease_lost: a task under another lease is not cancelled", async () => {
     await enqueue({ payload: 1, id: "leased" });
     expectProblem(

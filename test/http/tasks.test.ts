@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { servedQueue } from "./served.ts";
 
-const { ask, queue, path, tasks, enqueue, pull, settle, get, counts, receipts } = servedQueue();
+const { ask, queue, tasks, enqueue, pull, settle, get, counts, receipts } = servedQueue();
 
 describe("enqueue", () => {
   it("answers 201 with the id and where the task is, and 200 for an id that is known", async () => {
@@ -262,77 +262,5 @@ describe("a task", () => {
     const refused = await cancel(7);
     expect([refused.status, refused.body.code]).toEqual([409, "lease_lost"]);
     expect((await cancel((await get("x")).body.lease)).status).toBe(200);
-  });
-});
-
-describe("queues", () => {
-  it("are counted", async () => {
-    await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }, { payload: 3, delay: "1h" }] });
-    await pull();
-    const { status, body } = await ask("GET", path());
-    expect([status, body]).toEqual([
-      200,
-      {
-        queue: queue(),
-        pending: 1,
-        delayed: 1,
-        working: 1,
-        rejected: 0,
-        oldestAge: expect.any(Number),
-        nextDueAt: expect.any(Number),
-        broken: 0,
-        workers: 0,
-        paused: false,
-      },
-    ]);
-  });
-
-  it("that nothing was enqueued to count 0", async () => {
-    expect(await counts()).toEqual({
-      queue: queue(),
-      pending: 0,
-      delayed: 0,
-      working: 0,
-      rejected: 0,
-      oldestAge: null,
-      nextDueAt: null,
-      broken: 0,
-      workers: 0,
-      paused: false,
-    });
-  });
-
-  it("are listed", async () => {
-    await enqueue({ payload: 1 });
-    const names = new Set<string>();
-    let cursor: string | null = null;
-    do {
-      const query: string = cursor === null ? "" : `?cursor=${cursor}`;
-      const { body } = await ask("GET", `/v1/queues${query}`);
-      for (const { name } of body.queues) names.add(name);
-      cursor = body.cursor;
-    } while (cursor !== null);
-    expect(names).toContain(queue());
-  });
-
-  it("are swept: due tasks become pending, expired leases are reclaimed or end as dead letters", async () => {
-    await enqueue({
-      tasks: [
-        { id: "due", payload: 1, delay: 5 },
-        { id: "slow", payload: 2, lease: 1 },
-        { id: "last", payload: 3, lease: 1, maxAttempts: 1 },
-      ],
-    });
-    expect((await pull({ max: 2 })).body.tasks).toHaveLength(2);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    const { status, body } = await ask("POST", "/v1/sweep", { json: { budget: "5s" } });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ promoted: 1, reclaimed: 1, rejected: 1, more: false, failed: [] });
-    expect(await counts()).toMatchObject({
-      pending: 2,
-      delayed: 0,
-      working: 0,
-      rejected: 1,
-    });
   });
 });

@@ -4,6 +4,7 @@ import * as operationReplies from "../../src/http/replies/operation.ts";
 import * as queueReplies from "../../src/http/replies/queues.ts";
 import * as taskReplies from "../../src/http/replies/tasks.ts";
 import * as operation from "../../src/http/schemas/operation.ts";
+import * as queues from "../../src/http/schemas/queues.ts";
 import * as tasks from "../../src/http/schemas/tasks.ts";
 import { duration, name, taskId } from "../../src/http/schemas/values.ts";
 import { worker } from "../../src/http/schemas/workers.ts";
@@ -16,6 +17,8 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Settlement: tasks.settlement,
   Settle: tasks.settle,
   Cancel: tasks.cancel,
+  QueueChanges: queues.queueChanges,
+  GroupChanges: queues.groupChanges,
   Sweep: operation.sweep,
   Duration: duration,
   TaskId: taskId,
@@ -29,6 +32,11 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Cancelled: taskReplies.cancelled,
   Queues: queueReplies.queues,
   Queue: queueReplies.queue,
+  QueueDeleted: queueReplies.queueDeleted,
+  QueueSettings: queueReplies.queueSettings,
+  GroupSettings: queueReplies.groupSettings,
+  Group: queueReplies.group,
+  Statistics: queueReplies.statistics,
   Swept: operationReplies.swept,
   Health: operationReplies.health,
   Problem: operationReplies.problem,
@@ -64,6 +72,14 @@ export const parameters: Record<string, Parameter> = {
     description: "Id of the task, percent-encoded.",
     schema: ref("schemas", "TaskId"),
     example: "welcome-17",
+  },
+  group: {
+    name: "group",
+    in: "path",
+    required: true,
+    description: "Name of the group, percent-encoded.",
+    schema: ref("schemas", "Name"),
+    example: "tenant-7",
   },
   "Idempotency-Key": {
     name: "Idempotency-Key",

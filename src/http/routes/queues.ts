@@ -1,13 +1,21 @@
+import { Operator } from "../../queue/operator.ts";
 import { listQueues } from "../../queue/registry.ts";
-import { queuesQuery } from "../schemas/queues.ts";
-import { type App, readQuery, type Services } from "../context.ts";
+import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
+import { Problem } from "../problem.ts";
 import type * as replies from "../replies/queues.ts";
 import type { ReplyOf } from "../replies/values.ts";
+import * as schemas from "../schemas/queues.ts";
+import { fields, validate } from "../validate.ts";
 
-/** Looking at queues. */
-export function queueRoutes(app: App, { transport, prefix, allow }: Services): void {
+const nothing = fields({});
+
+/** Looking at queues, and operating them as a whole. */
+export function queueRoutes(app: App, services: Services): void {
+  const { transport, prefix, allow } = services;
+  const operator = (c: Call) => new Operator(c.var.queue.name, services);
+
   app.get("/v1/queues", allow("admin"), async (c) => {
-    const { cursor } = readQuery(c, queuesQuery);
+    const { cursor } = readQuery(c, schemas.queuesQuery);
     const page = await listQueues(transport, { prefix, cursor });
     const reply: ReplyOf<typeof replies.queues> = {
       queues: page.queues.filter(({ name }) => c.var.grants.allows("admin", name)),
@@ -21,4 +29,66 @@ export function queueRoutes(app: App, { transport, prefix, allow }: Services): v
     const reply: ReplyOf<typeof replies.queue> = await c.var.queue.counts();
     return c.json(reply);
   });
+
+  app.delete("/v1/queues/:queue", allow("admin"), async (c) => {
+    const { force } = readQuery(c, schemas.deleteQueueQuery);
+    const deleted = await operator(c).deleteQueue({ force, ...requestOptions(c) });
+    if (!deleted.ok) {
+      const detail = `${deleted.working} tasks are being worked on; \`force=true\` deletes the queue all the same.`;
+      throw new Problem(deleted.code, { detail });
+    }
+    const reply: ReplyOf<typeof replies.queueDeleted> = { queue: c.var.queue.name, deleted: true };
+    return c.json(reply);
+  });
+
+  for (const verb of ["pause", "resume"] as const) {
+    app.post(`/v1/queues/:queue/${verb}`, allow("admin"), async (c) => {
+      const options = requestOptions(c);
+      readQuery(c);
+      await readBody(c, services, nothing, "optional");
+      const reply: ReplyOf<typeof replies.queueSettings> = await operator(c)[verb](options);
+      return c.json(reply);
+    });
+  }
+
+  app.get("/v1/queues/:queue/settings", allow("admin"), async (c) => {
+    readQuery(c);
+    const reply: ReplyOf<typeof replies.queueSettings> = await operator(c).settings();
+    return c.json(reply);
+  });
+
+  app.patch("/v1/queues/:queue/settings", allow("admin"), async (c) => {
+    const options = requestOptions(c);
+    readQuery(c);
+    const changes = await readBody(c, services, schemas.queueChanges);
+    const reply: ReplyOf<typeof replies.queueSettings> = await operator(c).configure(changes, options);
+    return c.json(reply);
+  });
+
+  app.get("/v1/queues/:queue/groups/:group", allow("admin"), async (c) => {
+    readQuery(c);
+    const reply: ReplyOf<typeof replies.group> = await operator(c).groupSettings(groupOf(c));
+    return c.json(reply);
+  });
+
+  app.patch("/v1/queues/:queue/groups/:group", allow("admin"), async (c) => {
+    const options = requestOptions(c);
+    readQuery(c);
+    const group = groupOf(c);
+    const changes = await readBody(c, services, schemas.groupChanges);
+    const reply: ReplyOf<typeof replies.groupSettings> = await operator(c).configureGroup(
+      group,
+      changes,
+      options,
+    );
+    return c.json(reply);
+  });
+
+  app.get("/v1/queues/:queue/statistics", allow("admin"), async (c) => {
+    readQuery(c);
+    const reply: ReplyOf<typeof replies.statistics> = await operator(c).statistics();
+    return c.json(reply);
+  });
 }
+
+const groupOf = (c: Call) => validate(schemas.groupInPath, { group: c.req.param("group") }).group;

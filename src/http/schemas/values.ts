@@ -12,16 +12,17 @@ export const bounds = {
   idempotencyKey: 255,
 } as const;
 
-export const whole = (from: number, to: number, meaning: string) => {
-  const message = `must be a whole number from ${from} to ${to}`;
-  return v.pipe(
-    v.number(message),
-    v.integer(message),
-    v.minValue(from, message),
-    v.maxValue(to, message),
-    v.description(meaning),
-  );
+export const described = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
+  v.pipe(schema, v.description(meaning));
+
+const integerWords = (from: number, to: number) => `must be a whole number from ${from} to ${to}`;
+
+export const integer = (from: number, to: number) => {
+  const message = integerWords(from, to);
+  return v.pipe(v.number(message), v.integer(message), v.minValue(from, message), v.maxValue(to, message));
 };
+
+export const whole = (from: number, to: number, meaning: string) => described(integer(from, to), meaning);
 
 const durationWords =
   'must be a duration: whole milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"';
@@ -40,15 +41,30 @@ export const duration = v.union(
   durationWords,
 );
 
-export const described = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
-  v.pipe(schema, v.description(meaning));
-
 const idWords = "must be 1 to 128 visible ASCII characters, the first a letter or digit";
 const idForm = /^[A-Za-z0-9][!-~]{0,127}$/;
 export const taskId = v.pipe(v.string(idWords), v.regex(idForm, idWords));
 
 /** What a group, worker, incarnation or key is called: of the same form as an id. */
 export const name = v.pipe(v.string(idWords), v.regex(idForm, idWords));
+
+/** A whole number as a query has it. */
+export const wholeText = (from: number, to: number, meaning: string) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,16}$/, integerWords(from, to)),
+    v.transform(Number),
+    whole(from, to, meaning),
+  );
+
+/** True or false as a query has it. */
+export const flagText = (meaning: string) =>
+  v.pipe(
+    v.picklist(["true", "false"], "must be true or false"),
+    v.transform((text) => text === "true"),
+    v.boolean(),
+    v.description(meaning),
+  );
 
 export const cursor = v.pipe(
   v.string(),

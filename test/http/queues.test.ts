@@ -1,0 +1,286 @@
+import { describe, expect, it } from "vitest";
+import { expectProblem, servedQueue } from "./served.ts";
+
+const { ask, queue, path, enqueue, pull, settle, counts, receipts } = servedQueue();
+
+describe("queues", () => {
+  it("are counted", async () => {
+    await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }, { payload: 3, delay: "1h" }] });
+    await pull();
+    const { status, body } = await ask("GET", path());
+    expect([status, body]).toEqual([
+      200,
+      {
+        queue: queue(),
+        pending: 1,
+        delayed: 1,
+        working: 1,
+        rejected: 0,
+        oldestAge: expect.any(Number),
+        nextDueAt: expect.any(Number),
+        broken: 0,
+        workers: 0,
+        paused: false,
+      },
+    ]);
+  });
+
+  it("that nothing was enqueued to count 0", async () => {
+    expect(await counts()).toEqual({
+      queue: queue(),
+      pending: 0,
+      delayed: 0,
+      working: 0,
+      rejected: 0,
+      oldestAge: null,
+      nextDueAt: null,
+      broken: 0,
+      workers: 0,
+      paused: false,
+    });
+  });
+
+  it("are listed", async () => {
+    await enqueue({ payload: 1 });
+    const names = new Set<string>();
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor === null ? "" : `?cursor=${cursor}`;
+      const { body } = await ask("GET", `/v1/queues${query}`);
+      for (const { name } of body.queues) names.add(name);
+      cursor = body.cursor;
+    } while (cursor !== null);
+    expect(names).toContain(queue());
+  });
+
+  it("are swept: due tasks become pending, expired leases are reclaimed or end as dead letters", async () => {
+    await enqueue({
+      tasks: [
+        { id: "due", payload: 1, delay: 5 },
+        { id: "slow", payload: 2, lease: 1 },
+        { id: "last", payload: 3, lease: 1, maxAttempts: 1 },
+      ],
+    });
+    expect((await pull({ max: 2 })).body.tasks).toHaveLength(2);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const { status, body } = await ask("POST", "/v1/sweep", { json: { budget: "5s" } });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ promoted: 1, reclaimed: 1, rejected: 1, more: false, failed: [] });
+    expect(await counts()).toMatchObject({
+      pending: 2,
+      delayed: 0,
+      working: 0,
+      rejected: 1,
+    });
+  });
+});
+
+const unset = {
+  paused: false,
+  maxWorking: null,
+  rate: null,
+  maxPending: null,
+  events: false,
+  statistics: false,
+};
+const post = (verb: string, headers = {}) => ask("POST", `${path()}/${verb}`, { headers });
+const settings = () => ask("GET", `${path()}/settings`);
+const configure = (json: unknown, headers = {}) => ask("PATCH", `${path()}/settings`, { json, headers });
+
+describe("a queue", () => {
+  it("that is paused gives nothing and says so, until it is resumed; settling goes on", async () => {
+    await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }] });
+    const [receipt] = await receipts();
+    const paused = await post("pause");
+    expect([paused.status, paused.body]).toEqual([200, { ...unset, paused: true }]);
+    expect((await pull({ max: 2 })).body).toEqual({ tasks: [], nextDueAt: null, paused: true });
+    expect((await settle({ receipt, outcome: "complete" })).body.results).toMatchObject([{ ok: true }]);
+    expect((await enqueue({ payload: 3 })).status).toBe(201);
+    expect(await counts()).toMatchObject({ pending: 2, paused: true });
+    expect((await post("resume")).body).toEqual(unset);
+    expect((await pull({ max: 3 })).body.tasks).toHaveLength(2);
+  });
+
+  it("stays resumed where the copy of an earlier pause arrives late", async () => {
+    const key = { "idempotency-key": "pause-1" };
+    expect((await post("pause", key)).body.paused).toBe(true);
+    await post("resume");
+    const late = await post("pause", key);
+    expect([late.status, late.body.paused]).toEqual([200, false]);
+  });
+
+  it("takes no body to pause that says more", async () => {
+    const answer = await ask("POST", `${path()}/pause`, { json: { for: "1m" } });
+    expect(expectProblem(answer, "invalid_request").errors).toEqual([
+      { path: "for", message: "is not a known field" },
+    ]);
+    expect((await settings()).body).toEqual(unset);
+  });
+
+  it("is set as the body says, one setting at a time or several; null unsets", async () => {
+    expect((await settings()).body).toEqual(unset);
+    const set = await configure({ maxWorking: 1, rate: { max: 10, per: "1m" }, statistics: true });
+    const expected = { ...unset, maxWorking: 1, rate: { max: 10, per: 60_000 }, statistics: true };
+    expect([set.status, set.body]).toEqual([200, expected]);
+    expect((await settings()).body).toEqual(expected);
+    expect((await configure({ rate: null, statistics: null })).body).toEqual({ ...unset, maxWorking: 1 });
+    expect((await configure({})).body).toEqual({ ...unset, maxWorking: 1 });
+    await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }] });
+    expect((await pull({ max: 2 })).body.tasks).toHaveLength(1);
+  });
+
+  it("refuses an enqueue over its maxPending with queue_full, and says why", async () => {
+    await configure({ maxPending: 2 });
+    await enqueue({ payload: 1 });
+    const answer = await enqueue({ tasks: [{ payload: 2 }, { payload: 3 }] });
+    expect(expectProblem(answer, "queue_full").detail).toContain("`maxPending`");
+    expect((await counts()).pending).toBe(1);
+    expect((await enqueue({ payload: 2 })).status).toBe(201);
+  });
+
+  it("is set once by a request and its copy, and the copy is told how it is now", async () => {
+    const key = { "idempotency-key": "set-1" };
+    await configure({ maxWorking: 1 }, key);
+    await configure({ maxWorking: 2 });
+    expect((await configure({ maxWorking: 1 }, key)).body.maxWorking).toBe(2);
+  });
+
+  it.each([
+    ["maxWorking", { maxWorking: 0 }],
+    ["maxWorking", { maxWorking: "5" }],
+    ["maxPending", { maxPending: 100_000_001 }],
+    ["rate", { rate: 5 }],
+    ["rate.per", { rate: { max: 1 } }],
+    ["rate.per", { rate: { max: 1, per: 0 } }],
+    ["rate.max", { rate: { max: 1_000_001, per: 1 } }],
+    ["rate.burst", { rate: { max: 1, per: 1, burst: 1 } }],
+    ["events", { events: "yes" }],
+    ["paused", { paused: true }],
+    ["weight", { weight: 1 }],
+    ["", [1]],
+  ])("names the field %j of settings it does not take: %j", async (field, json) => {
+    const { errors } = expectProblem(await configure(json), "invalid_request");
+    expect(errors).toEqual([{ path: field, message: expect.any(String) }]);
+    expect((await settings()).body).toEqual(unset);
+  });
+
+  it("is not configured without a body", async () => {
+    const { errors } = expectProblem(await ask("PATCH", `${path()}/settings`), "invalid_request");
+    expect(errors).toEqual([{ path: "", message: "is missing" }]);
+  });
+
+  it("tells by the minute what happened, where it keeps statistics", async () => {
+    const off = (await ask("GET", `${path()}/statistics`)).body;
+    expect(off).toMatchObject({ queue: queue(), on: false });
+    await configure({ statistics: true });
+    await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }] });
+    await settle({ receipt: (await receipts())[0], outcome: "complete" });
+    const { status, body } = await ask("GET", `${path()}/statistics`);
+    expect([status, body.on, body.minutes.length]).toEqual([200, true, 60]);
+    const total = (event: string) =>
+      body.minutes.reduce((sum: number, minute: Record<string, number>) => sum + (minute[event] ?? 0), 0);
+    expect(["enqueued", "dequeued", "completed", "rejected"].map(total)).toEqual([2, 1, 1, 0]);
+    expect(body.perMinute).toMatchObject({ enqueued: expect.any(Number) });
+  });
+});
+
+describe("a group", () => {
+  const group = (name: string) => `${path()}/groups/${encodeURIComponent(name)}`;
+  const untouched = { weight: 1, maxWorking: null, rate: null };
+
+  it("has weight 1 and no limits until it is set, and tells how many of its tasks are where", async () => {
+    const name = "tenant/7;%41";
+    await enqueue({ tasks: [1, 2, 3].map((payload) => ({ payload, group: name })) });
+    const fresh = await ask("GET", group(name));
+    const of = { queue: queue(), group: name };
+    expect([fresh.status, fresh.body]).toEqual([200, { ...of, ...untouched, ready: 3, working: 0, held: 0 }]);
+    const set = await ask("PATCH", group(name), { json: { weight: 3, maxWorking: 1 } });
+    expect([set.status, set.body]).toEqual([200, { weight: 3, maxWorking: 1, rate: null }]);
+    expect((await pull({ max: 3 })).body.tasks).toHaveLength(1);
+    expect((await ask("GET", group(name))).body).toMatchObject({ ...of, weight: 3, working: 1 });
+  });
+
+  it("is unset with null, and a copy of a request sets nothing", async () => {
+    const key = { "idempotency-key": "group-1" };
+    await ask("PATCH", group("g"), { json: { weight: 3 }, headers: key });
+    expect((await ask("PATCH", group("g"), { json: { weight: null } })).body).toEqual(untouched);
+    expect((await ask("PATCH", group("g"), { json: { weight: 3 }, headers: key })).body).toEqual(untouched);
+  });
+
+  it.each([
+    ["weight", { weight: 101 }],
+    ["weight", { weight: 0.5 }],
+    ["maxPending", { maxPending: 1 }],
+    ["rate.per", { rate: { max: 1, per: "soon" } }],
+  ])("names the field %j of settings it does not take: %j", async (field, json) => {
+    const { errors } = expectProblem(await ask("PATCH", group("g"), { json }), "invalid_request");
+    expect(errors).toEqual([{ path: field, message: expect.any(String) }]);
+  });
+
+  it.each(["%20x", "x".repeat(129), "%C3%A9"])("cannot be called %s", async (name) => {
+    for (const method of ["GET", "PATCH"]) {
+      const json = method === "PATCH" ? {} : undefined;
+      const { errors } = expectProblem(
+        await ask(method, `${path()}/groups/${name}`, { json }),
+        "invalid_request",
+      );
+      expect(errors).toEqual([{ path: "group", message: expect.stringMatching(/^must be 1 to 128/) }]);
+    }
+  });
+});
+
+describe("deleting a queue", () => {
+  const listed = async (): Promise<string[]> =>
+    (await ask("GET", "/v1/queues")).body.queues.map(({ name }: { name: string }) => name);
+
+  it("takes all that belongs to it, and its place in the list; it may begin anew", async () => {
+    await configure({ maxWorking: 5 });
+    await enqueue({
+      tasks: [
+        { id: "x", payload: 1 },
+        { payload: 2, delay: "1h" },
+      ],
+    });
+    expect(await listed()).toContain(queue());
+    const { status, body } = await ask("DELETE", path());
+    expect([status, body]).toEqual([200, { queue: queue(), deleted: true }]);
+    expect(await counts()).toMatchObject({ pending: 0, delayed: 0 });
+    expect((await settings()).body).toEqual(unset);
+    expect(await listed()).not.toContain(queue());
+    expect((await enqueue({ id: "x", payload: 1 })).status).toBe(201);
+    expect(await listed()).toContain(queue());
+  });
+
+  it("is refused while tasks are being worked on, unless it is forced", async () => {
+    await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }] });
+    const [receipt] = await receipts();
+    for (const address of [path(), `${path()}?force=false`]) {
+      const answer = await ask("DELETE", address);
+      expect(expectProblem(answer, "still_working").detail).toMatch(/^1 task/);
+    }
+    expect(await counts()).toMatchObject({ pending: 1, working: 1 });
+    expect((await ask("DELETE", `${path()}?force=true`)).status).toBe(200);
+    expect((await settle({ receipt, outcome: "complete" })).body.results).toEqual([
+      { receipt, ok: false, code: "lease_lost" },
+    ]);
+  });
+
+  it("of what is not there is no fault, and a late copy deletes nothing of a new life", async () => {
+    const headers = { "idempotency-key": "delete-1" };
+    expect((await ask("DELETE", path(), { headers })).status).toBe(200);
+    await enqueue({ payload: 1 });
+    const late = await ask("DELETE", path(), { headers });
+    expect([late.status, late.body]).toEqual([200, { queue: queue(), deleted: true }]);
+    expect((await counts()).pending).toBe(1);
+  });
+
+  it.each([
+    ["force", "?force=1"],
+    ["force", "?force"],
+    ["force", "?force=true&force=true"],
+    ["all", "?all=true"],
+  ])("names the parameter %j that it does not take: %s", async (parameter, query) => {
+    const { errors } = expectProblem(await ask("DELETE", `${path()}${query}`), "invalid_request");
+    expect(errors).toEqual([{ path: parameter, message: expect.any(String) }]);
+  });
+});
