@@ -48,6 +48,7 @@ local function heed_control(found)
   counter = tonumber(found[1] or 0) or error('~lease is not a number')
   used, alarm = found[6] or '', found[7]
   if found[2] and string.match(found[2], '^%S+') == token then
+    batch.given = true
     return lease_again(at, time(), token, string.sub(found[2], #token + 1))
   elseif heed(plan, found[3], found[4]) then
     return { 'newer_schema' }
@@ -124,8 +125,8 @@ if not fine then
   put_back(line, 1)
   return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. answer)
 elseif answer then
-  -- One who gets nothing lives all the same.
-  if worker ~= '' and answer[1] ~= 'newer_schema' then
+  -- One who gets nothing lives all the same; one who gets an old answer may have failed since.
+  if worker ~= '' and not batch.given and answer[1] ~= 'newer_schema' then
     time()
     note_worker(plan, worker, info, alarm)
     return commit(plan) or answer
