@@ -38,11 +38,11 @@ end
 -- How many calls of operators are remembered, until nobody has made one for the resend window.
 local OPERATOR_CALLS = 16
 
--- What was noted of an operator's call, nothing where no copy of it has run, and all notes.
+-- What was noted of an operator's call, nothing where no copy of it has run; and all notes.
 local function noted(calls, token)
   local notes = redis.call('GET', calls) or ''
   local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
-  return stop and tonumber(string.match(string.sub(notes, stop + 1), '^%d+')), notes
+  return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
 end
 
 -- Notes an operator's call; a full Redis may refuse that where nothing else was written.
@@ -51,5 +51,5 @@ local function note_call(calls, notes, token, answer)
   if count >= OPERATOR_CALLS then
     notes = string.match(notes, '^ %S+(.*)$')
   end
-  redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. int(answer), 'PX', int(RESEND_WINDOW))
+  redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
 end

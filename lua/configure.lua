@@ -82,5 +82,5 @@ local failed = commit(plan)
 if failed then
   return failed
 end
-note_call(calls, notes, token, 0)
+note_call(calls, notes, token, '')
 return { 'ok', text }

@@ -13,15 +13,15 @@ local calls = KEYS[11] -- string  the last calls of operators: it stays, until i
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, one a call
 local force = ARGV[3] -- '1' to delete even where tasks are working
--- Returns {'ok', 0} | {'working', how many} | {'newer_schema'}
+-- Returns {'ok', when (ms)} | {'working', how many} | {'newer_schema'}
 
-local count, notes = noted(calls, token)
-if not count then
+local done, notes = noted(calls, token)
+if not done then
   local plan = new_plan({ tasks = tasks }, clock(test_now))
   if heed(plan, redis.call('HGET', tasks, '~set')) then
     return { 'newer_schema' }
   end
-  count = force == '1' and 0 or redis.call('ZCARD', working)
+  local count = force == '1' and 0 or redis.call('ZCARD', working)
   if count == 0 then
     redis.call('UNLINK', pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
     if plan.settings.e then
@@ -29,6 +29,8 @@ if not count then
       publish(plan)
     end
   end
-  note_call(calls, notes, token, count)
+  done = count > 0 and 'working,' .. int(count) or 'ok,' .. int(plan.now)
+  note_call(calls, notes, token, done)
 end
-return { count > 0 and 'working' or 'ok', count }
+local status, number = string.match(done, '^(%a+),(%d+)$')
+return { status, tonumber(number) }

@@ -1,15 +1,13 @@
--- forget: takes queues off the registry that have not been in use for a while.
+-- forget: takes queues off the registry that have not been in use since a given time.
 local queues = KEYS[1] -- zset  queue -> when it was last known to be in use (ms)
-local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local idle = ARGV[2] -- for how long (ms)
+local since = ARGV[1] -- those noted later stay (ms), so that a late copy takes none that is in use again
 local names = ARGV -- then: names of queues, at most 500
 -- Returns {'ok', how many went}
 
-local now = clock(test_now)
-local asked = { unpack(names, 3) }
+local asked = { unpack(names, 2) }
 local gone = {}
 for i, seen in ipairs(redis.call('ZMSCORE', queues, unpack(asked))) do
-  if seen and now - tonumber(seen) >= tonumber(idle) then
+  if seen and tonumber(seen) <= tonumber(since) then
     gone[#gone + 1] = asked[i]
   end
 end

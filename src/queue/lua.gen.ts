@@ -114,9 +114,11 @@ end
 local function turn(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
-local history = (task.h or '') .. letter .. int(since)
-local _, length = string.gsub(history, '%a', '')
-task.h = length > HISTORY and string.match(history, '^%a%d*(.*)$') or history
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
 end
 local function parse_settings(text)
 local settings = {}
@@ -287,19 +289,26 @@ local when = (not group.settings.r or left > group.ready) and plan.now or opens
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
-local function take_out(plan, id, task)
-local at, group = plan.at, group_of(plan, task)
-local score = redis.call('ZSCORE', at.fair, id)
-if score then
+local function refund(plan, task, place)
+local group = group_of(plan, task)
+if place == plan.at.fair then
 local share = ready(group, tonumber(task.P or 0), -1)
 share.last = math.max(0, share.last - cost_of(group))
-return at.fair, score
-end
-score = redis.call('ZSCORE', at.held, id)
-if score then
+else
 group.h, plan.times.h = group.h - 1, plan.times.h - 1
 end
-return at.held, score
+end
+local function take_out(plan, id, task)
+local at, place = plan.at, plan.at.fair
+local score = redis.call('ZSCORE', place, id)
+if not score then
+place = at.held
+score = redis.call('ZSCORE', place, id)
+end
+if score then
+refund(plan, task, place)
+end
+return place, score
 end
 local function close_groups(plan)
 for _, group in pairs(plan.groups) do
@@ -496,8 +505,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "e594dc37cf4dc72683a24faef72a11246274a5bd",
-  keyLockingSha1: "2657df4a3ba8cc9ba3cb5012ab449311ed80a1d0",
+  sha1: "1d09ddf6e1db79038fef33461cdbd55f2f874d5c",
+  keyLockingSha1: "dbd6a0d42b1c59daca32f22f01afc660a0a91adf",
 };
 
 export const configure: Script = {
@@ -846,14 +855,14 @@ local OPERATOR_CALLS = 16
 local function noted(calls, token)
 local notes = redis.call('GET', calls) or ''
 local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
-return stop and tonumber(string.match(string.sub(notes, stop + 1), '^%d+')), notes
+return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
 end
 local function note_call(calls, notes, token, answer)
 local _, count = string.gsub(notes, '=', '')
 if count >= OPERATOR_CALLS then
 notes = string.match(notes, '^ %S+(.*)$')
 end
-redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. int(answer), 'PX', int(RESEND_WINDOW))
+redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
 end
 local fair = KEYS[1]
 local held = KEYS[2]
@@ -929,11 +938,11 @@ local failed = commit(plan)
 if failed then
 return failed
 end
-note_call(calls, notes, token, 0)
+note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "19de4e80c01a18d330fec0dce5d3aceafc554d78",
-  keyLockingSha1: "6a67e50a5769440dcc643c8ab82c0f9e0a50c2cf",
+  sha1: "e5bb2638d9fdeee9870fb11a7d76cbf0e882ee2a",
+  keyLockingSha1: "8e93b6d6bc105c762fdb50a4fa5e80d3843b87a6",
 };
 
 export const count: Script = {
@@ -1098,6 +1107,9 @@ local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
 local stop = record and string.find(record, '\\n', 1, true)
@@ -1140,9 +1152,11 @@ end
 local function turn(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
-local history = (task.h or '') .. letter .. int(since)
-local _, length = string.gsub(history, '%a', '')
-task.h = length > HISTORY and string.match(history, '^%a%d*(.*)$') or history
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
 end
 local function exhausted(task)
 local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
@@ -1554,7 +1568,7 @@ for i = first, last do
 local id, task = ids[i], tasks[i]
 if newer(records[i - first + 3]) then
 left = left + 1
-elseif sure(task) then
+elseif sure(task, id) then
 leave(plan, id, task)
 add(task, 'x', 1)
 tell(plan, 'reclaimed', id)
@@ -1609,8 +1623,8 @@ for owner in pairs(owners) do
 append(fields, '~f:' .. owner, '1;' .. int(now))
 append(ends, int(now + LOST_FOR), '~f:' .. owner)
 end
-redis.pcall('HSET', at.tasks, unpack(fields))
-redis.pcall('ZADD', at.expiry, unpack(ends))
+pcall(write, 'HSET', at.tasks, fields)
+write('ZADD', at.expiry, ends)
 end
 local function fail(at, worker, now, limit)
 local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
@@ -1650,14 +1664,14 @@ names[i] = '~w:' .. worker
 end
 local infos = read('HMGET', at.tasks, names)
 for i, worker in ipairs(silent) do
+if back + ended == SLICE then
+break
+end
 local failed, more
 if not infos[i] or string.find(infos[i], '^1;%d+;%d') then
 local returned, lost, _
-more = back + ended == SLICE
-if not more then
 returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
 back, ended = back + returned, ended + lost
-end
 end
 local list = (failed or more) and unfinished or over
 list[#list + 1] = worker
@@ -1693,8 +1707,9 @@ end
 release(plan)
 commit(plan)
 if alarm then
-fail_silent(at, now)
+return fail_silent(at, now)
 end
+return 0, 0
 end
 local function promote_shared(at, ids, now)
 for first = 1, #ids, PLAN do
@@ -1720,15 +1735,14 @@ end
 end
 end
 local function promote(at, now, limit)
-local most = int(now) .. '.5'
-local due =
-redis.call('ZRANGE', at.delayed, '-inf', most, 'BYSCORE', 'LIMIT', '0', int(limit), 'WITHSCORES')
+local latest, most = int(now) .. '.5', int(limit + TIMERS)
+local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
 local gone, back, fair, timers = {}, {}, {}, {}
 for i = 1, #due, 2 do
 local id, score = due[i], due[i + 1]
 if string.sub(id, 1, 1) == '~' then
 timers[#timers + 1] = #timers < TIMERS and id or nil
-else
+elseif #gone < limit then
 gone[#gone + 1] = id
 local ids = string.sub(score, -2) == '.5' and fair or back
 ids[#ids + 1] = id
@@ -1738,9 +1752,9 @@ write('ZREM', at.delayed, gone)
 write('LPUSH', at.pending, back)
 promote_shared(at, fair, now)
 if #timers > 0 then
-ring(at, timers, now)
+return #gone, ring(at, timers, now)
 end
-return #gone
+return #gone, 0, 0
 end
 local function new_line(at)
 return { at = at }
@@ -1847,7 +1861,7 @@ batch.ghosts = batch.ghosts + 1
 entry.changed = true
 return true
 end
-if task.s ~= '' or not string.find(entry.fixed or '', '^1;%d+[^\\n]*\\n') then
+if task.s ~= '' or not sound(entry.fixed) then
 batch.broken = batch.broken + 1
 return true
 end
@@ -2035,34 +2049,58 @@ local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
 local plan, line, batch = new_plan(at), new_line(at), new_batch(max, tonumber(max_bytes))
 local counter, used, alarm
+local tried = false
 local function time()
 plan.now = plan.now or clock(test_now)
 return plan.now
 end
+local function spend_token()
+if resend == '1' then
+redis.pcall('HSET', tasks, slot, token)
+end
+end
 local function heed_control(found)
 counter = tonumber(found[1] or 0) or error('~lease is not a number')
+used, alarm = found[6] or '', found[7]
 if found[2] and string.match(found[2], '^%S+') == token then
+batch.given = true
 return lease_again(at, time(), token, string.sub(found[2], #token + 1))
 elseif heed(plan, found[3], found[4]) then
 return { 'newer_schema' }
 elseif plan.settings.p then
+spend_token()
 return { 'paused' }
 end
-used, alarm = found[6] or '', found[7]
 if plan.settings.m or plan.settings.r then
 local again
 local leased = plan.settings.m and redis.call('ZCARD', working)
 batch.most, again = allowed(plan.settings, max, leased, used, time())
-return batch.most < 1 and { 'ok', again } or nil
+if batch.most < 1 then
+return { 'ok', again }, true
 end
+end
+end
+local function make_room()
+local deadline = plan.settings.m and not tried and head(working)
+tried = true
+if not deadline or deadline > plan.now then
+return false
+end
+local back, ended = reclaim(at, plan.now, math.max(max, 32))
+return back + ended > 0
 end
 local function choose()
 fetch(line, max, time)
 local first, last = 1, math.min(32, #line)
 local found = look_at(line, slot, first, last)
-local reply = heed_control(found)
+local reply, full = heed_control(found)
 if reply then
 put_back(line, 1)
+if full and make_room() then
+return choose()
+elseif full then
+spend_token()
+end
 return reply
 end
 line.busy = plan.news
@@ -2094,6 +2132,11 @@ if not fine then
 put_back(line, 1)
 return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. answer)
 elseif answer then
+if worker ~= '' and not batch.given and answer[1] ~= 'newer_schema' then
+time()
+note_worker(plan, worker, info, alarm)
+return commit(plan) or answer
+end
 return answer
 end
 if #batch > 0 or not line.drained or worker ~= '' then
@@ -2135,8 +2178,8 @@ put_back(line, 1)
 return failed
 end
 write_strays(batch, tasks)
-if #batch == 0 and resend == '1' then
-redis.pcall('HSET', tasks, slot, token)
+if #batch == 0 then
+spend_token()
 end
 local reply = { 'ok', line.drained and line.next_due or plan.now }
 for _, entry in ipairs(batch) do
@@ -2144,8 +2187,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "c1d5180daad7591860b30bed852d14a7ed07f3ac",
-  keyLockingSha1: "a64294982dea51768e8b575f3dd58d07b8a43515",
+  sha1: "b3456eba9ea95ffaa335ae50dfc765aff3e69cf3",
+  keyLockingSha1: "6ccec04b4cc0a798ea862bf05f691794c8ac4f07",
 };
 
 export const drop: Script = {
@@ -2208,14 +2251,14 @@ local OPERATOR_CALLS = 16
 local function noted(calls, token)
 local notes = redis.call('GET', calls) or ''
 local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
-return stop and tonumber(string.match(string.sub(notes, stop + 1), '^%d+')), notes
+return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
 end
 local function note_call(calls, notes, token, answer)
 local _, count = string.gsub(notes, '=', '')
 if count >= OPERATOR_CALLS then
 notes = string.match(notes, '^ %S+(.*)$')
 end
-redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. int(answer), 'PX', int(RESEND_WINDOW))
+redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
@@ -2231,13 +2274,13 @@ local calls = KEYS[11]
 local test_now = ARGV[1]
 local token = ARGV[2]
 local force = ARGV[3]
-local count, notes = noted(calls, token)
-if not count then
+local done, notes = noted(calls, token)
+if not done then
 local plan = new_plan({ tasks = tasks }, clock(test_now))
 if heed(plan, redis.call('HGET', tasks, '~set')) then
 return { 'newer_schema' }
 end
-count = force == '1' and 0 or redis.call('ZCARD', working)
+local count = force == '1' and 0 or redis.call('ZCARD', working)
 if count == 0 then
 redis.call('UNLINK', pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
 if plan.settings.e then
@@ -2245,12 +2288,14 @@ tell(plan, 'deleted', '*')
 publish(plan)
 end
 end
-note_call(calls, notes, token, count)
+done = count > 0 and 'working,' .. int(count) or 'ok,' .. int(plan.now)
+note_call(calls, notes, token, done)
 end
-return { count > 0 and 'working' or 'ok', count }
+local status, number = string.match(done, '^(%a+),(%d+)$')
+return { status, tonumber(number) }
 `,
-  sha1: "b615b12c038e9110fbcb6728d67ad3acf754fbb1",
-  keyLockingSha1: "46fca378b70083d9eadd34d020fac84b20d11434",
+  sha1: "c7bdcd277097d0504c4d7f099cda6c2ff264c96b",
+  keyLockingSha1: "cad112f0946e04dd55ffc74dc3458897a21ab281",
 };
 
 export const enqueue: Script = {
@@ -2841,9 +2886,13 @@ return reply
   keyLockingSha1: "cec874929a1d731dfdf9ce3697cf03a699808011",
 };
 
-export const forget: Script = {
-  name: "forget",
-  source: `local SLICE = 1000
+export const fail: Script = {
+  name: "fail",
+  source: `local RESEND_WINDOW = 300000
+local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
 local function clock(test_now)
 if test_now ~= '' then
 return tonumber(test_now)
@@ -2851,34 +2900,2767 @@ end
 local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args)
+for first = 1, #args, SLICE do
+redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+end
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local DEFAULT_MAX_ATTEMPTS = 5
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function turn(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
+end
+local function exhausted(task)
+local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+return most > 0 and tonumber(task.c) >= most
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value)
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function room(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w - group.ready
+end
+if group.settings.r then
+free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+end
+return free
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+append(plan.fair, int((9 - band) * BAND + share.last), id)
+end
+local function enter(plan, id, task, place)
+if not shared(task) then
+local ids = place == 'back' and plan.back or plan.front
+ids[#ids + 1] = id
+return
+end
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+if place == 'kept' and task.S then
+local share = ready(group, band, 1)
+share.last = math.max(share.last, task.S % BAND)
+append(plan.fair, task.S, id)
+elseif group.h > 0 or room(group, plan.now) < 1 then
+group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+plan.times.h = plan.times.h + 1
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+else
+admit(plan, group, band, id)
+end
+task.S = nil
+end
+local function release(plan)
+for _, group in pairs(plan.groups) do
+local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+if free >= 1 then
+local lowest = group.settings.n * HELD_GROUP
+local highest = '(' .. int(lowest + HELD_GROUP)
+local least, most = int(lowest), int(free)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+for i = 1, #ids, 2 do
+admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
+plan.freed[#plan.freed + 1] = ids[i]
+end
+local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+plan.times.h, group.h = plan.times.h - group.h + left, left
+end
+end
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function leave(plan, id, task)
+plan.leave[#plan.leave + 1] = id
+if task.W then
+plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
+end
+if shared(task) then
+local group = group_of(plan, task)
+group.w = math.max(0, group.w - 1)
+end
+end
+local function wait_again(plan, id, task, text, place, due)
+task.s, task.k, task.l = '', '', ''
+turn(task, due and 'd' or 'p', plan.now)
+if due then
+append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+task.S = nil
+else
+enter(plan, id, task, place)
+end
+append(plan.fields, '.' .. id, format(task, text))
+end
+local function finish(plan, id, task, text, state, reason, given)
+local ttl = 0
+if state == 'completed' then
+ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
+elseif reason ~= 'cancelled' then
+ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+end
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+turn(task, task.s, plan.now)
+task.y = reason ~= '' and reason or nil
+task.z = int(plan.now)
+task.f, task.S, task.O = nil, nil, nil
+if state == 'rejected' and ttl > 0 then
+append(plan.dead, task.z, id)
+else
+task.m, task.r, task.d = nil, nil, nil
+append(plan.fields, id, '')
+end
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+tell(plan, reason == 'cancelled' and reason or state, id)
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+if #plan.timers > 0 then
+local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(added))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local function take_back(at, ids, now, sure)
+local back, ended, left = 0, 0, 0
+for last = #ids, 1, -PLAN do
+local first = math.max(last - PLAN + 1, 1)
+local names = { '~set', '~stats' }
+for i = first, last do
+names[#names + 1] = '.' .. ids[i]
+end
+local records = redis.call('HMGET', at.tasks, unpack(names))
+local plan = new_plan(at, now)
+if heed(plan, records[1], records[2]) then
+return back, ended, left + last
+end
+local tasks, texts = {}, {}
+for i = first, last do
+tasks[i], texts[i] = parse_with('', records[i - first + 3])
+end
+open_groups(plan, { unpack(tasks, first, last) })
+for i = first, last do
+local id, task = ids[i], tasks[i]
+if newer(records[i - first + 3]) then
+left = left + 1
+elseif sure(task, id) then
+leave(plan, id, task)
+add(task, 'x', 1)
+tell(plan, 'reclaimed', id)
+if task.f then
+finish(plan, id, task, texts[i], 'rejected', 'cancelled')
+elseif exhausted(task) then
+finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
+else
+wait_again(plan, id, task, texts[i], 'front')
+end
+end
+end
+release(plan)
+local failed = commit(plan)
+if failed then
+return back, ended, left, failed
+end
+back = back + #plan.leave - #plan.expiry / 2
+ended = ended + #plan.expiry / 2
+end
+return back, ended, left
+end
+local LOST_FOR = 86400000
+local function forget_workers(at, workers, being_failed)
+local fields = {}
+for i, worker in ipairs(workers) do
+fields[i] = '~w:' .. worker
+end
+write('HDEL', at.tasks, fields)
+write('ZREM', at.workers, being_failed and {} or workers)
+end
+local function note_lost(at, owners, now)
+local fields, ends = {}, {}
+for owner in pairs(owners) do
+append(fields, '~f:' .. owner, '1;' .. int(now))
+append(ends, int(now + LOST_FOR), '~f:' .. owner)
+end
+pcall(write, 'HSET', at.tasks, fields)
+write('ZADD', at.expiry, ends)
+end
+local function fail(at, worker, now, limit)
+local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
+local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit))
+local leases, by_id, owners, stale = {}, {}, {}, {}
+for i, member in ipairs(members) do
+local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
+leases[i] = { id = id, owner = owner, number = tonumber(number), member = member }
+by_id[id] = leases[i]
+end
+table.sort(leases, function(one, other)
+return one.number < other.number
+end)
+local ids = {}
+for i, lease in ipairs(leases) do
+ids[i] = lease.id
+end
+local back, ended, left, failed = take_back(at, ids, now, function(task, id)
+local lease = by_id[id]
+if task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number then
+owners[lease.owner] = true
+return true
+end
+stale[#stale + 1] = lease.member
+end)
+write('ZREM', at.hands, stale)
+if back + ended > 0 then
+note_lost(at, owners, now)
+end
+return back, ended, left, failed, #members == limit and back + ended + #stale > 0
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local workers = KEYS[9]
+local hands = KEYS[10]
+local test_now = ARGV[1]
+local worker = ARGV[2]
+local limit = ARGV[3]
+local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local back, ended, left, failed, more = fail(at, worker, clock(test_now), tonumber(limit))
+if failed then
+return failed
+elseif left > 0 and back + ended == 0 then
+return { 'newer_schema' }
+end
+local gone = { worker }
+if not string.find(worker, ' ', 1, true) then
+gone = {}
+for _, registered in ipairs(redis.call('ZRANGE', workers, '0', '999')) do
+append(gone, string.match(registered, '^%S+') == worker and registered or nil)
+end
+end
+forget_workers(at, gone, more)
+return { 'ok', back, ended, more and 1 or 0 }
+`,
+  sha1: "324d3cfb25614e52bca0ce6b47de440f4a89d6e5",
+  keyLockingSha1: "fea467ec8c57e247f2767f8f2764179a25debf6b",
+};
+
+export const forget: Script = {
+  name: "forget",
+  source: `local SLICE = 1000
 local function write(command, key, args)
 for first = 1, #args, SLICE do
 redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
 end
 local queues = KEYS[1]
-local test_now = ARGV[1]
-local idle = ARGV[2]
+local since = ARGV[1]
 local names = ARGV
-local now = clock(test_now)
-local asked = { unpack(names, 3) }
+local asked = { unpack(names, 2) }
 local gone = {}
 for i, seen in ipairs(redis.call('ZMSCORE', queues, unpack(asked))) do
-if seen and now - tonumber(seen) >= tonumber(idle) then
+if seen and tonumber(seen) <= tonumber(since) then
 gone[#gone + 1] = asked[i]
 end
 end
 write('ZREM', queues, gone)
 return { 'ok', #gone }
 `,
-  sha1: "b4067bfbdaabe1e8cf3bf43f41bfff03a0b88eee",
-  keyLockingSha1: "ae3ccd0073963e5f161a60b2ee5c526230819451",
+  sha1: "14ddc8e29a3b31cd20ea38b913c41991354653b2",
+  keyLockingSha1: "768ec933a24836317588d6b5dedcd641cea83d53",
+};
+
+export const heartbeat: Script = {
+  name: "heartbeat",
+  source: `local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args)
+for first = 1, #args, SLICE do
+redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+end
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, was = {} }
+return clear(plan)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+if #plan.timers > 0 then
+local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(added))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local function put_deadlines(at, deadlines)
+local scores = {}
+for id, deadline in pairs(deadlines) do
+append(scores, int(deadline), id)
+end
+for first = 1, #scores, SLICE do
+local last = math.min(first + SLICE - 1, #scores)
+local added = redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))
+if type(added) == 'table' and added.err then
+redis.call('HDEL', at.tasks, '')
+redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
+end
+end
+end
+local FORGOTTEN_AFTER = 3600000
+local function note_worker(plan, worker, info, alarm)
+local deadline = plan.now + (tonumber(string.match(info, '^%d+')) or FORGOTTEN_AFTER)
+append(plan.workers, int(deadline), worker)
+append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
+if not alarm or tonumber(alarm) > deadline then
+append(plan.fields, '~alarm', int(deadline))
+append(plan.timers, int(deadline), '~w')
+end
+end
+local function in_hands(at, worker, from, limit)
+local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+end
+local working = KEYS[1]
+local delayed = KEYS[2]
+local tasks = KEYS[3]
+local workers = KEYS[4]
+local hands = KEYS[5]
+local test_now = ARGV[1]
+local worker = ARGV[2]
+local info = ARGV[3]
+local lease = ARGV[4]
+local from = ARGV[5]
+local limit = ARGV[6]
+local at = queue_at(nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
+local now = clock(test_now)
+local members = in_hands(at, worker, from, limit)
+local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
+for _, member in ipairs(members) do
+append(names, '.' .. string.match(member, '%S+$'))
+end
+local found = read('HMGET', tasks, names)
+if newer(found[1]) then
+return { 'newer_schema' }
+elseif found[2] and not found[1] then
+return { 'worker_lost' }
+end
+local deadlines, count, first = {}, 0, 0
+local reply = { 'ok', 0, 0, 0 }
+for i = 4, #names do
+local id, task = string.sub(names[i], 2), parse(found[i])
+if task.s == 'w' and task.W == worker then
+local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
+deadlines[id], count = deadline, count + 1
+first = first > 0 and math.min(first, deadline) or deadline
+append(reply, task.f and id)
+end
+end
+put_deadlines(at, deadlines)
+local plan = new_plan(at, now)
+note_worker(plan, worker, info, found[3])
+local failed = commit(plan)
+if failed then
+return failed
+end
+reply[2], reply[3] = count, first
+if #members == tonumber(limit) then
+reply[4] = tonumber(string.match(members[#members], ' (%d+) %S+$')) + 1
+end
+return reply
+`,
+  sha1: "5cc36398df109c6f0b917ad939020dcceca53dcd",
+  keyLockingSha1: "67aa88d425f7fa96afc06d4aa94c64f776afe996",
 };
 
 export const inspect: Script = {
   name: "inspect",
   source: `local function first_line(record)
 return string.match(record, '^[^\\n]*\\n?')
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function without_payload(fixed)
+local line = first_line(fixed)
+return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).h) or 0))
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local working = KEYS[1]
+local delayed = KEYS[2]
+local tasks = KEYS[3]
+local id = ARGV[1]
+local found = redis.call('HMGET', tasks, id, '.' .. id)
+local fixed, record = found[1], found[2] or ''
+if newer(fixed) or newer(record) then
+return { 'newer_schema' }
+end
+local task = parse(record)
+if not fixed or task.s == 'g' or task.s == 'x' then
+return { 'not_found' }
+end
+fixed = without_payload(fixed)
+if task.s == 'c' then
+return { 'ok', 'completed', 0, fixed, record }
+elseif task.s == 'r' then
+return { 'ok', 'rejected', 0, fixed, record }
+elseif task.s == 'w' then
+local deadline = redis.call('ZSCORE', working, id)
+return { 'ok', 'working', tonumber(deadline or 0), fixed, record }
+end
+local due = redis.call('ZSCORE', delayed, id)
+return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
+`,
+  sha1: "55466874a1eef9486f2d2c339a6efb37a989fa43",
+  keyLockingSha1: "a4bb5ed9b3329d76f520aed97669cd7bf39f78dc",
+};
+
+export const page: Script = {
+  name: "page",
+  source: `local function int(number)
+return string.format('%.0f', number)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local function without_payload(fixed)
+local line = first_line(fixed)
+return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).h) or 0))
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local function shared(task)
+return task.G or task.P
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local LOOK = 1000
+local LOOK_BYTES = 8000000
+local function parse_filter(argument)
+local letters, text = string.match(argument, '^([^\\n]*)\\n?(.*)$')
+local filter = parse_settings(letters)
+filter.text = text
+return filter
+end
+local function within(instant, from, to)
+if not (from or to) then
+return true
+end
+instant = tonumber(instant)
+return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
+end
+local function matches(filter, task, text)
+return (not filter.G or task.G == filter.G)
+and (not filter.y or task.y == filter.y)
+and within(task.z, filter.z, filter.Z)
+and within(task.e, filter.e, filter.E)
+and (
+filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
+)
+end
+local function zset_of(at, state, filter)
+if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
+return at.expiry
+end
+return state == 'rejected' and at.dead or at[state]
+end
+local function precedes(first, second)
+for i = 1, math.min(#first, #second) do
+local one, other = string.byte(first, i), string.byte(second, i)
+if one ~= other then
+return one < other
+end
+end
+return #first < #second
+end
+local function place_from(from)
+return (from or '0') .. ' -'
+end
+local function behind(key, place, before)
+local score, id = string.match(place, '^(%S+) (.+)$')
+local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
+local high = redis.call('ZCOUNT', key, '-inf', score)
+while low < high do
+local middle = math.floor((low + high) / 2)
+if precedes(id, redis.call('ZRANGE', key, int(middle), int(middle))[1]) then
+high = middle
+else
+low = middle + 1
+end
+end
+local found = redis.call('ZRANGE', key, int(low), int(low + LOOK - 1), 'WITHSCORES')
+local entries = {}
+for i = 1, #found, 2 do
+if before and tonumber(found[i + 1]) >= tonumber(before) then
+break
+end
+entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i + 1] .. ' ' .. found[i] }
+end
+return entries
+end
+local function look_through(tasks, entries, visit)
+local done, bytes, slice = 0, 0, 16
+local most = math.min(#entries, LOOK)
+while done < most and bytes < LOOK_BYTES do
+local names = {}
+for i = done + 1, math.min(done + slice, most) do
+append(names, entries[i].id, '.' .. entries[i].id)
+end
+local found = redis.call('HMGET', tasks, unpack(names))
+for i = 1, #names, 2 do
+local entry = entries[done + 1]
+entry.fixed, entry.record = found[i] or '', found[i + 1]
+bytes = bytes + #entry.fixed + #(entry.record or '')
+if string.sub(entry.id, 1, 1) ~= '~' then
+if newer(entry.fixed) or newer(entry.record) then
+entry.left = true
+else
+entry.task, entry.text = parse_with(entry.fixed, entry.record)
+if visit(entry, done + 1) then
+return done
+end
+end
+end
+done = done + 1
+end
+slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
+end
+return done
+end
+local function left_among(entries, done)
+local left = 0
+for i = 1, done do
+left = left + (entries[i].left and 1 or 0)
+end
+return left
+end
+local function place_behind(entries, done, place)
+if done == #entries and done < LOOK then
+return ''
+end
+return done > 0 and entries[done].place or place
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local state = ARGV[1]
+local cursor = ARGV[2]
+local size = ARGV[3]
+local filter = ARGV[4]
+local payloads = ARGV[5]
+local max_bytes = ARGV[6]
+local at = { working = working, delayed = delayed, expiry = expiry, dead = dead }
+local wanted = parse_filter(filter)
+local letter = ({ working = 'w', completed = 'c', rejected = 'r' })[state] or ''
+local entries
+local function read_line(place)
+local index, fair_place, held_place = string.match(place, '^(%d+) (%S+ %S+) (%S+ %S+)$')
+index = tonumber(index)
+local control = redis.call('HGET', tasks, '~fair')
+local times = parse_clock(control)
+local ids = redis.call('LRANGE', pending, int(-index - LOOK), int(-index - 1))
+local sharing = control and behind(fair, fair_place) or {}
+local tag = 9 * BAND + (times.l or (times[0] or 0) + SHARE) + index * SHARE
+local line, i, j = {}, #ids, 1
+while ids[i] or sharing[j] do
+if ids[i] and not (sharing[j] and tonumber(sharing[j].score) < tag) then
+line[#line + 1] = { id = ids[i], listed = true }
+i, tag = i - 1, tag + SHARE
+else
+line[#line + 1] = sharing[j]
+j = j + 1
+end
+end
+local waiting = #line
+for _, entry in ipairs(control and waiting < LOOK and behind(held, held_place) or {}) do
+line[#line + 1] = entry
+end
+return line,
+function(done)
+for k = 1, done do
+if line[k].listed then
+index = index + 1
+elseif k <= waiting then
+fair_place = line[k].place
+else
+held_place = line[k].place
+end
+end
+return int(index) .. ' ' .. fair_place .. ' ' .. held_place
+end
+end
+local seen = {}
+local function ghostly(entry)
+local task = entry.task
+if not entry.listed or tonumber(task.g or 0) == 0 then
+return false
+end
+local again = seen[entry.id] or shared(task) or redis.call('ZSCORE', delayed, entry.id)
+seen[entry.id] = true
+return again
+end
+local reply, bytes = { 'ok', '', 0 }, 0
+local function show(entry)
+local task = entry.task
+if task.s ~= letter or not matches(wanted, task, entry.text) or ghostly(entry) then
+return false
+elseif entry.fixed == '' and letter == '' or not (sound(entry.fixed) or entry.fixed == '') then
+entry.left = true
+return false
+end
+local fixed = payloads == '1' and entry.fixed or without_payload(entry.fixed)
+local record = entry.record or ''
+bytes = bytes + #fixed + #record
+if #reply > 3 and (bytes > tonumber(max_bytes) or #reply >= 3 + 4 * tonumber(size)) then
+return true
+end
+local timed = state == 'working' or state == 'delayed'
+append(reply, entry.id, timed and math.floor(tonumber(entry.score)) or 0)
+append(reply, fixed, record)
+end
+local place, place_of = cursor, nil
+if state == 'pending' then
+place = place ~= '' and place or '0 0 - 0 -'
+entries, place_of = read_line(place)
+else
+local key = zset_of(at, state, wanted)
+place = place ~= '' and place or place_from(key == dead and wanted.z)
+entries = behind(key, place, key == dead and wanted.Z)
+end
+local done = look_through(tasks, entries, show)
+if place_of and (done < #entries or done >= LOOK) then
+reply[2] = place_of(done)
+elseif not place_of then
+reply[2] = place_behind(entries, done, place)
+end
+reply[3] = left_among(entries, done)
+return reply
+`,
+  sha1: "42ff7883b3d0d9dfde95d934292ee8a7444df0d4",
+  keyLockingSha1: "8561046c5c8e7dae9c5b56c099db809281bb8023",
+};
+
+export const purge: Script = {
+  name: "purge",
+  source: `local RESEND_WINDOW = 300000
+local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args)
+for first = 1, #args, SLICE do
+redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+end
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function turn(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
+end
+local function ghost_record(state, ghosts, version)
+local task =
+{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local SHARE = 25200
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value)
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function refund(plan, task, place)
+local group = group_of(plan, task)
+if place == plan.at.fair then
+local share = ready(group, tonumber(task.P or 0), -1)
+share.last = math.max(0, share.last - cost_of(group))
+else
+group.h, plan.times.h = group.h - 1, plan.times.h - 1
+end
+end
+local function share_out(plan, text)
+plan.times, plan.shared = parse_clock(text), true
+return plan.times
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function finish(plan, id, task, text, state, reason, given)
+local ttl = 0
+if state == 'completed' then
+ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
+elseif reason ~= 'cancelled' then
+ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+end
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+turn(task, task.s, plan.now)
+task.y = reason ~= '' and reason or nil
+task.z = int(plan.now)
+task.f, task.S, task.O = nil, nil, nil
+if state == 'rejected' and ttl > 0 then
+append(plan.dead, task.z, id)
+else
+task.m, task.r, task.d = nil, nil, nil
+append(plan.fields, id, '')
+end
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+tell(plan, reason == 'cancelled' and reason or state, id)
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+if #plan.timers > 0 then
+local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(added))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local function in_list(entry)
+return entry.listed or not entry.score
+end
+local function new_batch(max, bytes)
+return { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {}, ghosts = 0, broken = 0 }
+end
+local function entry_of(batch, id, fixed, record)
+if not batch.entries[id] then
+local task, text = parse_with(fixed or '', record)
+batch.entries[id] = { id = id, fixed = fixed, record = record, task = task, text = text }
+end
+return batch.entries[id]
+end
+local function stray(batch, entry, place)
+local task = entry.task
+if tonumber(task.g or 0) > 0 and in_list(place) then
+add(task, 'g', -1)
+task.g = task.g ~= '0' and task.g or nil
+batch.ghosts = batch.ghosts + 1
+entry.changed = true
+return true
+end
+if task.s ~= '' or not sound(entry.fixed) then
+batch.broken = batch.broken + 1
+return true
+end
+return false
+end
+local function write_strays(batch, tasks)
+local fields, gone = {}, {}
+for id, entry in pairs(batch.entries) do
+if entry.changed and not entry.deadline then
+local task, text = parse(entry.record)
+local left = entry.task.g
+if left or task.e ~= '' then
+task.g = left
+append(fields, '.' .. id, format(task, text))
+else
+gone[#gone + 1] = '.' .. id
+gone[#gone + 1] = task.s == 'g' and id or nil
+end
+end
+end
+write('HDEL', tasks, gone)
+write('HSET', tasks, fields)
+if batch.ghosts > 0 then
+redis.call('HINCRBY', tasks, '~ghosts', int(-batch.ghosts))
+end
+if batch.broken > 0 then
+redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
+end
+end
+local LOOK = 1000
+local LOOK_BYTES = 8000000
+local function parse_filter(argument)
+local letters, text = string.match(argument, '^([^\\n]*)\\n?(.*)$')
+local filter = parse_settings(letters)
+filter.text = text
+return filter
+end
+local function within(instant, from, to)
+if not (from or to) then
+return true
+end
+instant = tonumber(instant)
+return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
+end
+local function matches(filter, task, text)
+return (not filter.G or task.G == filter.G)
+and (not filter.y or task.y == filter.y)
+and within(task.z, filter.z, filter.Z)
+and within(task.e, filter.e, filter.E)
+and (
+filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
+)
+end
+local function zset_of(at, state, filter)
+if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
+return at.expiry
+end
+return state == 'rejected' and at.dead or at[state]
+end
+local function precedes(first, second)
+for i = 1, math.min(#first, #second) do
+local one, other = string.byte(first, i), string.byte(second, i)
+if one ~= other then
+return one < other
+end
+end
+return #first < #second
+end
+local function place_from(from)
+return (from or '0') .. ' -'
+end
+local function behind(key, place, before)
+local score, id = string.match(place, '^(%S+) (.+)$')
+local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
+local high = redis.call('ZCOUNT', key, '-inf', score)
+while low < high do
+local middle = math.floor((low + high) / 2)
+if precedes(id, redis.call('ZRANGE', key, int(middle), int(middle))[1]) then
+high = middle
+else
+low = middle + 1
+end
+end
+local found = redis.call('ZRANGE', key, int(low), int(low + LOOK - 1), 'WITHSCORES')
+local entries = {}
+for i = 1, #found, 2 do
+if before and tonumber(found[i + 1]) >= tonumber(before) then
+break
+end
+entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i + 1] .. ' ' .. found[i] }
+end
+return entries
+end
+local function look_through(tasks, entries, visit)
+local done, bytes, slice = 0, 0, 16
+local most = math.min(#entries, LOOK)
+while done < most and bytes < LOOK_BYTES do
+local names = {}
+for i = done + 1, math.min(done + slice, most) do
+append(names, entries[i].id, '.' .. entries[i].id)
+end
+local found = redis.call('HMGET', tasks, unpack(names))
+for i = 1, #names, 2 do
+local entry = entries[done + 1]
+entry.fixed, entry.record = found[i] or '', found[i + 1]
+bytes = bytes + #entry.fixed + #(entry.record or '')
+if string.sub(entry.id, 1, 1) ~= '~' then
+if newer(entry.fixed) or newer(entry.record) then
+entry.left = true
+else
+entry.task, entry.text = parse_with(entry.fixed, entry.record)
+if visit(entry, done + 1) then
+return done
+end
+end
+end
+done = done + 1
+end
+slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
+end
+return done
+end
+local function left_among(entries, done)
+local left = 0
+for i = 1, done do
+left = left + (entries[i].left and 1 or 0)
+end
+return left
+end
+local function place_behind(entries, done, place)
+if done == #entries and done < LOOK then
+return ''
+end
+return done > 0 and entries[done].place or place
+end
+local function carry_out(chosen, done, carry)
+for first = 1, #chosen, PLAN do
+local failed = carry({ unpack(chosen, first, math.min(first + PLAN - 1, #chosen)) }, first - 1)
+if failed and first == 1 then
+return failed
+elseif failed then
+return first - 1, chosen[first].number - 1
+end
+end
+return #chosen, done
+end
+local function erase(plan, id, task)
+local known_until = math.min(tonumber(task.z or 0), plan.now) + RESEND_WINDOW
+if known_until > plan.now then
+add(task, 'v', 1)
+task.s, task.h, task.y, task.m, task.r, task.d = 'x', nil, nil, nil, nil, nil
+append(plan.fields, id, '')
+append(plan.fields, '.' .. id, format(task, ''))
+append(plan.expiry, int(known_until), id)
+else
+if tonumber(task.g or 0) > 0 then
+append(plan.fields, id, '')
+append(plan.fields, '.' .. id, ghost_record('g', task.g))
+else
+append(plan.gone, id, '.' .. id)
+end
+plan.over = plan.over or {}
+plan.over[#plan.over + 1] = id
+end
+tell(plan, 'deleted', id)
+end
+local function commit_erased(plan, ids)
+local failed = commit(plan)
+if not failed then
+write('ZREM', plan.at.expiry, plan.over or {})
+write('ZREM', plan.at.dead, ids)
+end
+return failed
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local held = KEYS[3]
+local delayed = KEYS[4]
+local tasks = KEYS[5]
+local expiry = KEYS[6]
+local dead = KEYS[7]
+local test_now = ARGV[1]
+local state = ARGV[2]
+local limit = ARGV[3]
+local cursor = ARGV[4]
+local filter = ARGV[5]
+local at = { pending = pending, fair = fair, held = held, delayed = delayed, tasks = tasks }
+at.expiry, at.dead = expiry, dead
+local now, most = clock(test_now), tonumber(limit)
+local wanted = parse_filter(filter)
+local ended = state == 'completed' or state == 'rejected'
+local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
+local reply = { 'ok', 0, '', 0 }
+local function begin()
+local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats', '~fair')
+if heed(plan, control[1], control[2]) then
+return nil, { 'newer_schema' }
+end
+return plan, control[3]
+end
+local function purge_zset(key, place)
+local chosen, entries = {}, behind(key, place, key == dead and wanted.Z)
+local done = look_through(tasks, entries, function(entry, number)
+if #chosen == most then
+return true
+elseif entry.task.s == letter and matches(wanted, entry.task, entry.text) then
+entry.number = number
+chosen[#chosen + 1] = entry
+end
+end)
+local count
+count, done = carry_out(chosen, done, function(slice)
+local plan, newer_settings = begin()
+if not plan then
+return newer_settings
+end
+local ids, known = {}, {}
+for i, entry in ipairs(slice) do
+ids[i], known[i] = entry.id, entry.task
+end
+if ended then
+for i, id in ipairs(ids) do
+erase(plan, id, known[i])
+end
+return commit_erased(plan, ids)
+end
+open_groups(plan, key ~= delayed and known or {})
+for i, id in ipairs(ids) do
+if key ~= delayed then
+refund(plan, known[i], key)
+end
+finish(plan, id, known[i], '', 'rejected', 'cancelled')
+end
+local failed = commit(plan)
+write('ZREM', key, failed and {} or ids)
+return failed
+end)
+if not done then
+return count
+end
+reply[2], reply[3], reply[4] = count, place_behind(entries, done, place), left_among(entries, done)
+end
+local function purge_list()
+local plan, times = begin()
+if not plan then
+return times
+elseif times then
+share_out(plan, times)
+end
+local entries, batch, rest = {}, new_batch(0, 0), {}
+for i, id in ipairs(redis.call('RPOP', pending, int(PLAN)) or {}) do
+entries[i] = { id = id }
+end
+local count = reply[2]
+local done = look_through(tasks, entries, function(entry)
+if count == most then
+return true
+end
+local known = entry_of(batch, entry.id, entry.fixed, entry.record)
+if not stray(batch, known, entry) then
+count, known.deadline = count + 1, now
+finish(plan, entry.id, known.task, '', 'rejected', 'cancelled')
+end
+end)
+local left = left_among(entries, done)
+local drained = #entries < PLAN and done == #entries
+if times and drained and left == 0 then
+plan.times.l = nil
+end
+local failed = commit(plan)
+for i = #entries, 1, -1 do
+rest[#rest + 1] = (failed or i > done or entries[i].left) and entries[i].id or nil
+end
+write('RPUSH', pending, rest)
+if failed then
+return reply[2] == 0 and failed
+end
+write_strays(batch, tasks)
+local more = not drained and #rest < #entries
+reply[2], reply[3], reply[4] = count, more and 'pending 0 -' or '', left
+return false, more and done == #entries
+end
+if state ~= 'pending' then
+local key = zset_of(at, state, wanted)
+return purge_zset(key, cursor ~= '' and cursor or place_from(key == dead and wanted.z)) or reply
+end
+local part, place = string.match(cursor, '^(%a+) (.+)$')
+if not part then
+local sharing = redis.call('HEXISTS', tasks, '~fair') == 1
+part, place = sharing and 'held' or 'pending', place_from()
+end
+local failed
+if part == 'held' or part == 'fair' then
+failed = purge_zset(at[part], place)
+local next_part = part == 'held' and 'fair' or filter == '' and 'pending'
+if reply[3] ~= '' then
+reply[3] = part .. ' ' .. reply[3]
+elseif next_part then
+reply[3] = next_part .. ' ' .. place_from()
+end
+elseif filter == '' then
+local more = true
+for _ = 1, math.ceil(most / PLAN) do
+if more and not failed and reply[2] < most then
+failed, more = purge_list()
+end
+end
+end
+return failed or reply
+`,
+  sha1: "59658c50ae8eca36af20194c36c30b9546bf63b9",
+  keyLockingSha1: "fec5f03a72ae50a046784efe155a0604a0457a76",
+};
+
+export const queues: Script = {
+  name: "queues",
+  source: `local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local queues = KEYS[1]
+local test_now = ARGV[1]
+local cursor = ARGV[2]
+local size = ARGV[3]
+local page = redis.call('ZSCAN', queues, cursor, 'COUNT', size)
+local reply = { 'ok', clock(test_now), page[1] }
+for i = 1, #page[2], 2 do
+reply[#reply + 1] = page[2][i]
+reply[#reply + 1] = tonumber(page[2][i + 1])
+end
+return reply
+`,
+  sha1: "c77065ef57f6a18c65cbd129a828a994350030c5",
+  keyLockingSha1: "baadab9eb82b890e06335a2c4ddd6961fff2a736",
+};
+
+export const redrive: Script = {
+  name: "redrive",
+  source: `local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args)
+for first = 1, #args, SLICE do
+redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+end
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local HISTORY = 16
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function turn(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value)
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function room(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w - group.ready
+end
+if group.settings.r then
+free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+end
+return free
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+append(plan.fair, int((9 - band) * BAND + share.last), id)
+end
+local function enter(plan, id, task, place)
+if not shared(task) then
+local ids = place == 'back' and plan.back or plan.front
+ids[#ids + 1] = id
+return
+end
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+if place == 'kept' and task.S then
+local share = ready(group, band, 1)
+share.last = math.max(share.last, task.S % BAND)
+append(plan.fair, task.S, id)
+elseif group.h > 0 or room(group, plan.now) < 1 then
+group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+plan.times.h = plan.times.h + 1
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+else
+admit(plan, group, band, id)
+end
+task.S = nil
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function wait_again(plan, id, task, text, place, due)
+task.s, task.k, task.l = '', '', ''
+turn(task, due and 'd' or 'p', plan.now)
+if due then
+append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+task.S = nil
+else
+enter(plan, id, task, place)
+end
+append(plan.fields, '.' .. id, format(task, text))
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+if #plan.timers > 0 then
+local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(added))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local LOOK = 1000
+local LOOK_BYTES = 8000000
+local function parse_filter(argument)
+local letters, text = string.match(argument, '^([^\\n]*)\\n?(.*)$')
+local filter = parse_settings(letters)
+filter.text = text
+return filter
+end
+local function within(instant, from, to)
+if not (from or to) then
+return true
+end
+instant = tonumber(instant)
+return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
+end
+local function matches(filter, task, text)
+return (not filter.G or task.G == filter.G)
+and (not filter.y or task.y == filter.y)
+and within(task.z, filter.z, filter.Z)
+and within(task.e, filter.e, filter.E)
+and (
+filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
+)
+end
+local function precedes(first, second)
+for i = 1, math.min(#first, #second) do
+local one, other = string.byte(first, i), string.byte(second, i)
+if one ~= other then
+return one < other
+end
+end
+return #first < #second
+end
+local function place_from(from)
+return (from or '0') .. ' -'
+end
+local function behind(key, place, before)
+local score, id = string.match(place, '^(%S+) (.+)$')
+local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
+local high = redis.call('ZCOUNT', key, '-inf', score)
+while low < high do
+local middle = math.floor((low + high) / 2)
+if precedes(id, redis.call('ZRANGE', key, int(middle), int(middle))[1]) then
+high = middle
+else
+low = middle + 1
+end
+end
+local found = redis.call('ZRANGE', key, int(low), int(low + LOOK - 1), 'WITHSCORES')
+local entries = {}
+for i = 1, #found, 2 do
+if before and tonumber(found[i + 1]) >= tonumber(before) then
+break
+end
+entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i + 1] .. ' ' .. found[i] }
+end
+return entries
+end
+local function look_through(tasks, entries, visit)
+local done, bytes, slice = 0, 0, 16
+local most = math.min(#entries, LOOK)
+while done < most and bytes < LOOK_BYTES do
+local names = {}
+for i = done + 1, math.min(done + slice, most) do
+append(names, entries[i].id, '.' .. entries[i].id)
+end
+local found = redis.call('HMGET', tasks, unpack(names))
+for i = 1, #names, 2 do
+local entry = entries[done + 1]
+entry.fixed, entry.record = found[i] or '', found[i + 1]
+bytes = bytes + #entry.fixed + #(entry.record or '')
+if string.sub(entry.id, 1, 1) ~= '~' then
+if newer(entry.fixed) or newer(entry.record) then
+entry.left = true
+else
+entry.task, entry.text = parse_with(entry.fixed, entry.record)
+if visit(entry, done + 1) then
+return done
+end
+end
+end
+done = done + 1
+end
+slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
+end
+return done
+end
+local function left_among(entries, done)
+local left = 0
+for i = 1, done do
+left = left + (entries[i].left and 1 or 0)
+end
+return left
+end
+local function place_behind(entries, done, place)
+if done == #entries and done < LOOK then
+return ''
+end
+return done > 0 and entries[done].place or place
+end
+local function carry_out(chosen, done, carry)
+for first = 1, #chosen, PLAN do
+local failed = carry({ unpack(chosen, first, math.min(first + PLAN - 1, #chosen)) }, first - 1)
+if failed and first == 1 then
+return failed
+elseif failed then
+return first - 1, chosen[first].number - 1
+end
+end
+return #chosen, done
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local held = KEYS[3]
+local delayed = KEYS[4]
+local tasks = KEYS[5]
+local expiry = KEYS[6]
+local dead = KEYS[7]
+local test_now = ARGV[1]
+local limit = ARGV[2]
+local dry = ARGV[3]
+local interval = ARGV[4]
+local cursor = ARGV[5]
+local filter = ARGV[6]
+local items = ARGV
+local at = { pending = pending, fair = fair, held = held, delayed = delayed, tasks = tasks }
+local now = clock(test_now)
+local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
+slot = math.max(tonumber(slot or now), now)
+local wanted = parse_filter(filter)
+local chosen = {}
+local function choose(entry, number)
+entry.number = number
+chosen[#chosen + 1] = entry
+end
+local answers = {}
+local function judge(entry, number)
+local id, task = entry.id, entry.task
+local waits = task.s == ''
+if answers[id] then
+return false
+elseif task.s == 'g' or task.s == 'x' or (waits and entry.fixed == '') then
+answers[id] = 'not_found'
+elseif entry.lease ~= '' and entry.lease ~= task.n then
+answers[id] = 'lease_lost'
+elseif task.s == 'r' and sound(entry.fixed) then
+answers[id] = 'redriven'
+choose(entry, number)
+else
+local redriven = waits and string.find(task.h or '', 'r%d+[pd]%d+$')
+answers[id] = redriven and 'redriven' or 'not_dead_letter'
+end
+end
+local function pick(entry, number)
+if #chosen == tonumber(limit) then
+return true
+elseif entry.task.s ~= 'r' or not sound(entry.fixed) then
+entry.left = true
+elseif matches(wanted, entry.task, entry.text) then
+choose(entry, number)
+end
+end
+local function redrive(slice, before)
+local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats')
+if heed(plan, control[1], control[2]) then
+return { 'newer_schema' }
+end
+local ids, known = {}, {}
+for i, entry in ipairs(slice) do
+ids[i], known[i] = entry.id, entry.task
+end
+open_groups(plan, known)
+for i, task in ipairs(known) do
+local due = math.floor(slot + (before + i - 1) * interval)
+task.c, task.y, task.z = '0', nil, nil
+wait_again(plan, ids[i], task, slice[i].text, 'back', due > now and due)
+tell(plan, 'redriven', ids[i])
+end
+local failed = commit(plan)
+if not failed then
+write('ZREM', expiry, ids)
+write('ZREM', dead, ids)
+end
+return failed
+end
+local entries = {}
+for i = 7, #items, 2 do
+entries[#entries + 1] = { id = items[i], lease = items[i + 1] }
+end
+local by_id = #entries > 0
+if not by_id then
+began, place = began or int(now), place or place_from(wanted.z)
+entries = behind(dead, place, math.min(tonumber(wanted.Z or began + 1), began + 1))
+end
+local done = look_through(tasks, entries, by_id and judge or pick)
+local count = #chosen
+if dry ~= '1' then
+count, done = carry_out(chosen, done, redrive)
+if not done then
+return count
+end
+end
+local next_place = by_id and '' or place_behind(entries, done, place)
+if next_place ~= '' then
+next_place = began .. ' ' .. int(math.ceil(slot + count * interval)) .. ' ' .. next_place
+end
+local reply = { 'ok', count, next_place, left_among(entries, done) }
+for i = 1, by_id and done or 0 do
+reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or 'not_found'
+end
+return reply
+`,
+  sha1: "c09a100e6359f1ab77182c12fce35133c1b505a4",
+  keyLockingSha1: "28620bde2063a0ddfec18216dc4a77a4d042d8af",
+};
+
+export const register: Script = {
+  name: "register",
+  source: `local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local queues = KEYS[1]
+local test_now = ARGV[1]
+local names = ARGV
+local now = clock(test_now)
+local members = {}
+for i = 2, #names do
+members[#members + 1] = int(now)
+members[#members + 1] = names[i]
+end
+redis.call('ZADD', queues, 'GT', unpack(members))
+return { 'ok' }
+`,
+  sha1: "f947a2081d1fb56b22db87676e2e7788c59139ed",
+  keyLockingSha1: "e2cd8bc36e6a2b4b07f0eec7733bf0601a668469",
+};
+
+export const remove: Script = {
+  name: "remove",
+  source: `local RESEND_WINDOW = 300000
+local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args)
+for first = 1, #args, SLICE do
+redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+end
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
 end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
@@ -2913,88 +5695,271 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
-local working = KEYS[1]
-local delayed = KEYS[2]
-local tasks = KEYS[3]
-local id = ARGV[1]
-local found = redis.call('HMGET', tasks, id, '.' .. id)
-local fixed, record = found[1], found[2] or ''
-if newer(fixed) or newer(record) then
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function ghost_record(state, ghosts, version)
+local task =
+{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+if #plan.timers > 0 then
+local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
+redis.call('HINCRBY', at.tasks, '~timers', int(added))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local function erase(plan, id, task)
+local known_until = math.min(tonumber(task.z or 0), plan.now) + RESEND_WINDOW
+if known_until > plan.now then
+add(task, 'v', 1)
+task.s, task.h, task.y, task.m, task.r, task.d = 'x', nil, nil, nil, nil, nil
+append(plan.fields, id, '')
+append(plan.fields, '.' .. id, format(task, ''))
+append(plan.expiry, int(known_until), id)
+else
+if tonumber(task.g or 0) > 0 then
+append(plan.fields, id, '')
+append(plan.fields, '.' .. id, ghost_record('g', task.g))
+else
+append(plan.gone, id, '.' .. id)
+end
+plan.over = plan.over or {}
+plan.over[#plan.over + 1] = id
+end
+tell(plan, 'deleted', id)
+end
+local function commit_erased(plan, ids)
+local failed = commit(plan)
+if not failed then
+write('ZREM', plan.at.expiry, plan.over or {})
+write('ZREM', plan.at.dead, ids)
+end
+return failed
+end
+local tasks = KEYS[1]
+local expiry = KEYS[2]
+local dead = KEYS[3]
+local test_now = ARGV[1]
+local id = ARGV[2]
+local plan = new_plan({ tasks = tasks, expiry = expiry, dead = dead })
+local found = redis.call('HMGET', tasks, id, '.' .. id, '~set', '~stats')
+local fixed, record = found[1], found[2]
+if newer(fixed) or newer(record) or heed(plan, found[3], found[4]) then
 return { 'newer_schema' }
 end
-local task = parse(record)
-if not fixed or task.s == 'g' or task.s == 'x' then
+local task = parse_with(fixed or '', record)
+if not fixed or task.s == 'g' then
 return { 'not_found' }
+elseif task.s == 'x' then
+return { 'removed' }
+elseif task.s ~= 'c' and task.s ~= 'r' then
+return { 'alive' }
 end
-local head_line = first_line(fixed)
-local headers = tonumber(parse_fixed(head_line).h or 0)
-fixed = head_line .. string.sub(fixed, #head_line + 1, #head_line + headers)
-if task.s == 'c' then
-return { 'ok', 'completed', 0, fixed, record }
-elseif task.s == 'r' then
-return { 'ok', 'rejected', 0, fixed, record }
-elseif task.s == 'w' then
-local deadline = redis.call('ZSCORE', working, id)
-return { 'ok', 'working', tonumber(deadline or 0), fixed, record }
-end
-local due = redis.call('ZSCORE', delayed, id)
-return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
+plan.now = clock(test_now)
+erase(plan, id, task)
+return commit_erased(plan, { id }) or { 'removed' }
 `,
-  sha1: "e79a5056296c5e850dd27fb41eb84d0a5a7c7cbf",
-  keyLockingSha1: "6ddb7c4b12c1fd5f0620e480e0102fe151020e3e",
-};
-
-export const queues: Script = {
-  name: "queues",
-  source: `local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local queues = KEYS[1]
-local test_now = ARGV[1]
-local cursor = ARGV[2]
-local size = ARGV[3]
-local page = redis.call('ZSCAN', queues, cursor, 'COUNT', size)
-local reply = { 'ok', clock(test_now), page[1] }
-for i = 1, #page[2], 2 do
-reply[#reply + 1] = page[2][i]
-reply[#reply + 1] = tonumber(page[2][i + 1])
-end
-return reply
-`,
-  sha1: "c77065ef57f6a18c65cbd129a828a994350030c5",
-  keyLockingSha1: "baadab9eb82b890e06335a2c4ddd6961fff2a736",
-};
-
-export const register: Script = {
-  name: "register",
-  source: `local function int(number)
-return string.format('%.0f', number)
-end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local queues = KEYS[1]
-local test_now = ARGV[1]
-local names = ARGV
-local now = clock(test_now)
-local members = {}
-for i = 2, #names do
-members[#members + 1] = int(now)
-members[#members + 1] = names[i]
-end
-redis.call('ZADD', queues, 'GT', unpack(members))
-return { 'ok' }
-`,
-  sha1: "f947a2081d1fb56b22db87676e2e7788c59139ed",
-  keyLockingSha1: "e2cd8bc36e6a2b4b07f0eec7733bf0601a668469",
+  sha1: "f73887c2db22bec0ffe0ba801c5d6a0a7f4fd447",
+  keyLockingSha1: "c83d6c130df9d038176e552bf793463d5bb773b1",
 };
 
 export const settings: Script = {
@@ -3136,9 +6101,11 @@ end
 local function turn(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
-local history = (task.h or '') .. letter .. int(since)
-local _, length = string.gsub(history, '%a', '')
-task.h = length > HISTORY and string.match(history, '^%a%d*(.*)$') or history
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
 end
 local function exhausted(task)
 local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
@@ -3503,10 +6470,10 @@ append(scores, int(deadline), id)
 end
 for first = 1, #scores, SLICE do
 local last = math.min(first + SLICE - 1, #scores)
-local added = redis.pcall('ZADD', at.working, unpack(scores, first, last))
+local added = redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))
 if type(added) == 'table' and added.err then
 redis.call('HDEL', at.tasks, '')
-redis.call('ZADD', at.working, unpack(scores, first, last))
+redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
 end
 end
 end
@@ -3640,8 +6607,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "5bbe06233e81748aacd67883684acbba4f4a6657",
-  keyLockingSha1: "36852333bffb6a987582ad906c02d08f1a4f064c",
+  sha1: "cb6001e6ffe9d4046c7531c6d3e917eec814d640",
+  keyLockingSha1: "925ab25b97af04c963f3de58ee4377faaa0ea036",
 };
 
 export const statistics: Script = {
@@ -3812,9 +6779,11 @@ end
 local function turn(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
-local history = (task.h or '') .. letter .. int(since)
-local _, length = string.gsub(history, '%a', '')
-task.h = length > HISTORY and string.match(history, '^%a%d*(.*)$') or history
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
 end
 local function ghost_record(state, ghosts, version)
 local task =
@@ -4199,7 +7168,7 @@ for i = first, last do
 local id, task = ids[i], tasks[i]
 if newer(records[i - first + 3]) then
 left = left + 1
-elseif sure(task) then
+elseif sure(task, id) then
 leave(plan, id, task)
 add(task, 'x', 1)
 tell(plan, 'reclaimed', id)
@@ -4244,8 +7213,8 @@ for owner in pairs(owners) do
 append(fields, '~f:' .. owner, '1;' .. int(now))
 append(ends, int(now + LOST_FOR), '~f:' .. owner)
 end
-redis.pcall('HSET', at.tasks, unpack(fields))
-redis.pcall('ZADD', at.expiry, unpack(ends))
+pcall(write, 'HSET', at.tasks, fields)
+write('ZADD', at.expiry, ends)
 end
 local function fail(at, worker, now, limit)
 local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
@@ -4285,14 +7254,14 @@ names[i] = '~w:' .. worker
 end
 local infos = read('HMGET', at.tasks, names)
 for i, worker in ipairs(silent) do
+if back + ended == SLICE then
+break
+end
 local failed, more
 if not infos[i] or string.find(infos[i], '^1;%d+;%d') then
 local returned, lost, _
-more = back + ended == SLICE
-if not more then
 returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
 back, ended = back + returned, ended + lost
-end
 end
 local list = (failed or more) and unfinished or over
 list[#list + 1] = worker
@@ -4328,8 +7297,9 @@ end
 release(plan)
 commit(plan)
 if alarm then
-fail_silent(at, now)
+return fail_silent(at, now)
 end
+return 0, 0
 end
 local function promote_shared(at, ids, now)
 for first = 1, #ids, PLAN do
@@ -4355,15 +7325,14 @@ end
 end
 end
 local function promote(at, now, limit)
-local most = int(now) .. '.5'
-local due =
-redis.call('ZRANGE', at.delayed, '-inf', most, 'BYSCORE', 'LIMIT', '0', int(limit), 'WITHSCORES')
+local latest, most = int(now) .. '.5', int(limit + TIMERS)
+local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
 local gone, back, fair, timers = {}, {}, {}, {}
 for i = 1, #due, 2 do
 local id, score = due[i], due[i + 1]
 if string.sub(id, 1, 1) == '~' then
 timers[#timers + 1] = #timers < TIMERS and id or nil
-else
+elseif #gone < limit then
 gone[#gone + 1] = id
 local ids = string.sub(score, -2) == '.5' and fair or back
 ids[#ids + 1] = id
@@ -4373,9 +7342,9 @@ write('ZREM', at.delayed, gone)
 write('LPUSH', at.pending, back)
 promote_shared(at, fair, now)
 if #timers > 0 then
-ring(at, timers, now)
+return #gone, ring(at, timers, now)
 end
-return #gone
+return #gone, 0, 0
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
@@ -4432,10 +7401,86 @@ local reclaimed, rejected, left, failed = reclaim(at, now, most)
 if failed then
 return failed
 end
-local promoted = promote(at, now, most)
-more = more or reclaimed + rejected == most or promoted == most
+local promoted, returned, ended, unfinished = promote(at, now, most)
+more = more or unfinished or reclaimed + rejected == most or promoted == most
+reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "f409a44d4b5b5f065d8a0ec5db5bdd34acdb69ef",
-  keyLockingSha1: "3326434687e2d0fed598c0dfc13dd0c4007e5140",
+  sha1: "f4e383c51e2a8973ac6383bbcb39c2f1ea8ae294",
+  keyLockingSha1: "5423d18cad882495424ddd37e6c26471215be093",
+};
+
+export const workers: Script = {
+  name: "workers",
+  source: `local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function in_hands(at, worker, from, limit)
+local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+end
+local tasks = KEYS[1]
+local workers = KEYS[2]
+local hands = KEYS[3]
+local test_now = ARGV[1]
+local cursor = ARGV[2]
+local size = ARGV[3]
+local most = ARGV[4]
+local page = redis.call('ZSCAN', workers, cursor, 'COUNT', size)
+local at = queue_at(nil, nil, nil, nil, nil, tasks, nil, nil, workers, hands)
+local names, silent = {}, {}
+for i = 1, #page[2], 2 do
+append(names, '~w:' .. page[2][i])
+append(silent, tonumber(page[2][i + 1]))
+end
+local records = read('HMGET', tasks, names)
+local reply = { 'ok', clock(test_now), page[1] }
+for i, name in ipairs(names) do
+local worker = string.sub(name, 4)
+local members = in_hands(at, worker, 0, tonumber(most))
+local count = #members
+if count == tonumber(most) then
+count = redis.call('ZLEXCOUNT', hands, '[' .. worker .. ' ', '(' .. worker .. '!')
+end
+local told = { worker, records[i] or '', silent[i], count }
+for _, member in ipairs(members) do
+append(told, string.match(member, '%S+$'))
+end
+append(reply, told)
+end
+return reply
+`,
+  sha1: "2083b38b33f3dbbbdfe33f7e333519ab82334b27",
+  keyLockingSha1: "8920cb082690d65dc303599527e6bf05e528ab94",
 };

@@ -43,10 +43,10 @@ export const dropScript = {
   keys: [...parts, "calls"],
   args: ["testNow", "token", "force"],
   each: [],
-  /** How many working tasks stand in the way; 0 where the queue is gone. */
   decode: (reply: Reply) => {
     const reader = new ReplyReader("drop", reply);
-    reader.status("ok", "working");
-    return reader.integer();
+    return reader.status("ok", "working") === "ok"
+      ? { deletedAt: reader.integer() }
+      : { working: reader.integer() };
   },
 } as const satisfies Binding;

@@ -2,7 +2,7 @@ import { callOf } from "./binding.ts";
 import { derivedName, newToken } from "./identity.ts";
 import { recordName } from "./names.ts";
 import { configureScript, dropScript, settingsScript, statisticsScript } from "./operator-scripts.ts";
-import { lastReply, replyAt } from "./outcome.ts";
+import { lastReply } from "./outcome.ts";
 import { forgetNote, registration } from "./registry.ts";
 import { forgetScript } from "./scripts.ts";
 import {
@@ -17,8 +17,8 @@ import {
   type QueueSettings,
 } from "./settings.ts";
 import { readStatistics, type QueueStatistics } from "./statistics.ts";
-import { TaskOperator } from "./task-operator.ts";
 import type { RequestOptions } from "./types.ts";
+import { WorkerOperator } from "./worker-operator.ts";
 
 /** A group: its settings, and how many of its tasks may be dequeued, are worked on, and wait for its limits. */
 export interface GroupInfo extends GroupSettings {
@@ -35,7 +35,7 @@ export type QueueDeleted =
   | { readonly ok: false; readonly code: "still_working"; readonly working: number };
 
 /** Operates a queue. Settings stand in Redis, so every instance heeds them at its next request. */
-export class Operator extends TaskOperator {
+export class Operator extends WorkerOperator {
   /**
    * Makes every dequeue give nothing until {@link resume}. Holders settle as before, and all else goes on.
    * @throws {SluiceError}
@@ -107,29 +107,22 @@ export class Operator extends TaskOperator {
   /**
    * Deletes the queue: tasks, dead letters, results, settings, and its place among the registered queues. Refused
    * while tasks are working; with `force` their holders are told `lease_lost`. An enqueue begins the queue anew;
-   * other producers' instances may take a minute to register it again.
+   * other producers' instances may take a minute to register it again. Two requests.
    * @param options.force deletes even where tasks are working. @default false
    * @throws {SluiceError}
    */
   async deleteQueue(
     options: RequestOptions & { readonly force?: boolean | undefined } = {},
   ): Promise<QueueDeleted> {
-    const force = options.force === true;
     const args = {
       testNow: this.testNow(),
       token: await this.#token("delete", options),
-      force: force ? "1" : "",
+      force: options.force === true ? "1" : "",
     };
-    const drop = callOf(dropScript, this.keys, args);
-    const forget = callOf(forgetScript, this.keys, { testNow: this.testNow(), idle: "0" }, [
-      { queue: this.name },
-    ]);
-    // Where it may be refused, the queue must stay registered until it is known to be gone.
-    const outcomes = await this.transport.send(force ? [drop, forget] : [drop], options);
-    const working = dropScript.decode(replyAt(outcomes, 0));
-    if (working > 0) return { ok: false, code: "still_working", working };
-    if (!force) outcomes.push(...(await this.transport.send([forget], options)));
-    forgetScript.decode(replyAt(outcomes, 1));
+    const { deletedAt, working } = await this.run(dropScript, args, [], options);
+    if (working !== undefined) return { ok: false, code: "still_working", working };
+    // A request of its own, for where the first is refused the queue must stay registered, or no sweep would come.
+    await this.run(forgetScript, { since: String(deletedAt) }, [{ queue: this.name }], options);
     forgetNote(this.transport, this.keys);
     return { ok: true };
   }

@@ -164,7 +164,7 @@ export const queuesScript = {
 export const forgetScript = {
   script: lua.forget,
   keys: ["queues"],
-  args: ["testNow", "idle"],
+  args: ["since"],
   each: ["queue"],
   decode: (reply: Reply) => okay("forget", reply).integer(),
 } as const satisfies Binding;

@@ -99,6 +99,7 @@ class SweepPass {
     await this.#note(
       old.filter((queue) => !empty.has(queue)),
       [...empty].filter(({ seenAt }) => now - seenAt >= FORGET_AFTER),
+      now - FORGET_AFTER,
     );
   }
 
@@ -156,8 +157,12 @@ class SweepPass {
     }
   }
 
-  /** Renews the notes of queues in use, and takes unused queues off the registry. */
-  async #note(used: readonly RegisteredQueue[], unused: readonly RegisteredQueue[]): Promise<void> {
+  /** Renews the notes of queues in use, and takes those that were not in use since then off the registry. */
+  async #note(
+    used: readonly RegisteredQueue[],
+    unused: readonly RegisteredQueue[],
+    since: number,
+  ): Promise<void> {
     const keys = { queues: registryKey(this.#options.prefix) };
     const commands: Command[] = [];
     for (const slice of slices(used, 400)) {
@@ -166,9 +171,7 @@ class SweepPass {
     }
     for (const slice of slices(unused, 400)) {
       const names = slice.map(({ name }) => ({ queue: name }));
-      commands.push(
-        callOf(forgetScript, keys, { testNow: this.#testNow(), idle: String(FORGET_AFTER) }, names),
-      );
+      commands.push(callOf(forgetScript, keys, { since: String(since) }, names));
     }
     if (commands.length > 0) await this.#transport.send(commands, this.#options);
   }
