@@ -108,8 +108,8 @@ class SweepPass {
     await this.#each(
       queues,
       ({ name }) => {
-        const { pending, working, delayed, expiry } = this.#keys(name);
-        return ["EXISTS", pending, working, delayed, expiry];
+        const { pending, fair, held, working, delayed, expiry } = this.#keys(name);
+        return ["EXISTS", pending, fair, held, working, delayed, expiry];
       },
       (queue, outcome) => {
         if ("reply" in outcome && outcome.reply === 0) empty.add(queue);

@@ -173,13 +173,14 @@ describe("every registered queue", () => {
     await queueOf("empty").enqueue(0, { id: "a", resultTtl: 0 });
     await (await queueOf("empty").dequeue())[0]?.complete();
     await queueOf("waiting").enqueue(0, { delay: "1d" });
+    await queueOf("grouped").enqueue(0, { group: "a" });
     // Its tombstone goes in minute 5; the note is at most ten minutes older than that.
     for (let minute = 1; minute <= 85; minute++) {
       rig.now += 60_000;
       await run();
-      if (minute < 65) expect(await registered()).toEqual(["empty", "waiting"]);
+      if (minute < 65) expect(await registered()).toEqual(["empty", "grouped", "waiting"]);
     }
-    expect(await registered()).toEqual(["waiting"]);
+    expect(await registered()).toEqual(["grouped", "waiting"]);
   });
 
   test("comes back at the next enqueue of any instance", async () => {
