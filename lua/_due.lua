@@ -3,7 +3,7 @@
 -- How many timers one call looks after.
 local TIMERS = 10
 
--- The timers in `delayed`: a group that has room again, workers to be looked at.
+-- The timers in `delayed`: a group that has room again, workers to be looked at. Returns as `fail_silent`.
 local function ring(at, timers, now)
   redis.call('ZREM', at.delayed, unpack(timers))
   redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
@@ -22,8 +22,9 @@ local function ring(at, timers, now)
   release(plan)
   commit(plan)
   if alarm then
-    fail_silent(at, now)
+    return fail_silent(at, now)
   end
+  return 0, 0
 end
 
 -- Due tasks that go to `fair` or `held`.
@@ -52,17 +53,18 @@ local function promote_shared(at, ids, now)
 end
 
 -- promote: delayed -> pending, at the back, in the order in which they fell due. (I6 I8)
--- Returns how many.
+-- Returns how many; and of silent workers' tasks how many went back, how many ended, and true where more is
+-- to be done.
 local function promote(at, now, limit)
-  local most = int(now) .. '.5'
-  local due =
-    redis.call('ZRANGE', at.delayed, '-inf', most, 'BYSCORE', 'LIMIT', '0', int(limit), 'WITHSCORES')
+  -- Timers that are due take no task's place.
+  local latest, most = int(now) .. '.5', int(limit + TIMERS)
+  local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
   local gone, back, fair, timers = {}, {}, {}, {}
   for i = 1, #due, 2 do
     local id, score = due[i], due[i + 1]
     if string.sub(id, 1, 1) == '~' then
       timers[#timers + 1] = #timers < TIMERS and id or nil
-    else
+    elseif #gone < limit then
       gone[#gone + 1] = id
       local ids = string.sub(score, -2) == '.5' and fair or back
       ids[#ids + 1] = id
@@ -72,7 +74,7 @@ local function promote(at, now, limit)
   write('LPUSH', at.pending, back)
   promote_shared(at, fair, now)
   if #timers > 0 then
-    ring(at, timers, now)
+    return #gone, ring(at, timers, now)
   end
-  return #gone
+  return #gone, 0, 0
 end

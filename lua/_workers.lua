@@ -5,6 +5,9 @@
 -- How long a worker that is not to be failed stays in the registry after its last sign of life.
 local FORGOTTEN_AFTER = 3600000
 
+-- How long a worker from which tasks were taken is told so.
+local LOST_FOR = 86400000
+
 -- How many silent workers one call looks after.
 local WORKERS = 10
 
@@ -20,72 +23,101 @@ local function note_worker(plan, worker, info, alarm)
   end
 end
 
--- The leases in the hands of a worker, or of all incarnations of a name: members of `hands`.
-local function in_hands(at, worker, limit)
-  return redis.call(
-    'ZRANGE',
-    at.hands,
-    '[' .. worker .. ' ',
-    '(' .. worker .. '!',
-    'BYLEX',
-    'LIMIT',
-    '0',
-    int(limit)
-  )
+-- The leases in the hands of a worker, from a lease number on: members of `hands`.
+local function in_hands(at, worker, from, limit)
+  local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+  return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
 
--- fail: working -> pending, at the front, or rejected: the tasks of one worker and of no other. (I5 I8)
--- Returns as `take_back`, and true where some may be left.
-local function fail(at, worker, now, limit)
-  local members = in_hands(at, worker, limit)
-  local ids, mine = {}, {}
-  for i, member in ipairs(members) do
-    local owner, id = string.match(member, '^(%S+ %S*) %d+ (%S+)$')
-    ids[i], mine[owner] = id, true
-  end
-  local back, ended, left, failed = take_back(at, ids, now, function(task)
-    return task.s == 'w' and mine[task.W]
-  end)
-  if not failed then
-    write('ZREM', at.hands, members)
-  end
-  return back, ended, left, failed, #members == limit
-end
-
--- Takes workers off the registry.
-local function forget_workers(at, workers)
+-- Takes workers off the registry. being_failed: they stay in the zset until nothing is in their hands, so
+-- that the next alarm goes on.
+local function forget_workers(at, workers, being_failed)
   local fields = {}
   for i, worker in ipairs(workers) do
     fields[i] = '~w:' .. worker
   end
-  write('ZREM', at.workers, workers)
   write('HDEL', at.tasks, fields)
+  write('ZREM', at.workers, being_failed and {} or workers)
+end
+
+-- Notes of workers that tasks were taken from them. Where Redis has no room for it, they find out one by one.
+local function note_lost(at, owners, now)
+  local fields, ends = {}, {}
+  for owner in pairs(owners) do
+    append(fields, '~f:' .. owner, '1;' .. int(now))
+    append(ends, int(now + LOST_FOR), '~f:' .. owner)
+  end
+  pcall(write, 'HSET', at.tasks, fields)
+  write('ZADD', at.expiry, ends)
+end
+
+-- fail: working -> pending, at the front, or rejected: what is in the hands of one worker, or of all
+-- incarnations of a name, and of no other. In the order in which it was taken. (I2 I5 I8)
+-- Returns as `take_back`, and true where some are left that the next call can take.
+local function fail(at, worker, now, limit)
+  local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
+  -- The last ones first, as each page goes to the front.
+  local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit))
+  local leases, by_id, owners, stale = {}, {}, {}, {}
+  for i, member in ipairs(members) do
+    local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
+    leases[i] = { id = id, owner = owner, number = tonumber(number), member = member }
+    by_id[id] = leases[i]
+  end
+  table.sort(leases, function(one, other)
+    return one.number < other.number
+  end)
+  local ids = {}
+  for i, lease in ipairs(leases) do
+    ids[i] = lease.id
+  end
+  local back, ended, left, failed = take_back(at, ids, now, function(task, id)
+    local lease = by_id[id]
+    if task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number then
+      owners[lease.owner] = true
+      return true
+    end
+    stale[#stale + 1] = lease.member
+  end)
+  write('ZREM', at.hands, stale)
+  if back + ended > 0 then
+    note_lost(at, owners, now)
+  end
+  return back, ended, left, failed, #members == limit and back + ended + #stale > 0
 end
 
 -- Fails the workers that went silent, forgets those that asked for no more than to be listed, and sets the
--- alarm for the next.
+-- alarm for the next. Returns how many tasks went back, how many ended, and true where more is to be done.
 local function fail_silent(at, now)
   local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
-  local over = {}
-  for _, worker in ipairs(silent) do
-    local info = redis.call('HGET', at.tasks, '~w:' .. worker)
-    local unfinished
-    if info and string.find(info, '^1;%d+;%d') then
-      local _, _, _, failed, more = fail(at, worker, now, SLICE)
-      unfinished = failed or more
+  local names, over, unfinished, back, ended = {}, {}, {}, 0, 0
+  for i, worker in ipairs(silent) do
+    names[i] = '~w:' .. worker
+  end
+  local infos = read('HMGET', at.tasks, names)
+  for i, worker in ipairs(silent) do
+    if back + ended == SLICE then
+      break
     end
-    if not unfinished then
-      over[#over + 1] = worker
+    local failed, more
+    -- One without a record is being failed already.
+    if not infos[i] or string.find(infos[i], '^1;%d+;%d') then
+      local returned, lost, _
+      returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
+      back, ended = back + returned, ended + lost
     end
+    local list = (failed or more) and unfinished or over
+    list[#list + 1] = worker
   end
   forget_workers(at, over)
-  local alarm = head(at.workers)
-  local plan = new_plan(at, now)
+  forget_workers(at, unfinished, true)
+  local alarm, plan = head(at.workers), new_plan(at, now)
   if alarm then
     append(plan.timers, int(math.max(alarm, now)), '~w')
-    append(plan.fields, '~alarm', int(alarm))
+    commit(plan)
+    redis.pcall('HSET', at.tasks, '~alarm', int(alarm))
   else
-    plan.gone = { '~alarm' }
+    redis.call('HDEL', at.tasks, '~alarm')
   end
-  commit(plan)
+  return back, ended, alarm and alarm <= now and back + ended + #over > 0
 end

@@ -1,4 +1,5 @@
--- sweep: promote, reclaim, and drop the records whose time is over; at most `limit` of each. (I5 I6 I8)
+-- sweep: promote, reclaim, drop the records whose time is over, at most `limit` of each; fail silent workers.
+-- (I5 I6 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local held = KEYS[3] -- zset  id -> place behind its group's limit
@@ -38,7 +39,7 @@ local function expire()
         bytes = bytes + #(record or '')
         over[#over + 1] = id
         if string.sub(id, 1, 1) == '~' then
-          -- A dedup key whose window is over.
+          -- A dedup key whose window is over, or the note that tasks were taken from a worker.
           gone[#gone + 1] = id
         elseif tonumber(task.g or 0) > 0 then
           -- The list still holds the id: what is left of the record says so.
@@ -63,6 +64,7 @@ local reclaimed, rejected, left, failed = reclaim(at, now, most)
 if failed then
   return failed
 end
-local promoted = promote(at, now, most)
-more = more or reclaimed + rejected == most or promoted == most
+local promoted, returned, ended, unfinished = promote(at, now, most)
+more = more or unfinished or reclaimed + rejected == most or promoted == most
+reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }

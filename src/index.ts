@@ -13,6 +13,7 @@ export type { GroupChanges, GroupSettings, QueueChanges, QueueSettings, Rate } f
 export type { EventCounts, MinuteCounts, QueueEvent, QueueStatistics } from "./queue/statistics.ts";
 export { sweep, type SweepOptions, type SweepReport } from "./queue/sweep.ts";
 export type * from "./queue/types.ts";
+export type { ListWorkersOptions, WorkerFailed, WorkerInfo, WorkerPage } from "./queue/worker-operator.ts";
 export type { TaskEvent, WaitOptions, WatchOptions } from "./queue/watch.ts";
 export type {
   Command,

@@ -4,6 +4,7 @@ const QUEUE = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
 const ID = /^[A-Za-z0-9][!-~]{0,127}$/;
 const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,63}$/;
 const TOKEN = /^[A-Za-z0-9_-]{8,64}$/;
+const CURSOR = /^\d{1,20}$/;
 
 function checked(value: unknown, pattern: RegExp, path: string, allowed: string): string {
   if (typeof value !== "string" || !pattern.test(value)) {
@@ -43,6 +44,11 @@ export function unescaped(text: string): string {
 /** @throws {SluiceError} `invalid_argument` */
 export function keyPrefix(value: unknown, path = "prefix"): string {
   return checked(value, PREFIX, path, "1 to 64 of A-Z a-z 0-9 _ . : -, beginning with none of . :");
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+export function scanCursor(value: unknown, path = "cursor"): string {
+  return checked(value, CURSOR, path, "one that an earlier page gave");
 }
 
 /** @throws {SluiceError} `invalid_argument` */

@@ -19,15 +19,18 @@ import {
   type WaitOptions,
   type WatchOptions,
 } from "./watch.ts";
-import { encodeProgress, workerArguments } from "./worker.ts";
+import { encodeProgress, prolongAll, signOfLife } from "./worker.ts";
+import { heartbeatScript } from "./worker-scripts.ts";
 import type {
   DequeueOptions,
   Duration,
+  Heartbeat,
   QueueCounts,
   RequestOptions,
   Settled,
   Settlement,
   TaskInfo,
+  Worker,
 } from "./types.ts";
 
 /** Most tasks of one dequeue, and most settlements of one settle. */
@@ -141,6 +144,26 @@ export class Queue<T = unknown> extends Producer<T> {
     return (signal) => this.get(id, { signal });
   }
 
+  /**
+   * A worker's sign of life: makes it a listener of the queue, and moves the deadline of every task that this
+   * incarnation has to `lease` from now, never to an earlier one. One request for up to 1,000 tasks.
+   * @param worker as in dequeue; what it tells of itself replaces what it told before
+   * @param options.lease by default what each task's lease was at its dequeue
+   * @throws {SluiceError}
+   */
+  async heartbeat(
+    worker: Worker,
+    options: RequestOptions & { readonly lease?: Duration | undefined } = {},
+  ): Promise<Heartbeat> {
+    const args = {
+      testNow: this.testNow(),
+      ...signOfLife(worker),
+      lease: options.lease === undefined ? "" : String(milliseconds(options.lease, "lease", { min: 1 })),
+      limit: String(MAX_DEQUEUE),
+    };
+    return prolongAll((from) => this.run(heartbeatScript, { ...args, from: String(from) }, [], options));
+  }
+
   async #dequeueCall(options: DequeueOptions): Promise<{ call: ScriptCall; token: string }> {
     const { idempotencyKey: key } = options;
     const token =
@@ -159,7 +182,7 @@ export class Queue<T = unknown> extends Producer<T> {
       // With a token of the caller's, this may be a copy even at its first sending.
       resend: (options.token ?? key) ? "1" : "",
       maxBytes: String(options.maxBytes === undefined ? this.#maxBytes : checkedMaxBytes(options.maxBytes)),
-      ...workerArguments(options.worker),
+      ...(options.worker === undefined ? { worker: "", info: "" } : signOfLife(options.worker)),
     };
     const call = callOf(dequeueScript, this.keys, args);
     return {

@@ -115,7 +115,11 @@ export function readFixed(record: string): {
 }
 
 /** A worker as records hold it: name and incarnation, which may be empty. */
-export function writeWorker({ name, incarnation }: WorkerName, path: string): string {
+export function writeWorker(worker: WorkerName, path: string): string {
+  if (typeof worker !== "object" || worker === null) {
+    throw new SluiceError("invalid_argument", `${path} must be an object with a name`, path);
+  }
+  const { name, incarnation } = worker;
   const which = incarnation === undefined ? "" : recordName(incarnation, `${path}.incarnation`);
   return `${recordName(name, `${path}.name`)} ${which}`;
 }

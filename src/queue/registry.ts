@@ -1,6 +1,5 @@
-import { SluiceError } from "../errors.ts";
 import { registryKey, type Keys } from "./keys.ts";
-import { wholeNumber } from "./names.ts";
+import { scanCursor, wholeNumber } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { callOf } from "./binding.ts";
 import { queuesScript, registerScript } from "./scripts.ts";
@@ -110,13 +109,14 @@ export interface ListQueuesOptions {
  */
 export async function listQueues(transport: Transport, options: ListQueuesOptions = {}): Promise<QueuePage> {
   const { prefix, cursor = "0", size = 100, signal, now } = options;
-  if (!/^\d{1,20}$/.test(cursor)) {
-    throw new SluiceError("invalid_argument", "cursor must be one that an earlier page gave", "cursor");
-  }
   const call = callOf(
     queuesScript,
     { queues: registryKey(prefix) },
-    { testNow: now ? String(now()) : "", cursor, size: String(wholeNumber(size, "size", 1, 1_000)) },
+    {
+      testNow: now ? String(now()) : "",
+      cursor: scanCursor(cursor),
+      size: String(wholeNumber(size, "size", 1, 1_000)),
+    },
   );
   const page = queuesScript.decode(lastReply(await checkedTransport(transport).send([call], { signal })));
   return { ...page, cursor: page.cursor === "0" ? null : page.cursor };

@@ -98,6 +98,23 @@ export interface Worker extends WorkerName {
   readonly silentAfter?: Duration | undefined;
 }
 
+/** What a heartbeat says. */
+export type Heartbeat =
+  | {
+      readonly ok: true;
+      /** How many tasks the worker has. */
+      readonly leases: number;
+      /** Until when all their leases last at least, epoch ms; null where it has none. */
+      readonly deadlineAt: number | null;
+      /** Ids of those that were cancelled while it works on them: stop. */
+      readonly cancelRequested: readonly string[];
+    }
+  /**
+   * It was failed with tasks in its hands, which others work on by now: stop all work. The next dequeue, or a
+   * heartbeat under a new incarnation, makes it a worker again. Nothing was changed.
+   */
+  | { readonly ok: false; readonly code: "worker_lost" };
+
 export type Outcome = "complete" | "reject" | "requeue" | "extend";
 
 /** One instruction of a settle call. */

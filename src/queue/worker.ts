@@ -1,20 +1,18 @@
 import { SluiceError } from "../errors.ts";
 import { byteLength, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
-import { escaped, wholeNumber } from "./names.ts";
+import { escaped, unescaped, wholeNumber } from "./names.ts";
 import { asciiJson, writeWorker } from "./record.ts";
-import type { Worker } from "./types.ts";
+import type { Heartbeat, Worker } from "./types.ts";
+import type { heartbeatScript } from "./worker-scripts.ts";
 
 const MAX_NODE = 128;
 
 const MAX_PROGRESS_BYTES = 1_024;
 
-/** What the scripts are told of a worker. */
-export function workerArguments(worker: Worker | undefined): { worker: string; info: string } {
-  if (worker === undefined) return { worker: "", info: "" };
-  if (typeof worker !== "object" || worker === null) {
-    throw new SluiceError("invalid_argument", "worker must be an object with a name", "worker");
-  }
+/** What the scripts are told of a worker at a sign of life. */
+export function signOfLife(worker: Worker): { worker: string; info: string } {
+  const name = writeWorker(worker, "worker");
   const { node = "", pid, silentAfter } = worker;
   if (typeof node !== "string" || node.length > MAX_NODE) {
     throw new SluiceError(
@@ -26,7 +24,43 @@ export function workerArguments(worker: Worker | undefined): { worker: string; i
   const silent = silentAfter === undefined ? "" : milliseconds(silentAfter, "worker.silentAfter", { min: 1 });
   const process = pid === undefined ? "" : wholeNumber(pid, "worker.pid", 0, 2 ** 53 - 1);
   // JSON in ASCII has no line break, and `;` is escaped.
-  return { worker: writeWorker(worker, "worker"), info: `${silent};${escaped(asciiJson(node))};${process}` };
+  return { worker: name, info: `${silent};${escaped(asciiJson(node))};${process}` };
+}
+
+/** What {@link signOfLife} wrote, as the scripts keep it: behind a version and the time. */
+export function readSignOfLife(record: string): {
+  seenAt: number | null;
+  silentAfter?: number;
+  node?: string;
+  pid?: number;
+} {
+  if (record === "") return { seenAt: null };
+  const [, seenAt, silentAfter = "", node = "", pid = ""] = record.split(";");
+  return {
+    seenAt: Number(seenAt),
+    ...(silentAfter !== "" && { silentAfter: Number(silentAfter) }),
+    ...(node !== `""` && { node: JSON.parse(unescaped(node)) as string }),
+    ...(pid !== "" && { pid: Number(pid) }),
+  };
+}
+
+/** Goes through all of a worker's leases, page by page; `page` takes the lease number to begin at. */
+export async function prolongAll(
+  page: (from: number) => Promise<ReturnType<typeof heartbeatScript.decode>>,
+): Promise<Heartbeat> {
+  let leases = 0;
+  let deadlineAt: number | null = null;
+  const cancelRequested: string[] = [];
+  let from = 0;
+  do {
+    const prolonged = await page(from);
+    if (prolonged === null) return { ok: false, code: "worker_lost" };
+    leases += prolonged.leases;
+    if (prolonged.leases > 0) deadlineAt = Math.min(deadlineAt ?? prolonged.deadlineAt, prolonged.deadlineAt);
+    cancelRequested.push(...prolonged.cancelRequested);
+    from = prolonged.next;
+  } while (from > 0);
+  return { ok: true, leases, deadlineAt, cancelRequested };
 }
 
 /** Progress as a record's first line can hold it. */

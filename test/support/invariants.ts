@@ -67,7 +67,7 @@ export function violations(space: QueueSpace): string[] {
   }
   if (ghosts !== Number(tasks.get("~ghosts") ?? 0))
     found.push(`I1 ${tasks.get("~ghosts")} ghosts are counted, ${ghosts} are there`);
-  return [...found, ...groupViolations(space)];
+  return [...found, ...groupViolations(space), ...workerViolations(space), ...timerViolations(space)];
 }
 
 /** What a group's state ought to say, from where its tasks are. */
@@ -128,5 +128,47 @@ function groupViolations({ fair, held, working, delayed, tasks }: QueueSpace): s
     found.push("I1 groups are in use and ~fair is not there");
   if (Number(times["h"] ?? 0) !== held.size)
     found.push(`I1 ${held.size} are held and ~fair says ${times["h"] ?? 0}`);
+  return found;
+}
+
+/** `hands` has exactly the leases that workers have, and each registered worker has its record. */
+function workerViolations({ working, workers, hands, tasks, expiry }: QueueSpace): string[] {
+  const found: string[] = [];
+  const held = new Set<string>();
+  for (const id of working.keys()) {
+    const { W: worker, n: lease = "" } = says(tasks.get(`.${id}`));
+    if (worker !== undefined) held.add(`${worker} ${lease.padStart(15, "0")} ${id}`);
+  }
+  for (const member of held) if (!hands.has(member)) found.push(`I2 hands lacks ${member}`);
+  for (const [member, score] of hands) {
+    if (!held.has(member)) found.push(`I2 hands has ${member}, who does not have it`);
+    if (score !== 0) found.push(`I2 hands has ${member} out of order`);
+  }
+  const names = new Set([...hands.keys()].map((member) => member.split(" ")[0]));
+  for (const worker of workers.keys()) {
+    // One that is being failed has no record any more.
+    if (!tasks.has(`~w:${worker}`) && !names.has(worker.split(" ")[0]))
+      found.push(`I2 worker "${worker}" is registered without a record`);
+  }
+  for (const field of tasks.keys()) {
+    if (field.startsWith("~w:") && !workers.has(field.slice(3)))
+      found.push(`I2 ${field} is the record of no registered worker`);
+    if (field.startsWith("~f:") && !expiry.has(field)) found.push(`I7 ${field} is kept for ever`);
+  }
+  return found;
+}
+
+/** Timers are counted, and one wakes up when the next worker is silent. */
+function timerViolations({ delayed, workers, tasks }: QueueSpace): string[] {
+  const found: string[] = [];
+  const timers = [...delayed.keys()].filter((member) => member.startsWith("~"));
+  if (timers.length !== Number(tasks.get("~timers") ?? 0))
+    found.push(`I6 ${tasks.get("~timers")} timers are counted, ${timers.length} are there`);
+  const alarm = tasks.get("~alarm");
+  if ((alarm !== undefined) !== delayed.has("~w"))
+    found.push(`I6 the alarm is noted as ${alarm} and set to ${delayed.get("~w")}`);
+  const first = Math.min(...workers.values());
+  if (first < Number(alarm ?? Number.POSITIVE_INFINITY))
+    found.push(`I6 a worker is silent at ${first}, and nothing looks for it before ${alarm}`);
   return found;
 }

@@ -1,0 +1,54 @@
+-- heartbeat: a worker's sign of life: its leases last longer, and those of no other incarnation. (I2 I3)
+local working = KEYS[1] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[2] -- zset  id -> due (ms)
+local tasks = KEYS[3] -- hash  records and control fields
+local workers = KEYS[4] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[5] -- zset  worker, lease number and id, by name
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local worker = ARGV[2] -- '<name> <incarnation>'
+local info = ARGV[3] -- of the worker: '<silent after, ms>;<node>;<pid>'
+local lease = ARGV[4] -- how long the leases last from now (ms); empty: each as it did at its dequeue
+local from = ARGV[5] -- the lease number to begin at; '0' in the first call
+local limit = ARGV[6] -- at most this many leases, 1 to 1,000
+-- Returns {'ok', how many leases, until when they all last at least (ms; 0: none), lease number that the next
+--          call begins at (0: no more), then the ids of those that are to be cancelled}
+--      or {'worker_lost'}: tasks were taken from it, and it has not dequeued since
+--      or {'newer_schema'}
+
+local at = queue_at(nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
+local now = clock(test_now)
+local members = in_hands(at, worker, from, limit)
+local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
+for _, member in ipairs(members) do
+  append(names, '.' .. string.match(member, '%S+$'))
+end
+local found = read('HMGET', tasks, names)
+if newer(found[1]) then
+  return { 'newer_schema' }
+elseif found[2] and not found[1] then
+  return { 'worker_lost' }
+end
+
+local deadlines, count, first = {}, 0, 0
+local reply = { 'ok', 0, 0, 0 }
+for i = 4, #names do
+  local id, task = string.sub(names[i], 2), parse(found[i])
+  if task.s == 'w' and task.W == worker then
+    local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
+    deadlines[id], count = deadline, count + 1
+    first = first > 0 and math.min(first, deadline) or deadline
+    append(reply, task.f and id)
+  end
+end
+put_deadlines(at, deadlines)
+local plan = new_plan(at, now)
+note_worker(plan, worker, info, found[3])
+local failed = commit(plan)
+if failed then
+  return failed
+end
+reply[2], reply[3] = count, first
+if #members == tonumber(limit) then
+  reply[4] = tonumber(string.match(members[#members], ' (%d+) %S+$')) + 1
+end
+return reply
