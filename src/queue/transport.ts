@@ -55,6 +55,14 @@ export interface Transport {
    * @throws {SluiceError} when the request as a whole failed
    */
   send(commands: readonly Command[], options?: SendOptions): Promise<CommandOutcome[]>;
+  /**
+   * Listens to a channel, where the transport can. Best effort, as Redis's pub/sub is: what is published while
+   * nobody listens is lost, so an end of the connection is told and no other is opened quietly.
+   * @returns once Redis has confirmed it: what is published from then on, until the signal aborts or the iteration
+   *   is left
+   * @throws {SluiceError} when it cannot be opened; from the iteration `redis_unreachable`, when its connection ends
+   */
+  subscribe?(channel: string, options?: SendOptions): Promise<AsyncIterable<string>>;
 }
 
 /** @throws {SluiceError} `invalid_argument` for what is no transport */

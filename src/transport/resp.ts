@@ -9,6 +9,9 @@ import { retryPolicy, Transient } from "./retry.ts";
 import type { RetryOptions } from "./retry.ts";
 import { sender } from "./send.ts";
 import type { Answer, Exchange } from "./send.ts";
+import { openingBy } from "./subscribe-resp.ts";
+import { subscriber } from "./subscriber.ts";
+import type { Opening } from "./subscriber.ts";
 
 export interface RespOptions {
   /** `redis://[user[:password]@]host[:port][/database]`, or `rediss://…` for TLS. */
@@ -22,21 +25,40 @@ export interface RespOptions {
 /**
  * Reaches Redis over TCP: for servers, tests and benches. One connection, opened by the first
  * `send` and again after it broke, carries all requests; those that run at the same time share it.
+ * Each subscription has a connection of its own.
  *
  * @param from the URL, or the URL with options
- * @returns a transport whose `close` waits for the requests under way and closes the connection
+ * @returns a transport whose `close` ends the subscriptions, waits for the requests under way and closes the
+ *   connection
  * @throws {SluiceError} `invalid_argument` where the URL is of no use
  */
 export function resp(from: string | RespOptions): Transport & { close(): Promise<void> } {
   const { url, retry, keyLocking = false } = typeof from === "object" && from !== null ? from : { url: from };
-  const connection = new Connection(checkedUrl(url), retryPolicy(retry).tryTimeout);
+  const address = checkedUrl(url);
+  const { tryTimeout } = retryPolicy(retry);
+  const connection = new Connection(address, tryTimeout);
   const send = sender(exchangeOver(connection), { retry, keyLocking });
   const underWay = new Set<Promise<unknown>>();
+  const subscriptions = new Set<() => void>();
+  const opening = openingBy(() => newClient(address, tryTimeout), refuse);
+  const open: Opening = async (channel, signal) => {
+    const { messages, close } = await opening(channel, signal);
+    const leave = () => {
+      subscriptions.delete(leave);
+      close();
+    };
+    subscriptions.add(leave);
+    return { messages, close: leave };
+  };
+  const subscribe = subscriber(open, retry);
   let closed = false;
+  const requireOpen = () => {
+    if (closed) throw new SluiceError("redis_unreachable", "the transport is closed");
+  };
 
   return {
     async send(commands, options) {
-      if (closed) throw new SluiceError("redis_unreachable", "the transport is closed");
+      requireOpen();
       const sending = send(commands, options);
       underWay.add(sending);
       try {
@@ -45,8 +67,13 @@ export function resp(from: string | RespOptions): Transport & { close(): Promise
         underWay.delete(sending);
       }
     },
+    async subscribe(channel, options) {
+      requireOpen();
+      return subscribe(channel, options);
+    },
     async close() {
       closed = true;
+      for (const leave of subscriptions) leave();
       await Promise.allSettled(underWay);
       connection.drop();
     },
@@ -102,7 +129,7 @@ class Connection {
   }
 }
 
-type Client = ReturnType<typeof newClient>;
+export type Client = ReturnType<typeof newClient>;
 
 function newClient(url: string, connectTimeout: number) {
   return createClient({

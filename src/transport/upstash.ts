@@ -2,13 +2,15 @@ import { Redis } from "@upstash/redis/cloudflare";
 
 import { SluiceError } from "../errors.ts";
 import type { Transport } from "../queue/transport.ts";
-import { redisError, withhold } from "./redis-error.ts";
+import { redisError, systemCode, withhold } from "./redis-error.ts";
 import type { Words } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
 import { Transient } from "./retry.ts";
 import type { RetryOptions } from "./retry.ts";
 import { sender } from "./send.ts";
 import type { Answer, Exchange } from "./send.ts";
+import { openingOver } from "./subscribe-upstash.ts";
+import { subscriber } from "./subscriber.ts";
 
 export interface UpstashOptions {
   /** When and how long to resend. */
@@ -36,8 +38,8 @@ export interface UpstashEnvironment {
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reaches Redis over HTTP, by the REST protocol of Upstash. Keeps no connection and needs nothing
- * of Node, so it runs in Workers, Edge functions, Lambda, Deno and Bun too.
+ * Reaches Redis over HTTP, by the REST protocol of Upstash. Keeps no connection, but for a subscription, and
+ * needs nothing of Node, so it runs in Workers, Edge functions, Lambda, Deno and Bun too.
  *
  * @param from the environment that names the database, or `{ url, token }`
  * @throws {SluiceError} `invalid_argument` where the URL or the token is missing or of no use
@@ -50,7 +52,11 @@ export function upstash(
 ): Transport {
   const { url, token, ...beside } = credentials(from);
   const { retry, keyLocking = true } = { ...beside, ...options };
-  return { database: url, send: sender(exchangeOver(new Endpoint(url, token)), { retry, keyLocking }) };
+  return {
+    database: url,
+    send: sender(exchangeOver(new Endpoint(url, token)), { retry, keyLocking }),
+    subscribe: subscriber(openingOver(url, token), retry),
+  };
 }
 
 /**
@@ -115,11 +121,6 @@ function failure(error: unknown, commands: readonly Words[]): Error {
   const refusal = redisError(text);
   if (refusal.code !== "redis_error" || inVain.test(text)) return refusal;
   return new Transient(`an HTTP error (${text})`);
-}
-
-/** Such as `ECONNREFUSED`, where the runtime gives one. */
-function systemCode({ cause }: Error): string | undefined {
-  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
 }
 
 /** @throws {SluiceError} that never names the token */

@@ -1,0 +1,83 @@
+import { SluiceError } from "../errors.ts";
+import { redisError, systemCode, withhold } from "./redis-error.ts";
+import { Transient } from "./retry.ts";
+import type { Opening } from "./subscriber.ts";
+
+/**
+ * Subscribes by the event streams of Upstash's REST protocol. Not by the subscriber of its SDK, which hears the
+ * first line of a message only, does not encode the channel's name, and does not tell when a stream has ended.
+ */
+export function openingOver(url: string, token: string): Opening {
+  const base = url.replace(/\/$/, "");
+
+  return async (channel, signal) => {
+    const connection = new AbortController();
+    const close = () => connection.abort();
+    signal.addEventListener("abort", close);
+    try {
+      const response = await fetch(`${base}/subscribe/${encodeURIComponent(channel)}`, {
+        headers: { authorization: `Bearer ${token}`, accept: "text/event-stream" },
+        signal: connection.signal,
+      });
+      if (!response.ok || response.body === null) throw await refusal(response);
+      const events = eventsOf(response.body);
+      // The first one is the confirmation.
+      const { value } = await events.next();
+      if (value?.startsWith(`subscribe,${channel},`)) return { messages: messagesOf(events, channel), close };
+    } catch (error) {
+      close();
+      if (error instanceof SluiceError || error instanceof Transient) throw error;
+      const code = error instanceof Error ? systemCode(error) : undefined;
+      throw new Transient(code === undefined ? "a network error" : `a network error (${code})`);
+    } finally {
+      signal.removeEventListener("abort", close);
+    }
+    close();
+    throw new Transient("an event stream without a confirmation");
+  };
+}
+
+/** What an answer that is no event stream means. */
+async function refusal(response: Response): Promise<Error> {
+  const { status } = response;
+  const text = withhold(errorIn(await response.text()) ?? "no text");
+  const refused = redisError(text);
+  const inVain = status >= 400 && status < 500 && status !== 429;
+  return refused.code !== "redis_error" || inVain
+    ? refused
+    : new Transient(`an HTTP error (${status}: ${text})`);
+}
+
+function errorIn(body: string): string | undefined {
+  try {
+    const { error } = JSON.parse(body) as { error?: unknown };
+    return typeof error === "string" ? error : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function* messagesOf(events: AsyncIterable<string>, channel: string): AsyncGenerator<string> {
+  const head = `message,${channel},`;
+  for await (const event of events) if (event.startsWith(head)) yield event.slice(head.length);
+}
+
+/** The data of the events of a stream. */
+async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string, undefined> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const events = (text + value).split(/\r\n\r\n|\n\n|\r\r/);
+      text = events.pop() ?? "";
+      for (const event of events) {
+        const data = Array.from(event.matchAll(/^data: ?(.*)$/gm), ([, line]) => line);
+        if (data.length > 0) yield data.join("\n");
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,230 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { connectRedis, type RedisConnection } from "../../src/local/gateway/redis.ts";
+import { startGateway, type Gateway } from "../../src/local/index.ts";
+import type { Transport } from "../../src/queue/transport.ts";
+import { resp } from "../../src/transport/resp.ts";
+import type { RetryOptions } from "../../src/transport/retry.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+
+// One suite for every transport: what whoever subscribes may rely on.
+
+let redis: TestRedis;
+let gateway: Gateway;
+let direct: RedisConnection;
+const open: ReturnType<typeof resp>[] = [];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = await startGateway({ redisUrl: redis.url, readOnlyToken: "read-only" });
+  direct = await connectRedis(redis.url, () => {});
+});
+beforeEach(() => gateway.faults.clear());
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+  await untilListening(0);
+});
+afterAll(async () => {
+  await gateway.close();
+  direct.close();
+  await redis.stop();
+});
+
+const CHANNEL = "sluice:{a,b}:events";
+
+function overTcp(options: Parameters<typeof resp>[0]) {
+  const transport = resp(options);
+  open.push(transport);
+  return transport;
+}
+
+const transports: readonly (readonly [string, (retry?: RetryOptions) => Transport])[] = [
+  ["upstash", (retry) => upstash(gateway, { retry })],
+  ["resp", (retry) => overTcp({ url: redis.url, retry })],
+];
+
+/** Redis, not the code under test, says how many connections listen. */
+async function untilListening(count: number): Promise<void> {
+  const listening = async () => {
+    const list = String(await direct.send(["CLIENT", "LIST", "TYPE", "pubsub"]));
+    return list.split("\n").filter((line) => line !== "").length;
+  };
+  await vi.waitUntil(async () => (await listening()) === count, { timeout: 20_000, interval: 5 });
+}
+
+const publish = (message: string) => direct.send(["PUBLISH", CHANNEL, message]);
+
+async function subscribed(transport: Transport, signal?: AbortSignal) {
+  const messages = await transport.subscribe?.(CHANNEL, { signal });
+  if (!messages) throw new Error("the transport cannot subscribe");
+  const iterator = messages[Symbol.asyncIterator]();
+  return { iterator, next: async () => (await iterator.next()).value as string | undefined };
+}
+
+const lost = expect.objectContaining({ code: "redis_unreachable" });
+
+describe.each(transports)("%s", (name, create) => {
+  test("gives whatever is published once it is confirmed, in order and as it is", async () => {
+    const { iterator, next } = await subscribed(create());
+    const messages = [
+      "enqueued 1 a b",
+      "a,b",
+      "",
+      "  x  ",
+      "emoji 👩‍👩‍👧 naïve",
+      "a\nb\n\n c\n",
+      "x".repeat(300_000),
+    ];
+    for (const message of messages) await publish(message);
+    for (const message of messages) expect(await next()).toBe(message);
+    await iterator.return?.();
+  });
+
+  test("closes its connection when the iteration is left", async () => {
+    const messages = await create().subscribe?.(CHANNEL);
+    await publish("first");
+    await untilListening(1);
+    for await (const message of messages ?? []) {
+      expect(message).toBe("first");
+      break;
+    }
+    await untilListening(0);
+  });
+
+  test("ends quietly and at once when its signal aborts, also with nobody iterating", async () => {
+    const waiting = new AbortController();
+    const { next } = await subscribed(create(), waiting.signal);
+    const pending = next();
+    waiting.abort();
+    expect(await pending).toBeUndefined();
+    const idle = new AbortController();
+    const unused = await subscribed(create(), idle.signal);
+    await untilListening(1);
+    idle.abort();
+    await untilListening(0);
+    expect(await unused.next()).toBeUndefined();
+  });
+
+  test("is not opened for a signal that has aborted, nor while it aborts", async () => {
+    const opening = create().subscribe?.(CHANNEL, { signal: AbortSignal.abort() });
+    await expect(opening).rejects.toMatchObject({ code: "aborted" });
+    const during = new AbortController();
+    const cut = create().subscribe?.(CHANNEL, { signal: during.signal });
+    during.abort();
+    await expect(cut).rejects.toMatchObject({ code: "aborted" });
+    await untilListening(0);
+  });
+
+  test("gives what came before its connection ended, then throws; another can be opened", async () => {
+    const transport = create();
+    const { next } = await subscribed(transport);
+    await publish("last");
+    await direct.send(["CLIENT", "KILL", "TYPE", "pubsub"]);
+    expect(await next()).toBe("last");
+    await expect(next()).rejects.toEqual(lost);
+    expect(await next()).toBeUndefined();
+    const again = await subscribed(transport);
+    await publish("anew");
+    expect(await again.next()).toBe("anew");
+    await again.iterator.return?.();
+  });
+
+  test("several hear the same channel, each on a connection of its own", async () => {
+    const transport = create();
+    const all = await Promise.all([1, 2, 3].map(() => subscribed(transport)));
+    await untilListening(3);
+    await publish("to all");
+    for (const { iterator, next } of all) {
+      expect(await next()).toBe("to all");
+      await iterator.return?.();
+    }
+  });
+
+  test("does not disturb the requests beside it", async () => {
+    const transport = create();
+    const { iterator, next } = await subscribed(transport);
+    expect(await transport.send([["PING"]])).toEqual([{ reply: "PONG" }]);
+    await publish("x");
+    expect(await next()).toBe("x");
+    await iterator.return?.();
+  });
+});
+
+describe("upstash", () => {
+  test("opens again what did not open", async () => {
+    gateway.faults.add({ kind: "cut", match: { command: "SUBSCRIBE", times: 2 } });
+    gateway.faults.add({ kind: "http", status: 502, body: "<html>", contentType: "text/html" });
+    const { iterator, next } = await subscribed(upstash(gateway));
+    await publish("x");
+    expect(await next()).toBe("x");
+    await iterator.return?.();
+  });
+
+  test("throws when its stream breaks in the middle of a message", async () => {
+    gateway.faults.add({ kind: "cut-body", match: { command: "SUBSCRIBE" } });
+    const { next } = await subscribed(upstash(gateway));
+    await publish("half of it is lost");
+    await expect(next()).rejects.toEqual(lost);
+  });
+
+  test.each([
+    ["redis_unauthorized", { token: "read-only" }],
+    ["redis_unauthorized", { token: "wrong" }],
+    ["redis_unreachable", { url: "http://127.0.0.1:1" }],
+  ])("is refused with %s, and shows no token: %o", async (code, wrong) => {
+    const transport = upstash({ url: gateway.url, token: gateway.token, ...wrong }, { retry: { tries: 2 } });
+    const opening = transport.subscribe?.(CHANNEL);
+    await expect(opening).rejects.toMatchObject({ code });
+    await expect(opening).rejects.not.toThrow(/read-only|wrong/);
+  });
+
+  test("does not take just any answer for a subscription", async () => {
+    gateway.faults.add({
+      kind: "http",
+      status: 200,
+      body: '{"result":"OK"}',
+      contentType: "application/json",
+    });
+    const opening = upstash(gateway, { retry: { tries: 1 } }).subscribe?.(CHANNEL);
+    await expect(opening).rejects.toMatchObject({ code: "redis_unreachable" });
+  });
+
+  test("waits no longer than its deadline for a confirmation", async () => {
+    gateway.faults.add({ kind: "delay", ms: 300, match: { command: "SUBSCRIBE", times: "always" } });
+    const opening = upstash(gateway, { retry: { tryTimeout: 20, deadline: 60 } }).subscribe?.(CHANNEL);
+    await expect(opening).rejects.toMatchObject({ code: "redis_unreachable" });
+  });
+});
+
+describe("resp", () => {
+  test("is refused in Redis's words", async () => {
+    await direct.send(["ACL", "SETUSER", "quiet", "on", ">secret", "~*", "resetchannels", "+@all"]);
+    const transport = overTcp(redis.url.replace("//", "//quiet:secret@"));
+    await expect(transport.subscribe?.(CHANNEL)).rejects.toMatchObject({ code: "redis_unauthorized" });
+    const wrong = overTcp(redis.url.replace("//", "//quiet:wrong@"));
+    await expect(wrong.subscribe?.(CHANNEL)).rejects.toMatchObject({ code: "redis_unauthorized" });
+  });
+
+  test("throws when whoever reads falls 16 MB behind, and closes its connection", async () => {
+    const { next } = await subscribed(overTcp(redis.url));
+    const message = "x".repeat(1_000_000);
+    for (let i = 0; i < 17; i++) await publish(message);
+    await untilListening(0);
+    for (let i = 0; i < 16; i++) expect(await next()).toHaveLength(message.length);
+    await expect(next()).rejects.toEqual(lost);
+  });
+
+  test("ends with its transport, which then subscribes no more", async () => {
+    const transport = overTcp(redis.url);
+    const { next } = await subscribed(transport);
+    const pending = next();
+    await transport.close();
+    await expect(pending).rejects.toEqual(lost);
+    await expect(transport.subscribe?.(CHANNEL)).rejects.toEqual(lost);
+  });
+
+  test("is not opened where nothing answers", async () => {
+    const transport = overTcp({ url: "redis://127.0.0.1:1", retry: { tries: 2 } });
+    await expect(transport.subscribe?.(CHANNEL)).rejects.toEqual(lost);
+  });
+});
