@@ -233,7 +233,8 @@ async function build(): Promise<OpenApiDocument> {
     servers: [{ url: "/" }],
     tags: [
       { name: "tasks", description: "Enqueue, pull, settle, follow and cancel." },
-      { name: "queues", description: "What there is." },
+      { name: "queues", description: "What there is, how it is set, and how it goes." },
+      { name: "workers", description: "Who works on what. A pull need not name a worker." },
       { name: "operation", description: "What cron calls." },
       { name: "about", description: "Open to everybody." },
     ],

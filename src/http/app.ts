@@ -11,6 +11,7 @@ import { aboutRoutes } from "./routes/about.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { sweepRoutes } from "./routes/sweep.ts";
 import { taskRoutes } from "./routes/tasks.ts";
+import { workerRoutes } from "./routes/workers.ts";
 
 export interface AppOptions {
   /** How Redis is reached. */
@@ -72,6 +73,7 @@ export function createApp(options: AppOptions): App {
   const services: Services = { transport, prefix, allow, bodyLimit: limits?.body ?? 10_000_000 };
   taskRoutes(app, services);
   queueRoutes(app, services);
+  workerRoutes(app, services);
   sweepRoutes(app, services);
   aboutRoutes(app, services);
 

@@ -25,7 +25,11 @@ export const openapi: OpenApiDocument = {
     },
     {
       "name": "queues",
-      "description": "What there is."
+      "description": "What there is, how it is set, and how it goes."
+    },
+    {
+      "name": "workers",
+      "description": "Who works on what. A pull need not name a worker."
     },
     {
       "name": "operation",
@@ -755,6 +759,17 @@ export const openapi: OpenApiDocument = {
             "schema": {
               "type": "string",
               "minLength": 1
+            }
+          },
+          {
+            "name": "size",
+            "in": "query",
+            "required": false,
+            "description": "About this many queues a page, 1 to 1,000. Default 100.",
+            "schema": {
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 1000
             }
           }
         ],
@@ -1555,6 +1570,304 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/queues/{queue}/workers/heartbeat": {
+      "post": {
+        "operationId": "heartbeat",
+        "tags": [
+          "workers"
+        ],
+        "summary": "Sign of life of a worker, which extends all its leases",
+        "description": "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Those of other incarnations are left alone. Scope: consume.",
+        "security": [
+          {
+            "token": [
+              "consume"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/Heartbeat"
+              },
+              "examples": {
+                "every-minute": {
+                  "summary": "every minute",
+                  "value": {
+                    "worker": {
+                      "name": "mailer-1",
+                      "incarnation": "0VsJ0dW2",
+                      "silentAfter": "3m"
+                    },
+                    "lease": "5m"
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "It is alive, and has these leases.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/HeartbeatAnswer"
+                },
+                "examples": {
+                  "with-tasks": {
+                    "summary": "with tasks",
+                    "value": {
+                      "leases": 12,
+                      "deadlineAt": 1792800300000,
+                      "cancelRequested": [
+                        "welcome-17"
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "409": {
+            "$ref": "#/components/responses/worker_lost"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/workers": {
+      "get": {
+        "operationId": "listWorkers",
+        "tags": [
+          "workers"
+        ],
+        "summary": "Who works on what",
+        "description": "The workers that pull from the queue under a name, in no order. A worker may come twice where the list changes between pages; none that stays is missed. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "description": "Where to go on: the `cursor` of the page before.",
+            "schema": {
+              "type": "string",
+              "minLength": 1
+            }
+          },
+          {
+            "name": "size",
+            "in": "query",
+            "required": false,
+            "description": "About this many workers a page, 1 to 1,000. Default 100.",
+            "schema": {
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 1000
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "A page of workers.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Workers"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "workers": [
+                        {
+                          "name": "mailer-1",
+                          "incarnation": "0VsJ0dW2",
+                          "node": "fra1",
+                          "pid": 4711,
+                          "silentAfter": 180000,
+                          "seenAt": 1792800000000,
+                          "silentAt": 1792800180000,
+                          "working": 1,
+                          "tasks": [
+                            "welcome-17"
+                          ]
+                        }
+                      ],
+                      "now": 1792800012000,
+                      "cursor": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/workers/{name}/fail": {
+      "post": {
+        "operationId": "failWorker",
+        "tags": [
+          "workers"
+        ],
+        "summary": "Take the tasks back from a dead worker",
+        "description": "Exactly its tasks become pending again, at the front, in the order in which it took them; those without another attempt become dead letters. It learns of it at its next heartbeat. A worker that nobody knows has none. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/name"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": false,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/FailWorker"
+              },
+              "examples": {
+                "one-incarnation": {
+                  "summary": "one incarnation",
+                  "value": {
+                    "incarnation": "0VsJ0dW2"
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "What became of its tasks.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/WorkerFailed"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "name": "mailer-1",
+                      "returned": 12,
+                      "rejected": 1,
+                      "more": false
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/sweep": {
       "post": {
         "operationId": "sweep",
@@ -2250,6 +2563,46 @@ export const openapi: OpenApiDocument = {
         },
         "additionalProperties": false,
         "description": "What is absent stays as it is; null unsets."
+      },
+      "Heartbeat": {
+        "type": "object",
+        "properties": {
+          "worker": {
+            "$ref": "#/components/schemas/Worker",
+            "description": "As in pull. What it tells of itself replaces what it told before."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "Of all its tasks, from now on. Default: what each task's lease was when it was pulled."
+          }
+        },
+        "required": [
+          "worker"
+        ],
+        "additionalProperties": false
+      },
+      "FailWorker": {
+        "type": "object",
+        "properties": {
+          "incarnation": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/Name"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Fails only this incarnation; null: the one that told none. Default: all of that name."
+          },
+          "limit": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1000,
+            "description": "At most this many tasks are taken from it in this call. Default 1,000."
+          }
+        },
+        "additionalProperties": false
       },
       "Sweep": {
         "type": "object",
@@ -3182,6 +3535,156 @@ export const openapi: OpenApiDocument = {
           "perMinute"
         ]
       },
+      "Workers": {
+        "type": "object",
+        "properties": {
+          "workers": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "name": {
+                  "$ref": "#/components/schemas/Name"
+                },
+                "incarnation": {
+                  "$ref": "#/components/schemas/Name"
+                },
+                "node": {
+                  "type": "string"
+                },
+                "pid": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "silentAfter": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Milliseconds, as it told; absent: it is never failed."
+                },
+                "seenAt": {
+                  "anyOf": [
+                    {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ],
+                  "description": "Its last pull or heartbeat, epoch ms; null where it was failed and some of its tasks are still to be taken."
+                },
+                "silentAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it is failed, or leaves the list, unless it shows a sign of life before, epoch ms."
+                },
+                "working": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "How many tasks it has."
+                },
+                "tasks": {
+                  "type": "array",
+                  "items": {
+                    "$ref": "#/components/schemas/TaskId"
+                  },
+                  "description": "Their ids, at most 100, the first taken first."
+                }
+              },
+              "required": [
+                "name",
+                "seenAt",
+                "silentAt",
+                "working",
+                "tasks"
+              ]
+            }
+          },
+          "now": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Redis's time, epoch ms."
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Where the next page begins; null on the last."
+          }
+        },
+        "required": [
+          "workers",
+          "now",
+          "cursor"
+        ]
+      },
+      "HeartbeatAnswer": {
+        "type": "object",
+        "properties": {
+          "leases": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How many tasks the worker has."
+          },
+          "deadlineAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Until when all their leases last at least, epoch ms; null where it has none."
+          },
+          "cancelRequested": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/TaskId"
+            },
+            "description": "Those that were cancelled while it works on them: stop with them."
+          }
+        },
+        "required": [
+          "leases",
+          "deadlineAt",
+          "cancelRequested"
+        ]
+      },
+      "WorkerFailed": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "$ref": "#/components/schemas/Name"
+          },
+          "returned": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks that went back, to the front."
+          },
+          "rejected": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks that had no attempt left, or were to be cancelled."
+          },
+          "more": {
+            "type": "boolean",
+            "description": "True where the limit was reached: call again for the rest."
+          }
+        },
+        "required": [
+          "name",
+          "returned",
+          "rejected",
+          "more"
+        ]
+      },
       "Swept": {
         "type": "object",
         "properties": {
@@ -3399,6 +3902,16 @@ export const openapi: OpenApiDocument = {
           "detail": "The task is not under the expected lease; nothing was changed. In a settle it is the `code` of one result."
         }
       },
+      "worker_lost": {
+        "summary": "The worker was failed",
+        "value": {
+          "type": "/docs#worker_lost",
+          "title": "The worker was failed",
+          "status": 409,
+          "code": "worker_lost",
+          "detail": "The tasks that it had are others' by now: stop all work. Its next pull, or a heartbeat under a new incarnation, makes it a worker again. Nothing was changed."
+        }
+      },
       "payload_too_large": {
         "summary": "Too large",
         "value": {
@@ -3551,6 +4064,16 @@ export const openapi: OpenApiDocument = {
           "$ref": "#/components/schemas/Name"
         },
         "example": "tenant-7"
+      },
+      "name": {
+        "name": "name",
+        "in": "path",
+        "required": true,
+        "description": "Name of the worker, percent-encoded.",
+        "schema": {
+          "$ref": "#/components/schemas/Name"
+        },
+        "example": "mailer-1"
       },
       "Idempotency-Key": {
         "name": "Idempotency-Key",
@@ -3809,6 +4332,21 @@ export const openapi: OpenApiDocument = {
             "examples": {
               "still_working": {
                 "$ref": "#/components/examples/still_working"
+              }
+            }
+          }
+        }
+      },
+      "worker_lost": {
+        "description": "`worker_lost`: The tasks that it had are others' by now: stop all work. Its next pull, or a heartbeat under a new incarnation, makes it a worker again. Nothing was changed.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "worker_lost": {
+                "$ref": "#/components/examples/worker_lost"
               }
             }
           }

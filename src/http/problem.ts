@@ -52,6 +52,12 @@ export const problems = {
     meaning:
       "The task is not under the expected lease; nothing was changed. In a settle it is the `code` of one result.",
   },
+  worker_lost: {
+    status: 409,
+    title: "The worker was failed",
+    meaning:
+      "The tasks that it had are others' by now: stop all work. Its next pull, or a heartbeat under a new incarnation, makes it a worker again. Nothing was changed.",
+  },
   payload_too_large: {
     status: 413,
     title: "Too large",
@@ -72,6 +78,11 @@ export const problems = {
     status: 500,
     title: "Internal error",
     meaning: "A fault of this server. `instance` stands in its log too.",
+  },
+  unsupported: {
+    status: 501,
+    title: "Not possible here",
+    meaning: "The way in which this server reaches Redis cannot subscribe to a channel, so there are no events.",
   },
   redis_unauthorized: {
     status: 502,

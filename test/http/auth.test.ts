@@ -26,6 +26,9 @@ const routes: readonly { method: string; path: string; scope: Scope; json?: unkn
   { method: "GET", path: "/groups/g", scope: "admin" },
   { method: "PATCH", path: "/groups/g", scope: "admin", json: {} },
   { method: "GET", path: "/statistics", scope: "admin" },
+  { method: "GET", path: "/workers", scope: "admin" },
+  { method: "POST", path: "/workers/heartbeat", scope: "consume", json: { worker: { name: "w" } } },
+  { method: "POST", path: "/workers/w/fail", scope: "admin", json: {} },
 ];
 
 describe.each(routes)("$method $path", ({ method, path, scope, json }) => {

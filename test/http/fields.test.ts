@@ -182,6 +182,7 @@ describe("invalid_request", () => {
     ["path", "/v1/queues/%E0%A4%A"],
     ["path", "/v1/queues/%zz/tasks/1"],
     ["cursor", "/v1/queues?cursor=x"],
+    ["size", "/v1/queues?size=1001"],
     ["cursor", "/v1/queues?cursor=1&cursor=2"],
     ["state", "/v1/queues/a?state=pending"],
     ["wait", "/v1/queues/a/tasks/x?wait=20s"],

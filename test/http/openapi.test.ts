@@ -132,13 +132,14 @@ describe("the document", () => {
   it("tells what the app answers", async () => {
     const ask = served.ask;
     const path = "/v1/queues/told/tasks";
+    const worker = { name: "w", incarnation: "i", node: "n", pid: 1, silentAfter: "1m" };
     const enqueued = await ask("POST", path, {
       json: { payload: 1, id: "x", group: "g", priority: 1, dedup: { key: "k", window: "1h" } },
     });
     const many = await ask("POST", path, {
       json: { tasks: [{ payload: 1, delay: "1h", headers: { a: "b" } }] },
     });
-    const pulled = await ask("POST", `${path}/pull`, { json: { worker: { name: "w", incarnation: "i" } } });
+    const pulled = await ask("POST", `${path}/pull`, { json: { worker } });
     const [{ receipt }] = pulled.body.tasks;
     const settled = await ask("POST", `${path}/settle`, {
       json: {
@@ -158,6 +159,12 @@ describe("the document", () => {
       ["Cancelled", (await ask("POST", `${path}/x/cancel`)).body],
       ["Queues", (await ask("GET", "/v1/queues")).body],
       ["Queue", (await ask("GET", "/v1/queues/told")).body],
+      ["Workers", (await ask("GET", "/v1/queues/told/workers")).body],
+      [
+        "HeartbeatAnswer",
+        (await ask("POST", "/v1/queues/told/workers/heartbeat", { json: { worker } })).body,
+      ],
+      ["WorkerFailed", (await ask("POST", "/v1/queues/told/workers/w/fail")).body],
       ["QueueSettings", (await ask("POST", "/v1/queues/told/pause")).body],
       ["QueueSettings", (await ask("PATCH", "/v1/queues/told/settings", { json: { maxWorking: 1 } })).body],
       ["GroupSettings", (await ask("PATCH", "/v1/queues/told/groups/g", { json: { weight: 2 } })).body],

@@ -90,6 +90,14 @@ describe("the faults of a caller", () => {
     expectProblem(await served.ask("DELETE", "/v1/queues/busy"), "still_working");
   });
 
+  it("worker_lost: a worker that was failed shows a sign of life", async () => {
+    const json = { worker: { name: "w" } };
+    await served.ask("POST", "/v1/queues/failed/tasks", { json: { payload: 1 } });
+    await served.ask("POST", "/v1/queues/failed/tasks/pull", { json });
+    await served.ask("POST", "/v1/queues/failed/workers/w/fail");
+    expectProblem(await served.ask("POST", "/v1/queues/failed/workers/heartbeat", { json }), "worker_lost");
+  });
+
   it("lease_lost: a task under another lease is not cancelled", async () => {
     await enqueue({ payload: 1, id: "leased" });
     expectProblem(

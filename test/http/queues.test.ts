@@ -45,7 +45,7 @@ describe("queues", () => {
     const names = new Set<string>();
     let cursor: string | null = null;
     do {
-      const query: string = cursor === null ? "" : `?cursor=${cursor}`;
+      const query: string = cursor === null ? "?size=10" : `?size=10&cursor=${cursor}`;
       const { body } = await ask("GET", `/v1/queues${query}`);
       for (const { name } of body.queues) names.add(name);
       cursor = body.cursor;

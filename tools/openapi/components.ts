@@ -3,11 +3,12 @@ import type { Header, Parameter, Reference } from "../../src/http/openapi-docume
 import * as operationReplies from "../../src/http/replies/operation.ts";
 import * as queueReplies from "../../src/http/replies/queues.ts";
 import * as taskReplies from "../../src/http/replies/tasks.ts";
+import * as workerReplies from "../../src/http/replies/workers.ts";
 import * as operation from "../../src/http/schemas/operation.ts";
 import * as queues from "../../src/http/schemas/queues.ts";
 import * as tasks from "../../src/http/schemas/tasks.ts";
 import { duration, name, taskId } from "../../src/http/schemas/values.ts";
-import { worker } from "../../src/http/schemas/workers.ts";
+import * as workers from "../../src/http/schemas/workers.ts";
 
 /** Every schema that the document has a name for. */
 export const named: Readonly<Record<string, GenericSchema>> = {
@@ -19,11 +20,13 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Cancel: tasks.cancel,
   QueueChanges: queues.queueChanges,
   GroupChanges: queues.groupChanges,
+  Heartbeat: workers.heartbeat,
+  FailWorker: workers.fail,
   Sweep: operation.sweep,
   Duration: duration,
   TaskId: taskId,
   Name: name,
-  Worker: worker,
+  Worker: workers.worker,
   Enqueued: taskReplies.enqueued,
   EnqueuedMany: taskReplies.enqueuedMany,
   Pulled: taskReplies.pulled,
@@ -37,6 +40,9 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   GroupSettings: queueReplies.groupSettings,
   Group: queueReplies.group,
   Statistics: queueReplies.statistics,
+  Workers: workerReplies.workers,
+  HeartbeatAnswer: workerReplies.heartbeat,
+  WorkerFailed: workerReplies.failed,
   Swept: operationReplies.swept,
   Health: operationReplies.health,
   Problem: operationReplies.problem,
@@ -80,6 +86,14 @@ export const parameters: Record<string, Parameter> = {
     description: "Name of the group, percent-encoded.",
     schema: ref("schemas", "Name"),
     example: "tenant-7",
+  },
+  name: {
+    name: "name",
+    in: "path",
+    required: true,
+    description: "Name of the worker, percent-encoded.",
+    schema: ref("schemas", "Name"),
+    example: "mailer-1",
   },
   "Idempotency-Key": {
     name: "Idempotency-Key",

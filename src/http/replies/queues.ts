@@ -1,13 +1,13 @@
 import * as v from "valibot";
 import { queueEvents } from "../../queue/statistics.ts";
 import { name } from "../schemas/values.ts";
-import { count, described, instant } from "./values.ts";
+import { count, described, instant, nextCursor } from "./values.ts";
 
 export const queues = v.object({
   queues: v.array(
     v.object({ name: v.string(), seenAt: instant("When a task was last enqueued, to the minute") }),
   ),
-  cursor: described(v.nullable(v.string()), "Where the next page begins; null on the last."),
+  cursor: nextCursor,
 });
 
 export const queue = v.object({

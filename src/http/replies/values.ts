@@ -23,6 +23,7 @@ export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const described = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
   v.pipe(schema, v.description(meaning));
 export const instant = (meaning: string) => described(count, `${meaning}, epoch ms.`);
+export const nextCursor = described(v.nullable(v.string()), "Where the next page begins; null on the last.");
 export const base64 = (of: string) => described(v.literal("base64"), `The ${of} is bytes, in base64.`);
 export const states = ["pending", "delayed", "working", "completed", "rejected"] as const;
 export const state = v.picklist(states);

@@ -15,8 +15,7 @@ export function queueRoutes(app: App, services: Services): void {
   const operator = (c: Call) => new Operator(c.var.queue.name, services);
 
   app.get("/v1/queues", allow("admin"), async (c) => {
-    const { cursor } = readQuery(c, schemas.queuesQuery);
-    const page = await listQueues(transport, { prefix, cursor });
+    const page = await listQueues(transport, { prefix, ...readQuery(c, schemas.queuesQuery) });
     const reply: ReplyOf<typeof replies.queues> = {
       queues: page.queues.filter(({ name }) => c.var.grants.allows("admin", name)),
       cursor: page.cursor,

@@ -1,9 +1,12 @@
 import * as v from "valibot";
 import { fields } from "../validate.ts";
-import { cursor, described, duration, flagText, integer, name, whole } from "./values.ts";
+import { cursor, described, duration, flagText, integer, name, size, whole } from "./values.ts";
 
 /** Of the list of queues. */
-export const queuesQuery = fields({ cursor: v.exactOptional(cursor) });
+export const queuesQuery = fields({
+  cursor: v.exactOptional(cursor),
+  size: v.exactOptional(size("queues")),
+});
 
 /** Of the end of a queue. */
 export const deleteQueueQuery = fields({

@@ -72,6 +72,10 @@ export const cursor = v.pipe(
   v.description("Where to go on: the `cursor` of the page before."),
 );
 
+/** How many a page has. */
+export const size = (of: string) =>
+  wholeText(1, 1_000, `About this many ${of} a page, 1 to 1,000. Default 100.`);
+
 /** Texts by name. A record schema would drop names such as `constructor`. */
 export const headers = v.pipe(
   v.custom<Record<string, string>>(

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { fields } from "../validate.ts";
-import { described, duration, name, whole } from "./values.ts";
+import { cursor, described, duration, name, size, whole } from "./values.ts";
 
 const nodeWords = "must be a text of at most 128 characters";
 
@@ -23,5 +23,36 @@ export const worker = fields({
       duration,
       "After so long without a pull or heartbeat a sweep gives its tasks back. Default: never; its leases end one by one.",
     ),
+  ),
+});
+
+/** Of the list of workers. */
+export const workersQuery = fields({
+  cursor: v.exactOptional(cursor),
+  size: v.exactOptional(size("workers")),
+});
+
+/** The name of a worker as the path has it. */
+export const nameInPath = fields({ name });
+
+export const heartbeat = fields({
+  worker: described(worker, "As in pull. What it tells of itself replaces what it told before."),
+  lease: v.exactOptional(
+    described(
+      duration,
+      "Of all its tasks, from now on. Default: what each task's lease was when it was pulled.",
+    ),
+  ),
+});
+
+export const fail = fields({
+  incarnation: v.exactOptional(
+    described(
+      v.nullable(name),
+      "Fails only this incarnation; null: the one that told none. Default: all of that name.",
+    ),
+  ),
+  limit: v.exactOptional(
+    whole(1, 1_000, "At most this many tasks are taken from it in this call. Default 1,000."),
   ),
 });
