@@ -77,10 +77,11 @@ local function allowed(settings, most, working, used, now)
 end
 
 -- True where so many tasks more are more than a queue may have pending.
-local function overfull(settings, at, coming)
+local function overfull(settings, at, ghosts, coming)
   if not settings or not settings.b or coming == 0 then
     return false
   end
   local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-  return redis.call('LLEN', at.pending) + zsets + coming > tonumber(settings.b)
+  local listed = redis.call('LLEN', at.pending) - tonumber(ghosts or 0)
+  return listed + zsets + coming > tonumber(settings.b)
 end

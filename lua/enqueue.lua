@@ -40,7 +40,7 @@ if plain and count == 1 then
   end
   stored = { [ids[1]] = fixed and first_line(fixed) }
 else
-  local names = { '~set', '~stats' }
+  local names = { '~set', '~stats', '~ghosts' }
   for i = 1, count do
     names[#names + 1] = ids[i]
     names[#names + 1] = keys[i] and '~d:' .. keys[i]
@@ -143,7 +143,8 @@ end
 if plan.settings then
   reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
 end
-if overfull(plan.settings, at, #plan.back + (#plan.fair + #plan.held) / 2) then
+local coming = #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
+if overfull(plan.settings, at, stored['~ghosts'], coming) then
   return { 'full' }
 end
 

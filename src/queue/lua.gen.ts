@@ -2458,12 +2458,13 @@ kept[i] = number .. ':' .. int(counts[i])
 end
 return left, opens, table.concat(kept, ',')
 end
-local function overfull(settings, at, coming)
+local function overfull(settings, at, ghosts, coming)
 if not settings or not settings.b or coming == 0 then
 return false
 end
 local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-return redis.call('LLEN', at.pending) + zsets + coming > tonumber(settings.b)
+local listed = redis.call('LLEN', at.pending) - tonumber(ghosts or 0)
+return listed + zsets + coming > tonumber(settings.b)
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -2772,7 +2773,7 @@ return reply
 end
 stored = { [ids[1]] = fixed and first_line(fixed) }
 else
-local names = { '~set', '~stats' }
+local names = { '~set', '~stats', '~ghosts' }
 for i = 1, count do
 names[#names + 1] = ids[i]
 names[#names + 1] = keys[i] and '~d:' .. keys[i]
@@ -2866,7 +2867,8 @@ end
 if plan.settings then
 reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
 end
-if overfull(plan.settings, at, #plan.back + (#plan.fair + #plan.held) / 2) then
+local coming = #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
+if overfull(plan.settings, at, stored['~ghosts'], coming) then
 return { 'full' }
 end
 close(plan)
@@ -2882,8 +2884,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "08adfcc37f44d57bc9957a4cbd1a5cbc79e4de90",
-  keyLockingSha1: "cec874929a1d731dfdf9ce3697cf03a699808011",
+  sha1: "3829e3928bb49bfacca8f277b1f99d09063ac4ba",
+  keyLockingSha1: "d4c0f1aaa678d127e0d485587c7ac7c85f152d6e",
 };
 
 export const fail: Script = {
@@ -4172,15 +4174,16 @@ elseif entry.fixed == '' and letter == '' or not (sound(entry.fixed) or entry.fi
 entry.left = true
 return false
 end
-local fixed = payloads == '1' and entry.fixed or without_payload(entry.fixed)
-local record = entry.record or ''
-bytes = bytes + #fixed + #record
-if #reply > 3 and (bytes > tonumber(max_bytes) or #reply >= 3 + 4 * tonumber(size)) then
+local fixed, record = without_payload(entry.fixed), entry.record or ''
+local payload = payloads == '1' and string.sub(entry.fixed, #fixed + 1) or ''
+bytes = bytes + #fixed + #payload + #record
+if #reply > 3 and (bytes > tonumber(max_bytes) or #reply >= 3 + 5 * tonumber(size)) then
 return true
 end
 local timed = state == 'working' or state == 'delayed'
 append(reply, entry.id, timed and math.floor(tonumber(entry.score)) or 0)
-append(reply, fixed, record)
+append(reply, fixed, payload)
+reply[#reply + 1] = record
 end
 local place, place_of = cursor, nil
 if state == 'pending' then
@@ -4200,8 +4203,8 @@ end
 reply[3] = left_among(entries, done)
 return reply
 `,
-  sha1: "42ff7883b3d0d9dfde95d934292ee8a7444df0d4",
-  keyLockingSha1: "8561046c5c8e7dae9c5b56c099db809281bb8023",
+  sha1: "fff48d52730c5607fc5c0eeeb82c838fff25b399",
+  keyLockingSha1: "33c98a9829135cafb7ba45872b52b09bcc7caf9c",
 };
 
 export const purge: Script = {
@@ -4912,7 +4915,7 @@ return reply[2] == 0 and failed
 end
 write_strays(batch, tasks)
 local more = not drained and #rest < #entries
-reply[2], reply[3], reply[4] = count, more and 'pending 0 -' or '', left
+reply[2], reply[3], reply[4] = count, more and 'pending 0 -' or '', more and 0 or left
 return false, more and done == #entries
 end
 if state ~= 'pending' then
@@ -4943,8 +4946,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "59658c50ae8eca36af20194c36c30b9546bf63b9",
-  keyLockingSha1: "fec5f03a72ae50a046784efe155a0604a0457a76",
+  sha1: "53947321377f016efab6725a7f373c73ca89e037",
+  keyLockingSha1: "45dee0bed5d51295c091996070a6812d98c2e5fb",
 };
 
 export const queues: Script = {
@@ -5574,8 +5577,9 @@ for i = 7, #items, 2 do
 entries[#entries + 1] = { id = items[i], lease = items[i + 1] }
 end
 local by_id = #entries > 0
+began = began or int(now)
 if not by_id then
-began, place = began or int(now), place or place_from(wanted.z)
+place = place or place_from(wanted.z)
 entries = behind(dead, place, math.min(tonumber(wanted.Z or began + 1), began + 1))
 end
 local done = look_through(tasks, entries, by_id and judge or pick)
@@ -5586,7 +5590,12 @@ if not done then
 return count
 end
 end
-local next_place = by_id and '' or place_behind(entries, done, place)
+local next_place = ''
+if not by_id then
+next_place = place_behind(entries, done, place)
+elseif done < #entries then
+next_place = place_from()
+end
 if next_place ~= '' then
 next_place = began .. ' ' .. int(math.ceil(slot + count * interval)) .. ' ' .. next_place
 end
@@ -5596,8 +5605,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "c09a100e6359f1ab77182c12fce35133c1b505a4",
-  keyLockingSha1: "28620bde2063a0ddfec18216dc4a77a4d042d8af",
+  sha1: "6b889b0a9bce1c638c156e387c6c1fe56de34d64",
+  keyLockingSha1: "4f1f40e02a60537a4f7631673bc0af22b135d1de",
 };
 
 export const register: Script = {

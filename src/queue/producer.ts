@@ -102,8 +102,11 @@ export class Producer<T = unknown> extends QueueHandle {
     const args = { testNow: this.testNow(), look: note.look ? "1" : "" };
     const call = callOf(enqueueScript, this.keys, args, items);
     const outcomes = await this.transport.send([...note.commands, call], { signal });
-    const { look, tasks: told } = enqueueScript.decode(lastReply(outcomes));
+    const { full, look, tasks: told } = enqueueScript.decode(lastReply(outcomes));
     if (outcomes[0] && "reply" in outcomes[0]) note.done(look);
+    if (full) {
+      throw new SluiceError("queue_full", "the queue holds as many pending tasks as its maxPending allows");
+    }
     return items.map(({ id }, i) => {
       const created = told[i];
       return typeof created === "string"

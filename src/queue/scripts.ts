@@ -2,7 +2,6 @@
  * Each Lua script with the names of its keys and arguments, as in its contract block, and the decoder of its
  * reply. Separate exports, so that a bundle carries only what it calls.
  */
-import { SluiceError } from "../errors.ts";
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import { parts } from "./keys.ts";
 import * as lua from "./lua.gen.ts";
@@ -15,11 +14,11 @@ export const enqueueScript = {
   each: ["id", "when", "unique", "record"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("enqueue", reply);
-    if (reader.status("ok", "full") === "full") {
-      throw new SluiceError("queue_full", "the queue holds as many pending tasks as its maxPending allows");
-    }
+    if (reader.status("ok", "full") === "full") return { full: true, look: true, tasks: [] };
     const look = reader.integer();
     return {
+      /** True where the queue's maxPending refuses the tasks. */
+      full: false,
       /** Whether producers should look at the queue's settings; nothing where this call did not look. */
       look: look < 0 ? undefined : look === 1,
       /** For each task whether it was created, or the id that its key stands for. */
