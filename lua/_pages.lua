@@ -5,8 +5,8 @@ local LOOK = 1000
 
 local LOOK_BYTES = 8000000
 
--- Which tasks are meant: `;<letter>=<value>…⏎<text>`, with the letters of records for what has to be equal (G, y)
--- or not earlier (z, e), and Z, E for what has to be earlier. Empty for all.
+-- Which tasks are meant: `;<letter>=<value>…⏎<text>`, with the letters of records for what has to be equal
+-- (G, y) or not earlier (z, e), and Z, E for what has to be earlier. Empty for all.
 local function parse_filter(argument)
   local letters, text = string.match(argument, '^([^\n]*)\n?(.*)$')
   local filter = parse_settings(letters)
@@ -58,8 +58,9 @@ local function place_from(from)
   return (from or '0') .. ' -'
 end
 
--- The members of a zset behind a place, `<score> <member>`, whose member may have gone; LOOK at most.
-local function behind(key, place)
+-- The members of a zset behind a place, `<score> <member>`, whose member may have gone, and of a lower score
+-- than `before`; LOOK at most.
+local function behind(key, place, before)
   local score, id = string.match(place, '^(%S+) (.+)$')
   local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
   local high = redis.call('ZCOUNT', key, '-inf', score)
@@ -74,16 +75,19 @@ local function behind(key, place)
   local found = redis.call('ZRANGE', key, int(low), int(low + LOOK - 1), 'WITHSCORES')
   local entries = {}
   for i = 1, #found, 2 do
+    if before and tonumber(found[i + 1]) >= tonumber(before) then
+      break
+    end
     entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i + 1] .. ' ' .. found[i] }
   end
   return entries
 end
 
--- Reads the records of entries, in slices, so that large payloads cannot fill the script's memory, and shows each
--- to `visit`, which returns true for the first that it has no room for. Timers, keys and records of a later release
--- are passed by. Returns how many entries are done with, and how many were a later release's.
+-- Reads the records of entries, in slices, so that large payloads cannot fill the script's memory, and shows
+-- each to `visit`, which returns true for the first that it has no room for. Timers, keys and records of a
+-- later release are passed by; the last have `left`. Returns how many entries are done with.
 local function look_through(tasks, entries, visit)
-  local done, left, bytes, slice = 0, 0, 0, 16
+  local done, bytes, slice = 0, 0, 16
   local most = math.min(#entries, LOOK)
   while done < most and bytes < LOOK_BYTES do
     local names = {}
@@ -97,11 +101,11 @@ local function look_through(tasks, entries, visit)
       bytes = bytes + #entry.fixed + #(entry.record or '')
       if string.sub(entry.id, 1, 1) ~= '~' then
         if newer(entry.fixed) or newer(entry.record) then
-          left, entry.left = left + 1, true
+          entry.left = true
         else
           entry.task, entry.text = parse_with(entry.fixed, entry.record)
-          if visit(entry) then
-            return done, left
+          if visit(entry, done + 1) then
+            return done
           end
         end
       end
@@ -109,7 +113,16 @@ local function look_through(tasks, entries, visit)
     end
     slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
   end
-  return done, left
+  return done
+end
+
+-- How many of the entries that are done with had to be left alone.
+local function left_among(entries, done)
+  local left = 0
+  for i = 1, done do
+    left = left + (entries[i].left and 1 or 0)
+  end
+  return left
 end
 
 -- Where to go on behind the entries that are done with; empty where there are no more.
@@ -120,8 +133,23 @@ local function place_behind(entries, done, place)
   return done > 0 and entries[done].place or place
 end
 
--- delete: completed | rejected -> nothing, as soon as no copy of an earlier request can come any more; until then a
--- tombstone. Ghosts in the list stay counted. plan.over: ids that leave `expiry`.
+-- Carries out what was chosen among entries, each with its `number` there, as many at a time as a plan holds.
+-- Returns how many it was and how many entries are done with; or the reply where the first could not be.
+local function carry_out(chosen, done, carry)
+  for first = 1, #chosen, PLAN do
+    local failed = carry({ unpack(chosen, first, math.min(first + PLAN - 1, #chosen)) }, first - 1)
+    if failed and first == 1 then
+      return failed
+    elseif failed then
+      -- What has been carried out is told; the next call says why this one stopped.
+      return first - 1, chosen[first].number - 1
+    end
+  end
+  return #chosen, done
+end
+
+-- Adds to a plan that an ended task's record goes. A tombstone stays while a late copy of a request may come;
+-- ghosts in the list stay counted.
 local function erase(plan, id, task)
   local known_until = math.min(tonumber(task.z or 0), plan.now) + RESEND_WINDOW
   if known_until > plan.now then
@@ -137,7 +165,18 @@ local function erase(plan, id, task)
     else
       append(plan.gone, id, '.' .. id)
     end
+    plan.over = plan.over or {}
     plan.over[#plan.over + 1] = id
   end
   tell(plan, 'deleted', id)
+end
+
+-- As `commit`, for tasks that `erase` took.
+local function commit_erased(plan, ids)
+  local failed = commit(plan)
+  if not failed then
+    write('ZREM', plan.at.expiry, plan.over or {})
+    write('ZREM', plan.at.dead, ids)
+  end
+  return failed
 end

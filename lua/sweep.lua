@@ -44,6 +44,7 @@ local function expire()
         elseif tonumber(task.g or 0) > 0 then
           -- The list still holds the id: what is left of the record says so.
           append(ghosts, names[i], ghost_record('g', task.g))
+          append(ghosts, id, '')
         elseif task.s == 'c' or task.s == 'r' or task.s == 'x' then
           append(gone, id, names[i])
         end

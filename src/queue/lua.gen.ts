@@ -1628,7 +1628,9 @@ write('ZADD', at.expiry, ends)
 end
 local function fail(at, worker, now, limit)
 local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
-local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit))
+local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
+local more = #members > limit
+members[limit + 1] = nil
 local leases, by_id, owners, stale = {}, {}, {}, {}
 for i, member in ipairs(members) do
 local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
@@ -1654,7 +1656,7 @@ write('ZREM', at.hands, stale)
 if back + ended > 0 then
 note_lost(at, owners, now)
 end
-return back, ended, left, failed, #members == limit and back + ended + #stale > 0
+return back, ended, left, failed, more and back + ended + #stale > 0
 end
 local function fail_silent(at, now)
 local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
@@ -2187,8 +2189,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "b3456eba9ea95ffaa335ae50dfc765aff3e69cf3",
-  keyLockingSha1: "6ccec04b4cc0a798ea862bf05f691794c8ac4f07",
+  sha1: "2643dc2693793633f61e7f18c2a258351c4d867d",
+  keyLockingSha1: "767c0ad9ca15111a5a16819c7c27889ad27296b9",
 };
 
 export const drop: Script = {
@@ -3428,7 +3430,9 @@ write('ZADD', at.expiry, ends)
 end
 local function fail(at, worker, now, limit)
 local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
-local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit))
+local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
+local more = #members > limit
+members[limit + 1] = nil
 local leases, by_id, owners, stale = {}, {}, {}, {}
 for i, member in ipairs(members) do
 local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
@@ -3454,7 +3458,7 @@ write('ZREM', at.hands, stale)
 if back + ended > 0 then
 note_lost(at, owners, now)
 end
-return back, ended, left, failed, #members == limit and back + ended + #stale > 0
+return back, ended, left, failed, more and back + ended + #stale > 0
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
@@ -3486,8 +3490,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "324d3cfb25614e52bca0ce6b47de440f4a89d6e5",
-  keyLockingSha1: "fea467ec8c57e247f2767f8f2764179a25debf6b",
+  sha1: "eca1151aa74cf96a44fd2dc90acbf88c9e528d46",
+  keyLockingSha1: "ff6c7f24af57d23abd5e043b3cfddc973dc75052",
 };
 
 export const forget: Script = {
@@ -3803,7 +3807,10 @@ local from = ARGV[5]
 local limit = ARGV[6]
 local at = queue_at(nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
 local now = clock(test_now)
-local members = in_hands(at, worker, from, limit)
+local most = tonumber(limit)
+local members = in_hands(at, worker, from, most + 1)
+local next_one = members[most + 1]
+members[most + 1] = nil
 local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
 for _, member in ipairs(members) do
 append(names, '.' .. string.match(member, '%S+$'))
@@ -3833,13 +3840,11 @@ if failed then
 return failed
 end
 reply[2], reply[3] = count, first
-if #members == tonumber(limit) then
-reply[4] = tonumber(string.match(members[#members], ' (%d+) %S+$')) + 1
-end
+reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply
 `,
-  sha1: "5cc36398df109c6f0b917ad939020dcceca53dcd",
-  keyLockingSha1: "67aa88d425f7fa96afc06d4aa94c64f776afe996",
+  sha1: "134e9fac87341253c9af782db799e72cc7b35980",
+  keyLockingSha1: "62bd921ebaed84157c71ec2b96fe5939b7e3b9f9",
 };
 
 export const inspect: Script = {
@@ -7227,7 +7232,9 @@ write('ZADD', at.expiry, ends)
 end
 local function fail(at, worker, now, limit)
 local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
-local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit))
+local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
+local more = #members > limit
+members[limit + 1] = nil
 local leases, by_id, owners, stale = {}, {}, {}, {}
 for i, member in ipairs(members) do
 local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
@@ -7253,7 +7260,7 @@ write('ZREM', at.hands, stale)
 if back + ended > 0 then
 note_lost(at, owners, now)
 end
-return back, ended, left, failed, #members == limit and back + ended + #stale > 0
+return back, ended, left, failed, more and back + ended + #stale > 0
 end
 local function fail_silent(at, now)
 local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
@@ -7391,6 +7398,7 @@ if string.sub(id, 1, 1) == '~' then
 gone[#gone + 1] = id
 elseif tonumber(task.g or 0) > 0 then
 append(ghosts, names[i], ghost_record('g', task.g))
+append(ghosts, id, '')
 elseif task.s == 'c' or task.s == 'r' or task.s == 'x' then
 append(gone, id, names[i])
 end
@@ -7415,8 +7423,8 @@ more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "f4e383c51e2a8973ac6383bbcb39c2f1ea8ae294",
-  keyLockingSha1: "5423d18cad882495424ddd37e6c26471215be093",
+  sha1: "ada15b9b88417c55ba31fd3f8d150827cae77226",
+  keyLockingSha1: "7e4d0715d7c97037871db1dbbb3bf4999b72323d",
 };
 
 export const workers: Script = {

@@ -6,11 +6,12 @@ import { RECORD_DEFAULTS } from "../../src/queue/record.ts";
 import { callOf } from "../../src/queue/binding.ts";
 import * as operatorBindings from "../../src/queue/operator-scripts.ts";
 import * as bindings from "../../src/queue/scripts.ts";
+import * as taskBindings from "../../src/queue/task-scripts.ts";
 import * as workerBindings from "../../src/queue/worker-scripts.ts";
 import type { Reply } from "../../src/queue/transport.ts";
 
 const folder = new URL("../../lua/", import.meta.url);
-const all = Object.values({ ...bindings, ...operatorBindings, ...workerBindings }).filter(
+const all = Object.values({ ...bindings, ...operatorBindings, ...taskBindings, ...workerBindings }).filter(
   (value): value is Exclude<typeof value, (...args: never[]) => unknown> => typeof value === "object",
 );
 

@@ -1,0 +1,151 @@
+-- purge: pending | delayed -> rejected (cancelled); completed | rejected -> nothing, as by remove. (I1 I7)
+local pending = KEYS[1] -- list  ids; in at the left, out at the right
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local held = KEYS[3] -- zset  id -> place behind its group's limit
+local delayed = KEYS[4] -- zset  id -> due (ms)
+local tasks = KEYS[5] -- hash  records and control fields
+local expiry = KEYS[6] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[7] -- zset  id -> when it was rejected (ms)
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local state = ARGV[2] -- 'pending', 'delayed', 'completed' or 'rejected'
+local limit = ARGV[3] -- at most this many, 1 to 1,000
+local cursor = ARGV[4] -- where the call before ended; empty for the first
+local filter = ARGV[5] -- which of them; see README.md. Of pending ones it has to name a group
+-- Returns {'ok', how many were purged, cursor for the next call (empty: no more), how many were left alone
+--          because their records are a later release's}
+--      or {'newer_schema'}
+
+local at = { pending = pending, fair = fair, held = held, delayed = delayed, tasks = tasks }
+at.expiry, at.dead = expiry, dead
+local now, most = clock(test_now), tonumber(limit)
+local wanted = parse_filter(filter)
+local ended = state == 'completed' or state == 'rejected'
+local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
+
+local reply = { 'ok', 0, '', 0 }
+
+-- A plan, and the field `~fair`; or nothing, and the reply.
+local function begin()
+  local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats', '~fair')
+  if heed(plan, control[1], control[2]) then
+    return nil, { 'newer_schema' }
+  end
+  return plan, control[3]
+end
+
+-- Goes on through a zset. Returns the reply where nothing could be purged.
+local function purge_zset(key, place)
+  local chosen, entries = {}, behind(key, place, key == dead and wanted.Z)
+  local done = look_through(tasks, entries, function(entry, number)
+    if #chosen == most then
+      return true
+    elseif entry.task.s == letter and matches(wanted, entry.task, entry.text) then
+      entry.number = number
+      chosen[#chosen + 1] = entry
+    end
+  end)
+  local count
+  count, done = carry_out(chosen, done, function(slice)
+    local plan, newer_settings = begin()
+    if not plan then
+      return newer_settings
+    end
+    local ids, known = {}, {}
+    for i, entry in ipairs(slice) do
+      ids[i], known[i] = entry.id, entry.task
+    end
+    if ended then
+      for i, id in ipairs(ids) do
+        erase(plan, id, known[i])
+      end
+      return commit_erased(plan, ids)
+    end
+    open_groups(plan, key ~= delayed and known or {})
+    for i, id in ipairs(ids) do
+      if key ~= delayed then
+        refund(plan, known[i], key)
+      end
+      finish(plan, id, known[i], '', 'rejected', 'cancelled')
+    end
+    local failed = commit(plan)
+    write('ZREM', key, failed and {} or ids)
+    return failed
+  end)
+  if not done then
+    return count
+  end
+  reply[2], reply[3], reply[4] = count, place_behind(entries, done, place), left_among(entries, done)
+end
+
+-- Takes some off the list, ghosts too. Returns the reply where that cannot be, and true where all that was
+-- taken off was looked at, and there may be more.
+local function purge_list()
+  local plan, times = begin()
+  if not plan then
+    return times
+  elseif times then
+    share_out(plan, times)
+  end
+  local entries, batch, rest = {}, new_batch(0, 0), {}
+  for i, id in ipairs(redis.call('RPOP', pending, int(PLAN)) or {}) do
+    entries[i] = { id = id }
+  end
+  local count = reply[2]
+  local done = look_through(tasks, entries, function(entry)
+    if count == most then
+      return true
+    end
+    local known = entry_of(batch, entry.id, entry.fixed, entry.record)
+    if not stray(batch, known, entry) then
+      count, known.deadline = count + 1, now
+      finish(plan, entry.id, known.task, '', 'rejected', 'cancelled')
+    end
+  end)
+  local left = left_among(entries, done)
+  local drained = #entries < PLAN and done == #entries
+  if times and drained and left == 0 then
+    -- A tag stands for the list's next task; an empty list has none.
+    plan.times.l = nil
+  end
+  local failed = commit(plan)
+  for i = #entries, 1, -1 do
+    rest[#rest + 1] = (failed or i > done or entries[i].left) and entries[i].id or nil
+  end
+  write('RPUSH', pending, rest)
+  if failed then
+    return reply[2] == 0 and failed
+  end
+  write_strays(batch, tasks)
+  local more = not drained and #rest < #entries
+  reply[2], reply[3], reply[4] = count, more and 'pending 0 -' or '', more and 0 or left
+  return false, more and done == #entries
+end
+
+if state ~= 'pending' then
+  local key = zset_of(at, state, wanted)
+  return purge_zset(key, cursor ~= '' and cursor or place_from(key == dead and wanted.z)) or reply
+end
+local part, place = string.match(cursor, '^(%a+) (.+)$')
+if not part then
+  local sharing = redis.call('HEXISTS', tasks, '~fair') == 1
+  part, place = sharing and 'held' or 'pending', place_from()
+end
+local failed
+if part == 'held' or part == 'fair' then
+  failed = purge_zset(at[part], place)
+  local next_part = part == 'held' and 'fair' or filter == '' and 'pending'
+  if reply[3] ~= '' then
+    reply[3] = part .. ' ' .. reply[3]
+  elseif next_part then
+    reply[3] = next_part .. ' ' .. place_from()
+  end
+elseif filter == '' then
+  local more = true
+  -- A list of nothing but ghosts ends nothing.
+  for _ = 1, math.ceil(most / PLAN) do
+    if more and not failed and reply[2] < most then
+      failed, more = purge_list()
+    end
+  end
+end
+return failed or reply

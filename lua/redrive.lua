@@ -1,0 +1,123 @@
+-- redrive: rejected, of the dead letters -> pending, at the back, or delayed. (I1 I4 I5 I8)
+local pending = KEYS[1] -- list  ids; in at the left, out at the right
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local held = KEYS[3] -- zset  id -> place behind its group's limit
+local delayed = KEYS[4] -- zset  id -> due (ms)
+local tasks = KEYS[5] -- hash  records and control fields
+local expiry = KEYS[6] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[7] -- zset  id -> when it was rejected (ms)
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local limit = ARGV[2] -- at most this many, 1 to 1,000
+local dry = ARGV[3] -- '1' to count only
+local interval = ARGV[4] -- between the due times of two tasks (ms, may have a fraction); '0': all at once
+local cursor = ARGV[5] -- where the call before ended; empty for the first
+local filter = ARGV[6] -- which dead letters; see README.md
+local items = ARGV -- then for each: id, lease (the last lease number it must have; empty for any)
+-- With ids, at most 1,000, these are meant; limit and filter then count for nothing.
+-- Returns {'ok', how many were redriven, cursor for the next call (empty: no more), how many were left alone
+--          because their records are a later release's or beyond reading, then for each id, as far as the
+--          call came: 'redriven' (now or by an earlier copy), 'not_found', 'not_dead_letter', 'lease_lost' or
+--          'newer_schema'}
+--      or {'newer_schema'}
+
+local at = { pending = pending, fair = fair, held = held, delayed = delayed, tasks = tasks }
+local now = clock(test_now)
+-- Those that die while this goes on are left for another time.
+local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
+slot = math.max(tonumber(slot or now), now)
+local wanted = parse_filter(filter)
+local chosen = {}
+
+local function choose(entry, number)
+  entry.number = number
+  chosen[#chosen + 1] = entry
+end
+
+local answers = {} -- id -> what is said of it
+
+local function judge(entry, number)
+  local id, task = entry.id, entry.task
+  local waits = task.s == ''
+  if answers[id] then
+    return false
+  elseif task.s == 'g' or task.s == 'x' or (waits and entry.fixed == '') then
+    answers[id] = 'not_found'
+  elseif entry.lease ~= '' and entry.lease ~= task.n then
+    answers[id] = 'lease_lost'
+  elseif task.s == 'r' and sound(entry.fixed) then
+    answers[id] = 'redriven'
+    choose(entry, number)
+  else
+    -- Rejected, and then waiting: an earlier copy was here.
+    local redriven = waits and string.find(task.h or '', 'r%d+[pd]%d+$')
+    answers[id] = redriven and 'redriven' or 'not_dead_letter'
+  end
+end
+
+local function pick(entry, number)
+  if #chosen == tonumber(limit) then
+    return true
+  elseif entry.task.s ~= 'r' or not sound(entry.fixed) then
+    entry.left = true
+  elseif matches(wanted, entry.task, entry.text) then
+    choose(entry, number)
+  end
+end
+
+local function redrive(slice, before)
+  local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats')
+  if heed(plan, control[1], control[2]) then
+    return { 'newer_schema' }
+  end
+  local ids, known = {}, {}
+  for i, entry in ipairs(slice) do
+    ids[i], known[i] = entry.id, entry.task
+  end
+  open_groups(plan, known)
+  for i, task in ipairs(known) do
+    local due = math.floor(slot + (before + i - 1) * interval)
+    task.c, task.y, task.z = '0', nil, nil
+    wait_again(plan, ids[i], task, slice[i].text, 'back', due > now and due)
+    tell(plan, 'redriven', ids[i])
+  end
+  local failed = commit(plan)
+  if not failed then
+    write('ZREM', expiry, ids)
+    write('ZREM', dead, ids)
+  end
+  return failed
+end
+
+local entries = {}
+for i = 7, #items, 2 do
+  entries[#entries + 1] = { id = items[i], lease = items[i + 1] }
+end
+local by_id = #entries > 0
+began = began or int(now)
+if not by_id then
+  place = place or place_from(wanted.z)
+  entries = behind(dead, place, math.min(tonumber(wanted.Z or began + 1), began + 1))
+end
+local done = look_through(tasks, entries, by_id and judge or pick)
+local count = #chosen
+if dry ~= '1' then
+  count, done = carry_out(chosen, done, redrive)
+  if not done then
+    return count
+  end
+end
+
+local next_place = ''
+if not by_id then
+  next_place = place_behind(entries, done, place)
+elseif done < #entries then
+  next_place = place_from()
+end
+if next_place ~= '' then
+  next_place = began .. ' ' .. int(math.ceil(slot + count * interval)) .. ' ' .. next_place
+end
+local reply = { 'ok', count, next_place, left_among(entries, done) }
+for i = 1, by_id and done or 0 do
+  reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or 'not_found'
+end
+return reply
