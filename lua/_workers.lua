@@ -57,7 +57,9 @@ end
 local function fail(at, worker, now, limit)
   local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
   -- The last ones first, as each page goes to the front.
-  local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit))
+  local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
+  local more = #members > limit
+  members[limit + 1] = nil
   local leases, by_id, owners, stale = {}, {}, {}, {}
   for i, member in ipairs(members) do
     local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
@@ -83,7 +85,7 @@ local function fail(at, worker, now, limit)
   if back + ended > 0 then
     note_lost(at, owners, now)
   end
-  return back, ended, left, failed, #members == limit and back + ended + #stale > 0
+  return back, ended, left, failed, more and back + ended + #stale > 0
 end
 
 -- Fails the workers that went silent, forgets those that asked for no more than to be listed, and sets the

@@ -17,7 +17,10 @@ local limit = ARGV[6] -- at most this many leases, 1 to 1,000
 
 local at = queue_at(nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
 local now = clock(test_now)
-local members = in_hands(at, worker, from, limit)
+local most = tonumber(limit)
+local members = in_hands(at, worker, from, most + 1)
+local next_one = members[most + 1]
+members[most + 1] = nil
 local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
 for _, member in ipairs(members) do
   append(names, '.' .. string.match(member, '%S+$'))
@@ -48,7 +51,5 @@ if failed then
   return failed
 end
 reply[2], reply[3] = count, first
-if #members == tonumber(limit) then
-  reply[4] = tonumber(string.match(members[#members], ' (%d+) %S+$')) + 1
-end
+reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply

@@ -1,24 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { Redis } from "@upstash/redis";
 import { Queue, sweep } from "../../src/index.ts";
-import { startGateway, type Gateway } from "../../src/local/index.ts";
+import type { Gateway } from "../../src/local/index.ts";
 import { upstash } from "../../src/transport/upstash.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { useBilled } from "../support/billed.ts";
 
 // DESIGN's budgets in commands as Upstash bills them. Counts are exact, so these are equalities:
 // whoever changes a script sees here what it costs, and changes the README's table too.
 
-let redis: TestRedis;
-let gateway: Gateway;
-let queue: Queue;
-let tests = 0;
-
-beforeAll(async () => {
-  redis = await startRedis();
-  gateway = await startGateway({ redisUrl: redis.url });
-});
-beforeEach(async () => {
-  queue = new Queue(`emails-${++tests}`, { transport: upstash({ url: gateway.url, token: gateway.token }) });
-  // Scripts loaded and the queue noted in the registry, as in any instance that has run for a minute.
+const billed = useBilled(async ({ queue }) => {
   const first = await queue.enqueue("warm", { resultTtl: 0 });
   const [task] = await queue.dequeue();
   await task?.extend();
@@ -28,22 +18,13 @@ beforeEach(async () => {
   await queue.counts();
   await queue.cancel(first.id);
   await sweep(queue["transport"]);
-  gateway.resetUsage();
 });
-afterEach(async () => {
-  const { Redis } = await import("@upstash/redis");
-  await new Redis({ url: gateway.url, token: gateway.token }).flushall();
+const { cost } = billed;
+let gateway: Gateway;
+let queue: Queue;
+beforeEach(() => {
+  ({ gateway, queue } = billed);
 });
-afterAll(async () => {
-  await gateway.close();
-  await redis.stop();
-});
-
-async function cost(run: () => Promise<unknown>): Promise<number> {
-  gateway.resetUsage();
-  await run();
-  return gateway.usage().commands;
-}
 
 describe("a lone task", () => {
   test("costs 4 to enqueue, 6 to dequeue, 6 to complete: 16", async () => {
@@ -110,7 +91,6 @@ describe("idle", () => {
   });
 
   test("a sweep costs 1 for a queue that is empty and has not been in use for ten minutes", async () => {
-    const { Redis } = await import("@upstash/redis");
     const client = new Redis({ url: gateway.url, token: gateway.token });
     await client.del(`sluice:{${queue.name}}:expiry`);
     await client.zadd("sluice:queues", { score: Date.now() - 11 * 60_000, member: queue.name });
