@@ -1,0 +1,282 @@
+"""A client of Sluice in nothing but Python's standard library.
+
+Written from lua/README.md and the block at the head of each script in lua/, as a client in any
+language can be. Durations are milliseconds; instants, which end in ``_at``, epoch milliseconds of
+Redis's clock. What goes wrong is a :class:`SluiceError`; what a queue may refuse is an answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import random
+import re
+import secrets
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Iterable, NamedTuple
+
+from records import (
+    NAME,
+    NOTHING,
+    QUEUE,
+    SluiceError,
+    checked,
+    decode,
+    encode,
+    encode_error,
+    encode_progress,
+    escaped,
+    new_task,
+    read_fixed,
+    read_info,
+    whole,
+)
+
+LUA = Path(__file__).resolve().parents[2] / "lua"
+ROOMS = "_prelude _records _limits _groups _plan _workers _due _line _batch _leases _calls _pages".split()
+TRIES = 4
+REGISTER_EVERY = 60.0  # seconds
+
+RESEND: Any = object()
+"""Among a call's arguments: ``1`` in every copy after the first."""
+
+
+class Unanswered(SluiceError):
+    """Nobody knows whether the request has run. It may be sent again: every script allows that."""
+
+
+class Script:
+    """A script with the rooms in front of it. Its head names its keys."""
+
+    def __init__(self, name: str, folder: Path):
+        texts = [(folder / f"{part}.lua").read_text("utf-8") for part in [*ROOMS, name]]
+        self.text = "".join(texts)
+        self.sha = hashlib.sha1(self.text.encode()).hexdigest()
+        self.keys: list[str] = re.findall(r"^local (\w+) = KEYS\[\d+\]", texts[-1], re.MULTILINE)
+
+
+Call = tuple[str, str, list]
+"""A script's name, the queue ('' for the registry), the arguments."""
+
+
+class Redis:
+    """A Redis by the Upstash REST protocol, and Sluice's scripts on it."""
+
+    def __init__(self, url: str, token: str, prefix: str = "sluice", lua: Path = LUA):
+        self._url, self._token, self._prefix, self._lua = url.rstrip("/"), token, prefix, lua
+        self._scripts: dict[str, Script] = {}
+
+    def run(self, *calls: Call) -> list[list]:
+        """Runs scripts in one request; gives their replies, each without its status ``ok``."""
+        for copy in range(TRIES):
+            try:
+                return self._attempt(calls, "1" if copy else "")
+            except Unanswered:
+                if copy == TRIES - 1:
+                    raise
+                time.sleep(random.uniform(0, 0.1 * 2**copy))
+        raise AssertionError("unreachable")
+
+    def _attempt(self, calls: tuple[Call, ...], resend: str) -> list[list]:
+        answers = self._post([self._command("EVALSHA", call, resend) for call in calls])
+        unknown = [i for i, answer in enumerate(answers) if answer.get("error", "").startswith("NOSCRIPT")]
+        if unknown:
+            again = self._post([self._command("EVAL", calls[i], resend) for i in unknown])
+            for i, answer in zip(unknown, again):
+                answers[i] = answer
+        return [_reply(answer) for answer in answers]
+
+    def _command(self, verb: str, call: Call, resend: str) -> list[str]:
+        name, queue, args = call
+        if name not in self._scripts:
+            self._scripts[name] = Script(name, self._lua)
+        script = self._scripts[name]
+        scope = f"{self._prefix}:{{{queue}}}" if queue else self._prefix
+        keys = [f"{scope}:{part}" for part in script.keys]
+        given = [resend if arg is RESEND else str(arg) for arg in args]
+        return [verb, script.text if verb == "EVAL" else script.sha, str(len(keys)), *keys, *given]
+
+    def _post(self, commands: list[list[str]]) -> list[dict]:
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        body = json.dumps(commands, ensure_ascii=False).encode()
+        request = urllib.request.Request(f"{self._url}/pipeline", body, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            kind = Unanswered if error.code == 429 or error.code >= 500 else SluiceError
+            raise kind("http_error", f"Redis answered with status {error.code}") from None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise Unanswered("no_answer", f"Redis gave no answer: {type(error).__name__}") from error
+
+
+def _reply(answer: dict) -> list:
+    error = answer.get("error")
+    if error is not None:
+        # Some servers repeat the command behind their message, and payloads with it.
+        message = error.partition(", with args")[0][:200]
+        raise SluiceError("queue_full" if "OOM" in message else "redis_error", message)
+    status, *reply = answer["result"]
+    if status == "ok":
+        return reply
+    if status in ("full", "newer_schema"):
+        raise SluiceError("queue_full" if status == "full" else status)
+    return [status]
+
+
+class Settled(NamedTuple):
+    """The answer to one settlement. Where it is not ``ok``, nothing has changed."""
+
+    ok: bool
+    state: str  # where the task is now; `lost` or `newer` where not ok
+    reason: str  # of a rejection
+    at: int  # the deadline, or when it is due; 0 for none
+    cancel_requested: bool
+
+
+class Settlement(NamedTuple):
+    """What is to become of a task; :class:`Task` says what the outcomes mean."""
+
+    receipt: str
+    outcome: str  # complete, reject, requeue, return or extend
+    ms: int | None = None
+    text: str = ""
+    count: bool = True
+
+
+@dataclass
+class Task:
+    """A task in the caller's hands until ``deadline_at``, and beyond it until somebody reclaims it."""
+
+    queue: Queue = field(repr=False)
+    id: str
+    receipt: str
+    attempt: int
+    deadline_at: int
+    enqueued_at: int
+    payload: Any
+    headers: dict[str, str]
+    group: str
+
+    def complete(self, result: Any = NOTHING, ttl: int | None = None) -> Settled:
+        """Done. The result is kept for ``ttl``, by default the task's ``result_ttl``."""
+        return self._settle("complete", ttl, "" if result is NOTHING else encode("result", result))
+
+    def reject(self, error: Any = NOTHING, ttl: int | None = None) -> Settled:
+        """Failed for good: a dead letter for ``ttl``, by default the task's ``dead_ttl``."""
+        return self._settle("reject", ttl, "" if error is NOTHING else encode_error(error))
+
+    def requeue(self, error: Any = NOTHING, delay: int = 0, count: bool = True) -> Settled:
+        """Once more, after ``delay``. What has used up its attempts is rejected instead."""
+        return self._settle("requeue", delay, "" if error is NOTHING else encode_error(error), count)
+
+    def hand_back(self) -> Settled:
+        """Not begun: to the front, and the attempt does not count."""
+        return self._settle("return")
+
+    def extend(self, lease: int | None = None, progress: Any = NOTHING) -> Settled:
+        """A deadline ``lease`` from now, by default the lease's own length; never an earlier one."""
+        told = "" if progress is NOTHING else encode_progress(progress)
+        settled = self._settle("extend", lease, told)
+        if settled.ok:
+            self.deadline_at = settled.at
+        return settled
+
+    def _settle(self, *settlement: Any) -> Settled:
+        return self.queue.settle([Settlement(self.receipt, *settlement)])[0]
+
+
+class Queue:
+    """A queue. Each method is one request."""
+
+    def __init__(self, redis: Redis, name: str):
+        self._redis, self.name = redis, checked("queue", name, QUEUE)
+        self._registered, self._look = float("-inf"), ""
+
+    def enqueue(self, payload: Any, **options: Any) -> tuple[str, bool]:
+        """Adds a task. Gives its id, and whether this call created it. Options: see `new_task`."""
+        return self.enqueue_many([{"payload": payload, **options}])[0]
+
+    def enqueue_many(self, tasks: Iterable[dict[str, Any]]) -> list[tuple[str, bool]]:
+        """Adds up to 1,000 tasks, all or none; each is a dict of ``payload`` and options."""
+        args = [new_task(**task) for task in tasks]
+        whole("the number of tasks", len(args), 1, 1_000)
+        now = time.monotonic()
+        register = now - self._registered >= REGISTER_EVERY
+        look = "1" if register else self._look
+        calls = [("enqueue", self.name, ["", look, *(arg for task in args for arg in task)])]
+        if register:
+            calls.insert(0, ("register", "", ["", self.name]))
+        looked, *answers = self._redis.run(*calls)[-1]
+        self._registered = now if register else self._registered
+        if looked >= 0:
+            self._look = "1" if looked else ""
+        # A text is the id of the task that stands for the dedup key.
+        return [
+            (answer, False) if isinstance(answer, str) else (task[0], answer == 1)
+            for task, answer in zip(args, answers)
+        ]
+
+    def dequeue(
+        self, max: int = 1, lease: int = 300_000, max_bytes: int = 8_000_000, worker: str = ""
+    ) -> list[Task]:
+        """Leases up to ``max`` tasks; none where the queue is empty or paused."""
+        token = secrets.token_urlsafe(12)
+        args = ["", whole("max", max, 1, 1_000), whole("lease", lease, 1), token, RESEND, max_bytes]
+        args += [f"{escaped(checked('worker', worker, NAME))} ", ';"";'] if worker else ["", ""]
+        reply = self._redis.run(("dequeue", self.name, args))[0]
+        # The first is when there will be more, or the word `paused`.
+        return [self._task(token, *reply[i : i + 5]) for i in range(1, len(reply), 5)]
+
+    def _task(self, token: str, id: str, attempt: int, number: int, deadline_at: int, record: str) -> Task:
+        says = read_fixed(record)
+        receipt = f"1.{attempt}.{number}.{token}.{id}"
+        payload, group = decode(says["rest"]), says.get("G", "")
+        return Task(self, id, receipt, attempt, deadline_at, int(says["e"]), payload, says["headers"], group)
+
+    def settle(self, settlements: Iterable[Settlement]) -> list[Settled]:
+        """Ends or extends up to 1,000 leases; each gets an answer of its own."""
+        args: list = []
+        for receipt, outcome, ms, text, count in settlements:
+            parts = receipt.split(".", 4)
+            if len(parts) < 5 or parts[0] != "1":
+                raise SluiceError("bad_argument", "this is no receipt")
+            number, token, id = parts[2:]
+            time_given = "" if ms is None else whole("a duration", ms)
+            args += [id, number, token, outcome, time_given, "1" if count else "0", text]
+        answers = self._redis.run(("settle", self.name, ["", *args]))[0]
+        return [
+            Settled(state not in ("lost", "newer"), state, reason, at, flag == 1)
+            for state, reason, at, flag in answers
+        ]
+
+    def cancel(self, id: str, lease: int | None = None) -> str:
+        """``rejected``, or ``working`` where its holder will be told; else why not: ``not_found``,
+        ``already_ended``, or ``lease_lost`` where the task does not have that lease number."""
+        args = ["", checked("id", id, NAME), "" if lease is None else lease]
+        return self._redis.run(("cancel", self.name, args))[0][0]
+
+    def get(self, id: str) -> dict[str, Any] | None:
+        """What is known of a task, without its payload; None where nothing is."""
+        reply = self._redis.run(("inspect", self.name, [checked("id", id, NAME)]))[0]
+        return None if reply == ["not_found"] else {"id": id, **read_info(*reply)}
+
+
+def sweep(redis: Redis, limit: int = 1_000) -> dict[str, tuple[int, ...]]:
+    """What cron calls every minute: by queue, how many were promoted, reclaimed, rejected, expired."""
+    swept: dict[str, tuple[int, ...]] = {}
+    cursor = ""
+    while cursor != "0":
+        _, cursor, *page = redis.run(("queues", "", ["", cursor or "0", 100]))[0]
+        for name in page[::2]:
+            more = name not in swept
+            swept.setdefault(name, (0, 0, 0, 0))
+            while more:
+                *counts, more, _ = redis.run(("sweep", name, ["", limit]))[0]
+                swept[name] = tuple(map(sum, zip(swept[name], counts)))
+    return swept

@@ -1,0 +1,246 @@
+import { expect, test } from "vitest";
+import { listQueues, Operator, sweep } from "../../src/index.ts";
+import { awkwardPayloads, comparable } from "../support/payloads.ts";
+import { QUEUE, useRig } from "../support/rig.ts";
+import { useBothClients } from "./python.ts";
+
+const both = useBothClients(useRig());
+
+/** The same payloads, in Python and in TypeScript. */
+const inPython = String.raw`["42", "null", "007", "", None, 42, "🧑‍🚀 ok", "a\0b\n;%3B", "\ud800", b"", bytes(range(256)), {"ü": [1.5]}]`;
+const inTypeScript = [
+  "42",
+  "null",
+  "007",
+  "",
+  null,
+  42,
+  "🧑‍🚀 ok",
+  "a\0b\n;%3B",
+  "\ud800",
+  new Uint8Array(),
+  Uint8Array.from({ length: 256 }, (_, i) => i),
+  { ü: [1.5] },
+];
+
+test("what Python enqueues, TypeScript dequeues and completes, and Python reads the results", async () => {
+  const told = await both.python(`
+    tell(queue.enqueue_many([
+        *({"payload": value, "id": f"p{i}"} for i, value in enumerate(${inPython})),
+        {"payload": 1, "id": "all", "lease": 60_000, "max_attempts": 0, "result_ttl": 90_000, "dead_ttl": 0,
+         "group": "a;b%", "priority": 7, "headers": {"trace": "ü;1"}},
+    ]))
+  `);
+  const ids = inTypeScript.map((_, i) => `p${i}`);
+  expect(told).toEqual([...ids, "all"].map((id) => [id, true]));
+  expect(await both.queue.get("all")).toMatchObject({ state: "pending", group: "a;b%", priority: 7 });
+
+  const [all, ...tasks] = await both.queue.dequeue({ max: 100 });
+  expect(all).toMatchObject({ id: "all", payload: 1, attempt: 1, group: "a;b%", headers: { trace: "ü;1" } });
+  expect(tasks.map(({ id, payload }) => [id, comparable(payload)])).toEqual(
+    inTypeScript.map((payload, i) => [`p${i}`, comparable(payload)]),
+  );
+  for (const task of tasks) expect(await task.complete(task.payload)).toMatchObject({ state: "completed" });
+  expect(
+    await both.python(`
+      tell([queue.get(f"p{i}")["result"] == value for i, value in enumerate(${inPython})])
+    `),
+  ).toEqual(inTypeScript.map(() => true));
+});
+
+test("what TypeScript enqueues, Python dequeues, extends and completes, and TypeScript reads it", async () => {
+  await both.queue.enqueueMany(
+    awkwardPayloads.map(([name, payload], i) => ({
+      payload,
+      id: `t${i}`,
+      headers: { name, Grüße: "ü\n🚀" },
+      ...(i % 2 && { group: "g;%" }),
+    })),
+  );
+  const told = await both.python(`
+    def work(task):
+        extended = task.extend(progress={"of;": "ü%", "n": 1})
+        progress = queue.get(task.id)["progress"]
+        completed = task.complete(task.payload)
+        return task.id, task.headers, task.group, task.attempt, extended.state, progress, completed.state
+
+    told = []
+    while tasks := queue.dequeue(max=10, worker="python;1"):
+        told += map(work, tasks)
+    tell(sorted(told, key=lambda each: int(each[0][1:])))
+  `);
+  const progress = { "of;": "ü%", n: 1 };
+  expect(told).toEqual(
+    awkwardPayloads.map(([name], i) => {
+      const headers = { name, Grüße: "ü\n🚀" };
+      return [`t${i}`, headers, i % 2 ? "g;%" : "", 1, "working", progress, "completed"];
+    }),
+  );
+  for (const [i, [name, payload]] of awkwardPayloads.entries()) {
+    const info = await both.queue.get(`t${i}`);
+    expect({ name, result: comparable(info?.result) }).toEqual({ name, result: comparable(payload) });
+    expect(info).toMatchObject({ state: "completed", worker: { name: "python;1" }, attempt: 1 });
+  }
+});
+
+test("TypeScript sees how Python requeued, rejected, cancelled and handed back", async () => {
+  await both
+    .python(`
+    queue.enqueue_many([{"payload": id, "id": id} for id in ("requeued", "rejected", "returned", "cancelled")])
+    requeued, rejected, returned, cancelled = queue.dequeue(max=10)
+    requeued.extend(progress=[1])
+    requeued.requeue(ValueError("grün; 5%"), delay=3_600_000, count=False)
+    rejected.reject("for good", ttl=60_000)
+    returned.hand_back()
+    tell([queue.cancel("cancelled"), cancelled.extend()[-1], cancelled.requeue("late")])
+  `)
+    .then((told) => expect(told).toEqual(["working", true, [true, "rejected", "cancelled", 0, true]]));
+  const of = async (id: string) => {
+    const { transitions = [], ...info } = (await both.queue.get(id)) ?? {};
+    return { ...info, to: transitions.map(({ to }) => to) };
+  };
+  expect(await of("requeued")).toMatchObject({
+    state: "delayed",
+    error: { name: "ValueError", message: "grün; 5%" },
+    progress: [1],
+    attempt: 1,
+    charged: 0,
+    requeues: 1,
+    to: ["working", "delayed"],
+  });
+  expect(await of("rejected")).toMatchObject({ state: "rejected", reason: "rejected", error: "for good" });
+  expect(await of("cancelled")).toMatchObject({
+    state: "rejected",
+    reason: "cancelled",
+    to: ["working", "cancelRequested", "rejected"],
+  });
+  expect(await of("returned")).toMatchObject({ state: "pending", attempt: 1, charged: 0, requeues: 0 });
+});
+
+test("Python sees how TypeScript requeued and rejected", async () => {
+  await both.queue.enqueueMany(["requeued", "rejected"].map((id) => ({ payload: id, id })));
+  const [requeued, rejected] = await both.queue.dequeue({
+    max: 2,
+    worker: { name: "a;b", incarnation: "2" },
+  });
+  await requeued?.extend(undefined, { progress: "half; way" });
+  await requeued?.requeue({ delay: "1h", error: new RangeError("zu groß") });
+  await rejected?.reject("for good");
+  const told = await both.python(`
+    def known(id):
+        info = queue.get(id)
+        times = {name for name in info if name.endswith("_at")}
+        told = {name: info[name] for name in info if name not in times}
+        return {**told, "history": [state for state, _ in info["history"]], "times": sorted(times)}
+    tell([known("requeued"), known("rejected"), queue.get("unknown")])
+  `);
+  const beginning = { attempt: 1, charged: 1, version: 3, worker: "a;b 2" };
+  expect(told).toEqual([
+    {
+      ...beginning,
+      id: "requeued",
+      state: "delayed",
+      lease: 1,
+      requeues: 1,
+      progress: "half; way",
+      error: { name: "RangeError", message: "zu groß" },
+      history: ["working", "delayed"],
+      times: ["dequeued_at", "due_at", "enqueued_at", "requeued_at"],
+    },
+    {
+      ...beginning,
+      id: "rejected",
+      state: "rejected",
+      reason: "rejected",
+      lease: 2,
+      requeues: 0,
+      error: "for good",
+      history: ["working", "rejected"],
+      times: ["dequeued_at", "ended_at", "enqueued_at"],
+    },
+    null,
+  ]);
+});
+
+test("a receipt of one settles in the other, once", async () => {
+  await both.queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+  const receipt = (await both.python("tell(queue.dequeue()[0].receipt)")) as string;
+  expect(await both.queue.settle([{ receipt, outcome: "complete" }])).toMatchObject([{ ok: true }]);
+  const [task] = await both.queue.dequeue();
+  const receipts = JSON.stringify([receipt, task?.receipt]);
+  expect(
+    await both.python(`tell(queue.settle(Settlement(receipt, "reject") for receipt in ${receipts}))`),
+  ).toEqual([
+    [false, "lost", "", 0, false],
+    [true, "rejected", "rejected", 0, false],
+  ]);
+  expect(await task?.complete()).toMatchObject({ ok: false, code: "lease_lost" });
+});
+
+test("an id that one has enqueued is known to the other, and so is a dedup key", async () => {
+  await both.queue.enqueue(1, { id: "own", dedup: { key: "k;%", window: "1h" } });
+  expect(
+    await both.python(`
+      own = [queue.enqueue(2, id="own"), queue.enqueue(3, dedup=("k;%", 1))]
+      tell([*own, queue.enqueue(4, id="python", dedup=("l", 3_600_000))])
+    `),
+  ).toEqual([
+    ["own", false],
+    ["own", false],
+    ["python", true],
+  ]);
+  const other = await both.queue.enqueue(5, { dedup: { key: "l", window: 1 } });
+  expect(other).toEqual({ id: "python", created: false });
+
+  const [, python] = await both.queue.dequeue({ max: 2 });
+  await python?.complete();
+  expect(
+    await both.python(`tell([queue.enqueue(6, id="python"), queue.enqueue(7, id="python", again=True)])`),
+  ).toEqual([
+    ["python", false],
+    ["python", true],
+  ]);
+});
+
+test("a queue that Python feeds is registered, and the sweep of either promotes its tasks", async () => {
+  expect(
+    await both.python(`
+      queue.enqueue(1, id="a", delay=1)
+      queue.enqueue(2, id="b")
+      time.sleep(0.01)
+      tell([sweep(redis), queue.get("a")["state"]])
+    `),
+  ).toEqual([{ [QUEUE]: [1, 0, 0, 0] }, "pending"]);
+  const { queues, now } = await listQueues(both.transport);
+  expect(queues).toEqual([{ name: QUEUE, seenAt: expect.any(Number) as number }]);
+  expect(Math.abs(now - (queues[0]?.seenAt ?? 0))).toBeLessThan(60_000);
+
+  await both.python(`
+    queue.enqueue(3, id="c", at=1, group="g")
+    queue.enqueue(4, id="d", delay=1, group="g")
+    time.sleep(0.01)
+  `);
+  expect(await sweep(both.transport)).toMatchObject({ queues: 1, promoted: 1, failed: [] });
+});
+
+test("Python registers a queue with the first of its enqueues, and not with each", async () => {
+  both.gateway.resetUsage();
+  await both.python("for i in range(5): queue.enqueue(i)");
+  expect(both.gateway.usage()).toMatchObject({ requests: 5, byCommand: { EVALSHA: 6, ZADD: 1, LPUSH: 5 } });
+});
+
+test("Python heeds maxPending and a pause", async () => {
+  const operator = new Operator(QUEUE, { transport: both.transport });
+  await operator.configure({ maxPending: 2 });
+  expect(
+    await both.python(`
+      told = []
+      for i in range(4):
+          try: told.append(queue.enqueue(i, id=str(i)))
+          except SluiceError as error: told.append(error.code)
+      tell(told)
+    `),
+  ).toEqual([["0", true], ["1", true], "queue_full", "queue_full"]);
+  await operator.pause();
+  expect(await both.python("tell(len(queue.dequeue()))")).toBe(0);
+});

@@ -1,0 +1,205 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { Queue } from "../../src/index.ts";
+import { violations } from "../support/invariants.ts";
+import { queueSpace } from "../support/key-space.ts";
+import { QUEUE, useRig } from "../support/rig.ts";
+import { folder, useBothClients } from "./python.ts";
+
+const rig = useRig();
+const both = useBothClients(rig);
+
+test("the demo shows each ending of a task", async () => {
+  const output = await both.run("demo.py", "scene");
+  expect(output.replaceAll(/ended \d{4}-\d\d-\d\d/g, "ended (a day)")).toBe(`queue scene
+
+A producer
+one task: ('welcome-17', True)
+that id again: ('welcome-17', False)
+many: [('note', True), ('bytes', True), ('unwanted', True)]
+another with that dedup key: ('bytes', False)
+cancel unwanted: rejected
+
+A consumer
+welcome-17: {'to': 'a@example.com'}, attempt 1, headers {}
+  extended: True, to a later deadline: True
+  completed: completed
+note: 'Grüße 🚀', attempt 1, headers {'trace': 't-1'}
+  extended: True, to a later deadline: True
+  completed: completed
+bytes: b'\\x00\\xff', attempt 1, headers {}
+  extended: True, to a later deadline: True
+  completed: completed
+welcome-17 is completed: attempt 1, charged 1, result {'by': 'Python'}, ended (a day)
+
+A task for later
+late is delayed: attempt 0, charged 0
+late is pending: attempt 0, charged 0
+late: handed back: pending
+late is pending: attempt 1, charged 0
+late: completed in attempt 2
+
+A task that fails
+attempt 1: pending
+attempt 2: rejected attempts_exhausted
+failing is rejected: reason 'attempts_exhausted', attempt 2, charged 2, error {'name': 'ZeroDivisionError', \
+'message': 'division by zero'}, ended (a day)
+
+A holder that is too late
+the first holder's receipt: ok False, lost
+the second's: ok True, attempt 2
+`);
+  expect(violations(queueSpace(await rig.keySpace(), "scene"))).toEqual([]);
+  expect(await new Queue("scene", { transport: both.transport }).counts()).toMatchObject({
+    pending: 0,
+    delayed: 0,
+    working: 0,
+    rejected: 1,
+  });
+});
+
+test(
+  "a fault of the network at any one request changes nothing that the client is told",
+  { timeout: 120_000 },
+  async () => {
+    const told = await both.python(`
+    def day():
+        queue, told = Queue(redis, "${QUEUE}"), []
+        told.append(queue.enqueue("one", id="one"))
+        told.append(queue.enqueue_many([{"payload": i, "id": f"many{i}", "max_attempts": 1} for i in range(3)]))
+        tasks = queue.dequeue(max=10)
+        told.append([(task.id, task.attempt, task.payload) for task in tasks])
+        told.append(tasks[0].extend()[:3])
+        told.append(tasks[0].complete("done"))
+        told.append(tasks[1].requeue("failed"))
+        told.append(tasks[2].hand_back())
+        told.append(queue.cancel("many2"))
+        told.append([(task.id, task.attempt) for task in queue.dequeue(max=10)])
+        told.append(list(sweep(redis)))
+        for name in ("one", "many0", "many1", "many2"):
+            told.append((name, queue.get(name)["state"], queue.get(name)["attempt"]))
+        return told
+
+    def set_fault(fault):
+        url, token = os.environ["UPSTASH_REDIS_REST_URL"], os.environ["UPSTASH_REDIS_REST_TOKEN"]
+        for method, body in (("DELETE", None), ("POST", json.dumps(fault).encode())):
+            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+            request = urllib.request.Request(f"{url}/-/faults", body, headers, method=method)
+            urllib.request.urlopen(request).read()
+
+    post, sent = redis._post, []
+    redis._post = lambda commands: sent.append(1) or post(commands)
+    day()
+    post([["FLUSHALL"]])
+    sent.clear()
+    expected, requests, different = day(), len(sent), []
+    for fault in (
+        {"kind": "lose-reply"}, {"kind": "cut-body"}, {"kind": "cut"}, {"kind": "noscript"},
+        {"kind": "duplicate", "answer": "first"}, {"kind": "duplicate", "answer": "second"},
+        {"kind": "http", "status": 502, "body": "<html>"}, {"kind": "http", "status": 429},
+    ):
+        for nth in range(1, requests + 1):
+            post([["FLUSHALL"]])
+            set_fault({**fault, "match": {"nth": nth}})
+            actual = day()
+            if actual != expected: different.append([fault, nth, actual])
+    tell([expected, different])
+  `);
+    const dayAsExpected = [
+      ["one", true],
+      [0, 1, 2].map((i) => [`many${i}`, true]),
+      [["one", 1, "one"], ...[0, 1, 2].map((i) => [`many${i}`, 1, i])],
+      [true, "working", ""],
+      [true, "completed", "", 0, false],
+      [true, "rejected", "attempts_exhausted", 0, false],
+      [true, "pending", "", 0, false],
+      "working",
+      [["many1", 2]],
+      [QUEUE],
+      ["one", "completed", 1],
+      ["many0", "rejected", 1],
+      ["many1", "working", 2],
+      ["many2", "working", 1],
+    ];
+    expect(told).toEqual([dayAsExpected, []]);
+  },
+);
+
+test("a first copy of a dequeue that runs after the client's second leases nothing", async () => {
+  const fault = both.gateway.faults.add({ kind: "hold" });
+  expect(await both.python("tell(queue.dequeue())")).toEqual([]);
+  await both.queue.enqueue("later", { id: "later" });
+  await fault.release();
+  fault.remove();
+  expect(await both.python("tell([(task.id, task.attempt) for task in queue.dequeue()])")).toEqual([
+    ["later", 1],
+  ]);
+});
+
+test("what the client refuses it says why, and sends nothing", async () => {
+  const told = await both.python(`
+    told = []
+    for options in (
+        {"id": ";"}, {"group": "a b"}, {"priority": 10}, {"priority": True}, {"lease": 0}, {"delay": 1.5},
+        {"delay": 1, "at": 1}, {"again": True}, {"dedup": ("key", 0)}, {"headers": {"a": 1}},
+        {"max_attempts": -1}, {"payload": float("nan")}, {"payload": {1, 2}}, {"payload": "x" * 1_048_575},
+    ):
+        try: queue.enqueue_many([{"payload": "fine"}, {"payload": 1, **options}])
+        except SluiceError as error: told.append(str(error).replace(NAME.pattern, "…"))
+    for what, act in (
+        ("queue", lambda: Queue(redis, "a b")), ("max", lambda: queue.dequeue(max=0)),
+        ("receipt", lambda: queue.settle([Settlement("1.1.1", "complete")])),
+    ):
+        try: act()
+        except SluiceError as error: told.append(f"{what}: {error.code}")
+    tell(told)
+  `);
+  const whole = (what: string, least: number, most: number) =>
+    `bad_argument: ${what} must be a whole number from ${least} to ${most}`;
+  const tenYears = 315_360_000_000;
+  expect(told).toEqual([
+    "bad_argument: id must be a text that matches ^…$",
+    "bad_argument: group must be a text that matches ^…$",
+    whole("priority", 0, 9),
+    whole("priority", 0, 9),
+    whole("lease", 1, tenYears),
+    whole("delay", 0, tenYears),
+    "bad_argument: at and delay exclude each other",
+    "bad_argument: again needs an id, and no dedup",
+    whole("the dedup window", 1, tenYears),
+    "bad_argument: headers must be texts by names that are not empty",
+    whole("max_attempts", 0, 1_000_000),
+    "bad_argument: payload must be bytes, or something that JSON can express",
+    "bad_argument: payload must be bytes, or something that JSON can express",
+    "too_large: payload has 1048577 bytes; at most 1048576 are allowed",
+    "queue: bad_argument",
+    "max: bad_argument",
+    "receipt: bad_argument",
+  ]);
+  expect(await rig.keySpace()).toEqual({});
+});
+
+test("all rooms that the document names, in its order, make a program with each script", async () => {
+  const lua = fileURLToPath(new URL("../../lua/", import.meta.url));
+  const document = readFileSync(`${lua}README.md`, "utf8");
+  const sentence = /from the rooms of the prelude: (.*?), in this order/s.exec(document)?.[1] ?? "";
+  const rooms = Array.from(sentence.matchAll(/_\w+/g), String);
+  expect(await both.python("tell(sluice.ROOMS)")).toEqual(rooms);
+
+  const files = readdirSync(lua).filter((file) => file.endsWith(".lua"));
+  const names = files.map((file) => file.replace(".lua", ""));
+  expect(rooms.toSorted()).toEqual(names.filter((name) => name.startsWith("_")).toSorted());
+  const text = (name: string) => readFileSync(`${lua}${name}.lua`, "utf8");
+  for (const script of names.filter((name) => !rooms.includes(name))) {
+    const program = [...rooms, script].map(text).join("");
+    expect(await rig.command("SCRIPT", "LOAD", program)).toMatch(/^[0-9a-f]{40}$/);
+  }
+});
+
+test("Python 3.9 reads the client", async () => {
+  const files = readdirSync(folder).filter((file) => file.endsWith(".py"));
+  const code = `import ast, sys
+for file in sys.argv[1:]: ast.parse(open(file, encoding="utf-8").read(), file, feature_version=(3, 9))`;
+  expect(await both.run("-c", code, ...files)).toBe("");
+});
