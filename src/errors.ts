@@ -14,6 +14,8 @@ export type SluiceErrorCode =
   | "queue_full"
   /** A record was written by a newer release of Sluice. Deploy that release here too. Nothing was written. */
   | "newer_schema"
+  /** The transport cannot do what was asked: a transport of one's own need not be able to subscribe. */
+  | "unsupported"
   /** Redis refused the credentials, or they do not allow the command. */
   | "redis_unauthorized"
   /** The Redis account has used up its quota of requests. */

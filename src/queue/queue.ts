@@ -1,6 +1,7 @@
 import { SluiceError } from "../errors.ts";
 import { byteLength, encodeError, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
+import { subscribeTo, type PublishedEvent } from "./events.ts";
 import { derivedName, newToken } from "./identity.ts";
 import { LeasedTask } from "./leased-task.ts";
 import { leaseToken, listOf, taskId, wholeNumber } from "./names.ts";
@@ -137,6 +138,21 @@ export class Queue<T = unknown> extends Producer<T> {
    */
   watch(id: string, options: WatchOptions = {}): AsyncIterable<TaskEvent> {
     return watchTask(this.#lookAt(id), options);
+  }
+
+  /**
+   * What happens to the queue's tasks, as it happens: where the queue's setting `events` is on, otherwise nothing
+   * comes. Best effort, as Redis's pub/sub is: what happens while nobody listens is told to nobody. Of one task
+   * {@link watch} misses nothing. One request and command; while the setting is on, each call pays one command more
+   * for each kind of event that it makes.
+   * @returns once Redis has confirmed it: the events from then on, until the signal aborts or the iteration is left
+   * @throws {SluiceError} `unsupported` where the transport cannot subscribe; from the iteration `redis_unreachable`
+   *   when the connection ends: what happens until the next `events` is lost
+   */
+  async events(
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<AsyncIterable<PublishedEvent>> {
+    return subscribeTo(this.keys, this.transport, options);
   }
 
   #lookAt(id: string): Look {
