@@ -56,7 +56,7 @@ local function heed_control(found)
     spend_token()
     return { 'paused' }
   end
-  if plan.settings.m or plan.settings.r then
+  if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
     local again
     local leased = plan.settings.m and redis.call('ZCARD', working)
     batch.most, again = allowed(plan.settings, max, leased, used, time())

@@ -185,6 +185,7 @@ describe("rate, for a queue", () => {
     await queue.dequeue({ token: "token-01" });
     await one?.requeue();
     expect(await queue.dequeue({ max: 5 })).toHaveLength(2);
+    await queue.enqueue("one more");
     const last = await queue.dequeue({ max: 5 });
     expect([last.length, last.nextDueAt]).toEqual([0, START + 11_000]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { GroupChanges, Operator, QueueChanges } from "../../src/index.ts";
+import type { Operator, QueueChanges } from "../../src/index.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -69,7 +69,7 @@ describe("settings of a queue", () => {
     [{ paused: true }, "paused"],
     [{ constructor: 3 }, "constructor"],
   ])("%j is refused, also beside what is right, and nothing is set", async (changes, path) => {
-    const refused = rig.operator().configure({ events: true, ...changes } as QueueChanges);
+    const refused = rig.operator().configure({ events: true, ...changes });
     await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path });
     expect(await rig.keySpace()).toEqual({});
   });
@@ -171,7 +171,7 @@ describe("settings of a group", () => {
     [{ maxPending: 3 }, "maxPending"],
     [{ n: 7 }, "n"],
   ])("%j is refused, and nothing is set", async (changes, path) => {
-    const refused = rig.operator().configureGroup("a", changes as GroupChanges);
+    const refused = rig.operator().configureGroup("a", changes);
     await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path });
     expect(await rig.keySpace()).toEqual({});
   });
@@ -238,7 +238,7 @@ describe("a group's limit that is loosened", () => {
       order.push(batch[0]?.payload);
       await batch[0]?.complete();
     }
-    expect(order.toSorted()).toEqual([0, 1, 2, 3, 4]);
+    expect(order).toEqual([0, 3, 4, 1, 2]);
   });
 
   test("by a larger rate counts what was dequeued already, and by another period too", async () => {

@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import type { EnqueueOptions, GroupChanges, QueueChanges } from "../../src/index.ts";
+import { useBilled } from "../support/billed.ts";
+
+// What each feature costs, in commands as Upstash bills them, for the README's table. Whoever uses none of them pays
+// what commands.test.ts says.
+
+const billed = useBilled(async ({ queue, operator }) => {
+  const work = async () => {
+    await queue.enqueue("warm");
+    await (await queue.dequeue())[0]?.complete();
+  };
+  await work();
+  await operator.pause();
+  await operator.resume();
+  await operator.settings();
+  await operator.statistics();
+  await operator.deleteQueue();
+  await work();
+});
+const { cost } = billed;
+
+const many = (count: number, options: EnqueueOptions = {}) =>
+  Array.from({ length: count }, (_, i) => ({ payload: i, ...options }));
+
+/** The price of a lone task, of a hundred in three requests, and of a poll where nothing waits. */
+async function prices(options: EnqueueOptions) {
+  const { queue } = billed;
+  let batch = await queue.dequeue();
+  const lone = {
+    enqueue: await cost(() => queue.enqueue(1, options)),
+    dequeue: await cost(async () => (batch = await queue.dequeue())),
+    complete: await cost(async () => batch[0]?.complete()),
+  };
+  const hundred = [
+    await cost(() => queue.enqueueMany(many(100, options))),
+    await cost(async () => (batch = await queue.dequeue({ max: 100 }))),
+    await cost(() => queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })))),
+  ];
+  await queue.dequeue();
+  return { ...lone, hundred, poll: await cost(() => queue.dequeue()) };
+}
+
+const nothing = { enqueue: 4, dequeue: 6, complete: 6, hundred: [5, 7, 6], poll: 5 };
+
+describe("a setting of the queue costs its calls", () => {
+  test.each<[string, QueueChanges, object]>([
+    ["nothing, where there is none", {}, {}],
+    ["statistics: 1 for a lone enqueue", { statistics: true }, { enqueue: 5 }],
+    [
+      "events: 1 for each kind and call, and 1 for a lone enqueue",
+      { events: true },
+      { enqueue: 6, dequeue: 7, complete: 7, hundred: [6, 8, 7] },
+    ],
+    [
+      "events and statistics: no more than events",
+      { events: true, statistics: true },
+      { enqueue: 6, dequeue: 7, complete: 7, hundred: [6, 8, 7] },
+    ],
+    [
+      "maxPending: 3 for an enqueue, and 1 for a lone one",
+      { maxPending: 999 },
+      { enqueue: 8, hundred: [8, 7, 6] },
+    ],
+    ["maxWorking: 1 for a dequeue", { maxWorking: 999 }, { dequeue: 7, hundred: [5, 8, 6] }],
+    ["rate: nothing", { rate: { max: 999, per: "1h" } }, {}],
+  ])("%s", async (_, changes, more) => {
+    await billed.operator.configure(changes);
+    expect(await prices({})).toEqual({ ...nothing, ...more });
+  });
+});
+
+describe("groups and priorities cost the calls of their tasks", () => {
+  const shared = { enqueue: 6, dequeue: 12, complete: 8, hundred: [6, 12, 8] };
+  test.each<[string, EnqueueOptions, GroupChanges, object]>([
+    ["2 to enqueue, 6 to dequeue, 2 to complete", { group: "a" }, {}, shared],
+    ["the same with a priority", { priority: 5 }, {}, shared],
+    [
+      "the same with a weight and a limit on how many work",
+      { group: "a" },
+      { weight: 3, maxWorking: 999 },
+      shared,
+    ],
+    [
+      "1 less to complete with a rate, for what it counts stays",
+      { group: "a" },
+      { rate: { max: 999, per: "1h" } },
+      { ...shared, complete: 7, hundred: [6, 12, 7] },
+    ],
+  ])("%s", async (_, options, changes, more) => {
+    await billed.operator.configureGroup("a", changes);
+    expect(await prices(options)).toEqual({ ...nothing, ...more });
+  });
+});
+
+describe("a call that is refused", () => {
+  test("costs 4 where the queue is paused", async () => {
+    await billed.queue.enqueueMany(many(3));
+    await billed.operator.pause();
+    expect(await cost(() => billed.queue.dequeue())).toBe(4);
+  });
+
+  test("costs 7 at maxWorking; at a rate 5, or 7 where so few wait that it looks for what is due", async () => {
+    const { queue, operator } = billed;
+    await queue.enqueueMany(many(5));
+    await operator.configure({ maxWorking: 1 });
+    await queue.dequeue();
+    expect(await cost(() => queue.dequeue())).toBe(7);
+    await operator.configure({ maxWorking: null, rate: { max: 1, per: "1h" } });
+    await queue.dequeue();
+    expect(await cost(() => queue.dequeue())).toBe(5);
+    expect(await cost(() => queue.dequeue({ max: 10 }))).toBe(7);
+  });
+
+  test("costs 6 at maxPending, alone or as a batch", async () => {
+    const { queue, operator } = billed;
+    await queue.enqueueMany(many(3));
+    await operator.configure({ maxPending: 3 });
+    const refused = (run: () => Promise<unknown>) =>
+      cost(() => expect(run()).rejects.toMatchObject({ code: "queue_full" }));
+    expect(await refused(() => queue.enqueue(1))).toBe(6);
+    expect(await refused(() => queue.enqueueMany(many(100)))).toBe(6);
+  });
+});
+
+describe("operating a queue", () => {
+  test("costs 6 to pause, resume or set; 2 to look at settings, 3 at an hour's statistics", async () => {
+    const { operator } = billed;
+    expect(await cost(() => operator.pause())).toBe(6);
+    expect(await cost(() => operator.resume())).toBe(6);
+    expect(await cost(() => operator.configure({ rate: { max: 5, per: "1s" }, statistics: true }))).toBe(6);
+    expect(await cost(() => operator.settings())).toBe(2);
+    expect(await cost(() => operator.statistics())).toBe(3);
+  });
+
+  test("costs 7 to set a group; 3 more where it lets in what it held, 4 where its last setting goes", async () => {
+    const { queue, operator } = billed;
+    expect(await cost(() => operator.configureGroup("a", { maxWorking: 1 }))).toBe(7);
+    await queue.enqueueMany(many(50, { group: "a" }));
+    expect(await cost(() => operator.configureGroup("a", { maxWorking: 40 }))).toBe(7 + 3);
+    expect(await cost(() => operator.configureGroup("a", { maxWorking: null }))).toBe(7 + 4);
+    expect(await cost(() => operator.groupSettings("a"))).toBe(2);
+  });
+
+  test("costs 9 to delete a queue, 6 to be refused while tasks are working", async () => {
+    const { queue, operator } = billed;
+    await queue.enqueueMany(many(100));
+    await queue.dequeue();
+    expect(await cost(() => operator.deleteQueue())).toBe(6);
+    expect(await cost(() => operator.deleteQueue({ force: true }))).toBe(9);
+  });
+});
