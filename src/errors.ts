@@ -8,8 +8,8 @@ export type SluiceErrorCode =
   /** A payload, result or request is larger than the limit that the message names. */
   | "too_large"
   /**
-   * Redis is full, or the queue's record has reached the size Upstash allows. An enqueue has written nothing;
-   * another call can be sent again as it was.
+   * The queue has as many pending tasks as its `maxPending` allows; or Redis is full, or the queue's record has
+   * reached the size Upstash allows. An enqueue has written nothing; another call can be sent again as it was.
    */
   | "queue_full"
   /** A record was written by a newer release of Sluice. Deploy that release here too. Nothing was written. */
