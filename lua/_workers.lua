@@ -115,7 +115,7 @@ local function fail_silent(at, now)
   forget_workers(at, unfinished, true)
   local alarm, plan = head(at.workers), new_plan(at, now)
   if alarm then
-    append(plan.timers, int(math.max(alarm, now)), '~w')
+    append(plan.timers, int(alarm), '~w')
     commit(plan)
     redis.pcall('HSET', at.tasks, '~alarm', int(alarm))
   else

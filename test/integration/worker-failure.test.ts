@@ -140,6 +140,13 @@ describe("failing a worker", () => {
     expect(await queue.counts()).toMatchObject({ workers: 0, pending: 2 * names.length });
   });
 
+  test("marks its tasks as ones that may kill their function: they travel in small batches (law 11)", async () => {
+    const queue = rig.queue();
+    await refill(queue, one, 30);
+    await fail(one);
+    expect(await queue.dequeue({ max: 20 })).toHaveLength(2);
+  });
+
   test("with 2,500 tasks takes three bounded calls and returns each once, in order", async () => {
     const queue = rig.queue();
     await refill(queue, one, 2_500);

@@ -78,6 +78,21 @@ describe("what a worker has in its hands", () => {
   });
 });
 
+test("an entry of a lease that is no more is passed over, and goes when its worker is failed", async () => {
+  const { queue, tasks } = await leased(2);
+  await tasks[1]?.requeue();
+  await queue.dequeue({ worker: two });
+  for (const member of ["two  000000000000001 a", "one a 000000000000002 b", "one a 000000000000009 x"]) {
+    await rig.command("ZADD", `sluice:{${QUEUE}}:hands`, "0", member);
+  }
+  rig.now += 1_000;
+  expect(await queue.heartbeat(one)).toMatchObject({ leases: 1 });
+  expect(await queue.heartbeat(two)).toMatchObject({ leases: 1 });
+  expect(await rig.operator().failWorker(one)).toEqual({ returned: 1, rejected: 0, more: false });
+  expect(await rig.operator().failWorker("two")).toEqual({ returned: 1, rejected: 0, more: false });
+  expect(await hands()).toEqual([]);
+});
+
 describe("progress", () => {
   test("is told with extend, shown by get, and kept until the task ends", async () => {
     const { queue, tasks } = await leased(1);

@@ -54,6 +54,16 @@ describe("the list of workers", () => {
     expect(worker).toMatchObject({ working: 250, tasks: many(100).map(({ id }) => id) });
   });
 
+  test("tells of each incarnation its own tasks, however their names begin", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many(5));
+    const incarnations = ["a", "a!", "ab", "a~", undefined];
+    for (const incarnation of incarnations) await queue.dequeue({ worker: { name: "one", incarnation } });
+    const { workers } = await rig.operator().workers();
+    const has = new Map(workers.map(({ incarnation, tasks }) => [incarnation, tasks]));
+    expect(incarnations.map((incarnation) => has.get(incarnation))).toEqual(many(5).map(({ id }) => [id]));
+  });
+
   test("comes in pages that miss nobody", async () => {
     const queue = rig.queue();
     for (let i = 0; i < 300; i++) await queue.heartbeat({ name: `w${i}` });

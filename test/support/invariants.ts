@@ -167,8 +167,8 @@ function timerViolations({ delayed, workers, tasks }: QueueSpace): string[] {
   const alarm = tasks.get("~alarm");
   if ((alarm !== undefined) !== delayed.has("~w"))
     found.push(`I6 the alarm is noted as ${alarm} and set to ${delayed.get("~w")}`);
-  const first = Math.min(...workers.values());
-  if (first < Number(alarm ?? Number.POSITIVE_INFINITY))
-    found.push(`I6 a worker is silent at ${first}, and nothing looks for it before ${alarm}`);
+  const [first, rings] = [Math.min(...workers.values()), delayed.get("~w") ?? Number.POSITIVE_INFINITY];
+  if (first < rings)
+    found.push(`I6 a worker is silent at ${first}, and nothing looks for it before ${rings}`);
   return found;
 }
