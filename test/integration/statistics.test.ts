@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { QueueEvent, QueueStatistics } from "../../src/index.ts";
 import { sweep } from "../../src/index.ts";
+import { controlFields } from "../support/key-space.ts";
 import { START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -22,8 +23,7 @@ function told({ minutes }: QueueStatistics): Record<number, Partial<Record<Queue
   return found;
 }
 
-const fields = async () =>
-  [...(await rig.space()).tasks.keys()].filter((field) => /^~(stats|m\d)/.test(field));
+const fields = async () => Object.keys(controlFields(await rig.space(), /^~(stats|m\d)/));
 
 describe("statistics", () => {
   test("of a queue that keeps none are sixty empty minutes, and looking at them changes nothing", async () => {

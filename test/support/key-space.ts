@@ -81,3 +81,8 @@ export function says(record: string | undefined): Record<string, string> {
   }
   return found;
 }
+
+/** The control fields whose names match. */
+export function controlFields({ tasks }: QueueSpace, names: RegExp): Record<string, string> {
+  return Object.fromEntries([...tasks].filter(([field]) => field.startsWith("~") && names.test(field)));
+}
