@@ -12,43 +12,44 @@ local limit = ARGV[3] -- at most this many, 1 to 1,000
 local cursor = ARGV[4] -- where the call before ended; empty for the first
 local filter = ARGV[5] -- which of them; see README.md. Of pending ones it has to name a group
 -- Returns {'ok', how many were purged, cursor for the next call (empty: no more), how many were left alone
---          because their records are a later release's}
+--          because their records are a later release's or beyond reading}
 --      or {'newer_schema'}
 
 local at = { pending = pending, fair = fair, held = held, delayed = delayed, tasks = tasks }
 at.expiry, at.dead = expiry, dead
 local now, most = clock(test_now), tonumber(limit)
 local wanted = parse_filter(filter)
-local ended = state == 'completed' or state == 'rejected'
 local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
-
+local ended = letter ~= ''
 local reply = { 'ok', 0, '', 0 }
 
--- A plan, and the field `~fair`; or nothing, and the reply.
+local NEWER = { 'newer_schema' }
+
+-- A plan; nothing where a later release's settings forbid one.
 local function begin()
-  local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats', '~fair')
-  if heed(plan, control[1], control[2]) then
-    return nil, { 'newer_schema' }
-  end
-  return plan, control[3]
+  local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats')
+  return not heed(plan, control[1], control[2]) and plan
 end
 
 -- Goes on through a zset. Returns the reply where nothing could be purged.
 local function purge_zset(key, place)
   local chosen, entries = {}, behind(key, place, key == dead and wanted.Z)
   local done = look_through(tasks, entries, function(entry, number)
+    local task = entry.task
     if #chosen == most then
       return true
-    elseif entry.task.s == letter and matches(wanted, entry.task, entry.text) then
+    elseif not ended and not (sound(entry.fixed) and (key == delayed or shared(task))) then
+      entry.left = true
+    elseif task.s == letter and matches(wanted, task, entry.text) then
       entry.number = number
       chosen[#chosen + 1] = entry
     end
   end)
   local count
   count, done = carry_out(chosen, done, function(slice)
-    local plan, newer_settings = begin()
+    local plan = begin()
     if not plan then
-      return newer_settings
+      return NEWER
     end
     local ids, known = {}, {}
     for i, entry in ipairs(slice) do
@@ -80,11 +81,9 @@ end
 -- Takes some off the list, ghosts too. Returns the reply where that cannot be, and true where all that was
 -- taken off was looked at, and there may be more.
 local function purge_list()
-  local plan, times = begin()
+  local plan = begin()
   if not plan then
-    return times
-  elseif times then
-    share_out(plan, times)
+    return NEWER
   end
   local entries, batch, rest = {}, new_batch(0, 0), {}
   for i, id in ipairs(redis.call('RPOP', pending, int(PLAN)) or {}) do
@@ -101,12 +100,6 @@ local function purge_list()
       finish(plan, entry.id, known.task, '', 'rejected', 'cancelled')
     end
   end)
-  local left = left_among(entries, done)
-  local drained = #entries < PLAN and done == #entries
-  if times and drained and left == 0 then
-    -- A tag stands for the list's next task; an empty list has none.
-    plan.times.l = nil
-  end
   local failed = commit(plan)
   for i = #entries, 1, -1 do
     rest[#rest + 1] = (failed or i > done or entries[i].left) and entries[i].id or nil
@@ -116,9 +109,11 @@ local function purge_list()
     return reply[2] == 0 and failed
   end
   write_strays(batch, tasks)
-  local more = not drained and #rest < #entries
-  reply[2], reply[3], reply[4] = count, more and 'pending 0 -' or '', more and 0 or left
-  return false, more and done == #entries
+  local all = done == #entries
+  local more = #rest < #entries and not (all and #entries < PLAN)
+  reply[2], reply[3] = count, more and 'pending ' .. place_from() or ''
+  reply[4] = more and 0 or left_among(entries, done)
+  return nil, more and all
 end
 
 if state ~= 'pending' then
@@ -127,25 +122,22 @@ if state ~= 'pending' then
 end
 local part, place = string.match(cursor, '^(%a+) (.+)$')
 if not part then
-  local sharing = redis.call('HEXISTS', tasks, '~fair') == 1
-  part, place = sharing and 'held' or 'pending', place_from()
+  part, place = redis.call('HEXISTS', tasks, '~fair') == 1 and 'held' or 'pending', place_from()
 end
-local failed
-if part == 'held' or part == 'fair' then
-  failed = purge_zset(at[part], place)
-  local next_part = part == 'held' and 'fair' or filter == '' and 'pending'
+local failed, more = nil, filter == ''
+if part ~= 'pending' then
+  failed = purge_zset(part == 'held' and held or fair, place)
   if reply[3] ~= '' then
     reply[3] = part .. ' ' .. reply[3]
-  elseif next_part then
-    reply[3] = next_part .. ' ' .. place_from()
+  elseif part == 'held' or more then
+    reply[3] = (part == 'held' and 'fair ' or 'pending ') .. place_from()
   end
-elseif filter == '' then
-  local more = true
-  -- A list of nothing but ghosts ends nothing.
-  for _ = 1, math.ceil(most / PLAN) do
-    if more and not failed and reply[2] < most then
-      failed, more = purge_list()
-    end
+  return failed or reply
+end
+-- A list of nothing but ghosts ends nothing.
+for _ = 1, math.ceil(most / PLAN) do
+  if more and not failed and reply[2] < most then
+    failed, more = purge_list()
   end
 end
 return failed or reply

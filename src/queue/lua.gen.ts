@@ -2,6 +2,182 @@
 
 import type { Script } from "./transport.ts";
 
+export const audit: Script = {
+  name: "audit",
+  source: `local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local LOST_FOR = 86400000
+local pending = KEYS[1]
+local fair = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local workers = KEYS[9]
+local hands = KEYS[10]
+local test_now = ARGV[1]
+local part = ARGV[2]
+local cursor = ARGV[3]
+local size = ARGV[4]
+local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local mending = new_mending(at, clock(test_now))
+local now = mending.now
+local expected, groups, timers, members = {}, {}, {}, {}
+local function audit_infos(names)
+for i, score in ipairs(read('ZMSCORE', workers, names)) do
+if not score then
+mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
+note(mending, 'worker_wrong', names[i])
+end
+end
+end
+local function audit_kept(names, texts)
+for i, score in ipairs(read('ZMSCORE', expiry, names)) do
+if not score then
+local over = string.match(texts[i], '^(%d+) ') or int(now + LOST_FOR)
+append(mending.plan.expiry, over, names[i])
+note(mending, 'expiry_missing', names[i])
+end
+end
+end
+local function sort_fields(found)
+local ids, seen, infos, kept, texts = {}, {}, {}, {}, {}
+for i = 1, #found, 2 do
+local field, text = found[i], found[i + 1]
+local kind = string.match(field, '^~%a:')
+if kind == '~g:' then
+append(groups, string.sub(field, 4), text)
+elseif kind == '~w:' then
+infos[#infos + 1] = string.sub(field, 4)
+elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
+kept[#kept + 1], texts[#texts + 1] = field, text
+elseif kind == '~s:' then
+mend_settings(mending, field, text)
+elseif string.sub(field, 1, 1) ~= '~' then
+local id = string.gsub(field, '^%.', '')
+ids[#ids + 1] = not seen[id] and id or nil
+seen[id] = true
+end
+end
+audit_infos(infos)
+audit_kept(kept, texts)
+return ids
+end
+local function sort_members(found)
+local ids, kept = {}, {}
+for i = 1, #found, 2 do
+local id = found[i]
+local list = ids
+if string.sub(id, 1, 1) == '~' and part == 'delayed' then
+list = timers
+elseif string.sub(id, 1, 1) == '~' and part == 'expiry' then
+list = kept
+end
+list[#list + 1] = id
+end
+for i, text in ipairs(read('HMGET', tasks, kept)) do
+if not text then
+take_from(mending, 'expiry', kept[i])
+note(mending, 'record_missing', kept[i])
+end
+end
+return ids
+end
+local function audit_hands(found)
+local names = {}
+for i = 1, #found, 2 do
+names[#names + 1] = '.' .. (string.match(found[i], '(%S*)$'))
+end
+for i, record in ipairs(read('HMGET', tasks, names)) do
+local member, task = found[2 * i - 1], parse(record)
+if not newer(record) and not (task.s == 'w' and task.W and hand(task.W, task.n, string.sub(names[i], 2)) == member) then
+take_from(mending, 'hands', member)
+note(mending, 'hand_wrong', string.sub(names[i], 2))
+end
+end
+end
+local function audit_workers(found)
+local names = {}
+for i = 1, #found, 2 do
+names[#names + 1] = '~w:' .. found[i]
+end
+for i, info in ipairs(read('HMGET', tasks, names)) do
+local worker = found[2 * i - 1]
+local name = string.match(worker, '^%S*')
+if not info and #redis.call('ZRANGE', hands, '[' .. name .. ' ', '(' .. name .. '!', 'BYLEX', 'LIMIT', '0', '1') == 0 then
+redis.call('ZREM', workers, worker)
+note(mending, 'worker_wrong', worker)
+end
+end
+end
+`,
+  sha1: "3e274003f9ba86814f4e70b7a8aa777f08da9271",
+  keyLockingSha1: "10dc296ffe56d20d52bf36897b4ebda262aedc3a",
+};
+
 export const cancel: Script = {
   name: "cancel",
   source: `local RESEND_WINDOW = 300000
@@ -24,9 +200,11 @@ local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
+local count = 0
 for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
+return count
 end
 local function read(command, key, args)
 local found = {}
@@ -159,7 +337,7 @@ local function shared(task)
 return task.G or task.P
 end
 local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
 local last, ready = string.match(value, '^(%d+),(%d+)$')
 if last and tonumber(field) then
@@ -174,9 +352,9 @@ return group
 end
 local function format_group(group)
 local text = ''
-for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
 local value = group[field]
-if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
 text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
 end
 end
@@ -221,6 +399,7 @@ end
 if #names == 0 then
 return
 end
+plan.opened = plan.opened + #names
 if not plan.times then
 fields[#fields + 1] = '~fair'
 end
@@ -241,12 +420,12 @@ end
 local function room(group, now)
 local free = math.huge
 if group.settings.m then
-free = group.settings.m - group.w - group.ready
+free = group.settings.m - group.w
 end
 if group.settings.r then
-free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free
+return free - group.ready
 end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
@@ -343,7 +522,7 @@ plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -440,9 +619,9 @@ write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
 write('ZADD', at.expiry, plan.expiry)
 write('ZADD', at.dead, plan.dead)
-if #plan.timers > 0 then
-local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(added))
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
 end
 if plan.news and plan.settings.e then
 publish(plan)
@@ -505,8 +684,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "1d09ddf6e1db79038fef33461cdbd55f2f874d5c",
-  keyLockingSha1: "dbd6a0d42b1c59daca32f22f01afc660a0a91adf",
+  sha1: "7ba0ab155defc0a357974b63896dccde8991bec0",
+  keyLockingSha1: "cc48ef7e90b478077aefadf0abd0f6b4b3a100ca",
 };
 
 export const configure: Script = {
@@ -531,9 +710,11 @@ local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
+local count = 0
 for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
+return count
 end
 local function read(command, key, args)
 local found = {}
@@ -616,7 +797,7 @@ local function shared(task)
 return task.G or task.P
 end
 local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
 local last, ready = string.match(value, '^(%d+),(%d+)$')
 if last and tonumber(field) then
@@ -631,9 +812,9 @@ return group
 end
 local function format_group(group)
 local text = ''
-for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
 local value = group[field]
-if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
 text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
 end
 end
@@ -678,6 +859,7 @@ end
 if #names == 0 then
 return
 end
+plan.opened = plan.opened + #names
 if not plan.times then
 fields[#fields + 1] = '~fair'
 end
@@ -698,12 +880,12 @@ end
 local function room(group, now)
 local free = math.huge
 if group.settings.m then
-free = group.settings.m - group.w - group.ready
+free = group.settings.m - group.w
 end
 if group.settings.r then
-free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free
+return free - group.ready
 end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
@@ -779,7 +961,7 @@ plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
 return clear(plan)
 end
 local function count_news(plan)
@@ -843,9 +1025,9 @@ write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
 write('ZADD', at.expiry, plan.expiry)
 write('ZADD', at.dead, plan.dead)
-if #plan.timers > 0 then
-local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(added))
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
 end
 if plan.news and plan.settings.e then
 publish(plan)
@@ -941,8 +1123,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "e5bb2638d9fdeee9870fb11a7d76cbf0e882ee2a",
-  keyLockingSha1: "8e93b6d6bc105c762fdb50a4fa5e80d3843b87a6",
+  sha1: "829c3d43110161d417de79db03c60c0edb7d3eff",
+  keyLockingSha1: "dda401fb5fcdbcc1cbc5b8c1009573818a107458",
 };
 
 export const count: Script = {
@@ -1054,9 +1236,11 @@ local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
+local count = 0
 for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
+return count
 end
 local function read(command, key, args)
 local found = {}
@@ -1208,11 +1392,12 @@ local SHARE = 25200
 local BAND = 562949953421312
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
 local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
 local last, ready = string.match(value, '^(%d+),(%d+)$')
 if last and tonumber(field) then
@@ -1227,9 +1412,9 @@ return group
 end
 local function format_group(group)
 local text = ''
-for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
 local value = group[field]
-if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
 text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
 end
 end
@@ -1274,6 +1459,7 @@ end
 if #names == 0 then
 return
 end
+plan.opened = plan.opened + #names
 if not plan.times then
 fields[#fields + 1] = '~fair'
 end
@@ -1294,12 +1480,19 @@ end
 local function room(group, now)
 local free = math.huge
 if group.settings.m then
-free = group.settings.m - group.w - group.ready
+free = group.settings.m - group.w
 end
 if group.settings.r then
-free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free
+return free - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower, share in pairs(group.bands) do
+count = count + (lower < band and share.ready or 0)
+end
+return count
 end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
@@ -1323,14 +1516,16 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
-if place == 'kept' and task.S then
+if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif group.h > 0 or room(group, plan.now) < 1 then
-group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+local zone = place == 'aside' and 'p' or 'q'
+group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
 else
 admit(plan, group, band, id)
 end
@@ -1362,7 +1557,8 @@ local when = (not group.settings.r or left > group.ready) and plan.now or opens
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
-local SHARED = 240
+local SHARED = 200
+local GROUPS = 90
 local function share_out(plan, text)
 plan.times, plan.shared = parse_clock(text), true
 return plan.times
@@ -1417,7 +1613,7 @@ plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -1538,9 +1734,9 @@ write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
 write('ZADD', at.expiry, plan.expiry)
 write('ZADD', at.dead, plan.dead)
-if #plan.timers > 0 then
-local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(added))
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
 end
 if plan.news and plan.settings.e then
 publish(plan)
@@ -1682,7 +1878,7 @@ forget_workers(at, over)
 forget_workers(at, unfinished, true)
 local alarm, plan = head(at.workers), new_plan(at, now)
 if alarm then
-append(plan.timers, int(math.max(alarm, now)), '~w')
+append(plan.timers, int(alarm), '~w')
 commit(plan)
 redis.pcall('HSET', at.tasks, '~alarm', int(alarm))
 else
@@ -1690,7 +1886,8 @@ redis.call('HDEL', at.tasks, '~alarm')
 end
 return back, ended, alarm and alarm <= now and back + ended + #over > 0
 end
-local TIMERS = 10
+local TIMERS = 100
+local RETRY = 60000
 local function ring(at, timers, now)
 redis.call('ZREM', at.delayed, unpack(timers))
 redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
@@ -1707,7 +1904,13 @@ for _, task in ipairs(groups) do
 group_of(plan, task)
 end
 release(plan)
-commit(plan)
+if commit(plan) then
+local again = new_plan(at, now)
+for _, task in ipairs(groups) do
+append(again.timers, int(now + RETRY), '~g:' .. task.G)
+end
+commit(again)
+end
 if alarm then
 return fail_silent(at, now)
 end
@@ -1726,11 +1929,15 @@ tasks[i] = parse(records[i])
 end
 open_groups(plan, tasks)
 for i, task in ipairs(tasks) do
+if newer(records[i]) then
+append(plan.later, int(now + RETRY) .. '.5', ids[first + i - 1])
+else
 enter(plan, ids[first + i - 1], task, 'back')
+end
 end
 if commit(plan) then
 for i = first, #ids do
-redis.call('ZADD', at.delayed, int(now + 60000) .. '.5', ids[i])
+redis.call('ZADD', at.delayed, int(now + RETRY) .. '.5', ids[i])
 end
 return
 end
@@ -1753,10 +1960,12 @@ end
 write('ZREM', at.delayed, gone)
 write('LPUSH', at.pending, back)
 promote_shared(at, fair, now)
-if #timers > 0 then
-return #gone, ring(at, timers, now)
+local more = #due == 2 * (limit + TIMERS)
+if #timers == 0 then
+return #gone, 0, 0, more
 end
-return #gone, 0, 0
+local returned, ended, unfinished = ring(at, timers, now)
+return #gone, returned, ended, unfinished or more
 end
 local function new_line(at)
 return { at = at }
@@ -1821,28 +2030,31 @@ end
 write('RPUSH', line.at.pending, ids)
 write('ZADD', line.at.fair, scores)
 end
-local function fetch(line, most, time)
-local at, first = line.at, #line + 1
-line.drained = pop(line, most) < most
-if not line.drained or line.next_due or line.busy then
-return
-end
+local function bring_due(line, first, most, time)
+local at = line.at
 local due, deadline = head(at.delayed), head(at.working)
 local now = (due or deadline) and time()
 local is_due, expired = due and due <= now, deadline and deadline <= now
 if is_due or expired then
 put_back(line, first)
+end
 if expired then
 reclaim(at, now, math.max(most, 32))
 deadline = head(at.working)
 end
 if is_due then
-promote(at, now, most)
+promote(at, now, math.max(most, 32))
 due = head(at.delayed)
 end
+line.next_due = math.min(due or deadline or 0, deadline or due or 0)
+return is_due or expired
+end
+local function fetch(line, most, time)
+local first = #line + 1
+line.drained = pop(line, most) < most
+if line.drained and not line.next_due and not line.busy and bring_due(line, first, most, time) then
 line.drained = pop(line, most) < most
 end
-line.next_due = math.min(due or deadline or 0, deadline or due or 0)
 end
 local function new_batch(max, bytes)
 return { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {}, ghosts = 0, broken = 0 }
@@ -1878,7 +2090,7 @@ local group = group_of(plan, task)
 local most, rate = group.settings.m, group.settings.r
 if (most and group.w >= tonumber(most)) or (rate and recent(rate, group.u, plan.now, 0) < 1) then
 ready(group, tonumber(task.P or 0), -1)
-enter(plan, entry.id, task, 'back')
+enter(plan, entry.id, task, 'aside')
 return true
 end
 return false
@@ -1919,7 +2131,13 @@ open_groups(plan, known)
 for i = first, foreign and foreign - 1 or last do
 local place = line[i]
 local entry = batch.entries[place.id]
-if not (stray(batch, entry, place) or limited(plan, entry, place)) then
+if stray(batch, entry, place) then
+if place.listed then
+line.unpaid = (line.unpaid or 0) + SHARE
+elseif place.score and shared(entry.task) then
+ready(group_of(plan, entry.task), tonumber(entry.task.P or 0), -1)
+end
+elseif not limited(plan, entry, place) then
 if not take(batch, entry) then
 put_back(line, i)
 return true
@@ -1940,7 +2158,7 @@ for id, entry in pairs(batch.entries) do
 if entry.changed and not entry.deadline then
 local task, text = parse(entry.record)
 local left = entry.task.g
-if left or task.e ~= '' then
+if left or task.e ~= '' or (task.s ~= 'g' and task.v ~= '1') then
 task.g = left
 append(fields, '.' .. id, format(task, text))
 else
@@ -2073,7 +2291,7 @@ elseif plan.settings.p then
 spend_token()
 return { 'paused' }
 end
-if plan.settings.m or plan.settings.r then
+if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
 local again
 local leased = plan.settings.m and redis.call('ZCARD', working)
 batch.most, again = allowed(plan.settings, max, leased, used, time())
@@ -2108,6 +2326,10 @@ end
 line.busy = plan.news
 if found[5] then
 put_back(line, 1)
+if not line.next_due and parse_clock(found[5]).h > 0 and bring_due(line, 1, max, time) then
+line.busy = nil
+return choose()
+end
 line.times, line.busy, batch.most = share_out(plan, found[5]), true, math.min(batch.most, SHARED)
 time()
 fetch(line, batch.most)
@@ -2124,7 +2346,7 @@ end
 first, last, found = last + 1, last + 128, nil
 if #batch >= batch.most then
 put_back(line, first)
-elseif first > #line and not line.drained and #line < max + SLICE then
+elseif first > #line and not line.drained and #line < max + SLICE and plan.opened < GROUPS then
 fetch(line, batch.most - #batch, time)
 end
 end
@@ -2160,6 +2382,9 @@ end
 if worker ~= '' then
 note_worker(plan, worker, info, alarm)
 end
+if line.unpaid and line.times.l then
+line.times.l = math.max(0, line.times.l - line.unpaid)
+end
 plan.dry = line.drained
 close(plan)
 local call = { counter = counter, token = token, lease = lease, worker = worker ~= '' and worker or nil }
@@ -2183,14 +2408,19 @@ write_strays(batch, tasks)
 if #batch == 0 then
 spend_token()
 end
-local reply = { 'ok', line.drained and line.next_due or plan.now }
+local next_due = line.drained and line.next_due or plan.now
+for i = 1, #plan.timers, 2 do
+local when = tonumber(plan.timers[i])
+next_due = next_due > 0 and math.min(next_due, when) or when
+end
+local reply = { 'ok', next_due }
 for _, entry in ipairs(batch) do
 give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "2643dc2693793633f61e7f18c2a258351c4d867d",
-  keyLockingSha1: "767c0ad9ca15111a5a16819c7c27889ad27296b9",
+  sha1: "06c60cba5bbf97ec4320ae80edbbc4c51d114498",
+  keyLockingSha1: "06db726f5e71dfe4fe07d2c577acdd8089c095ab",
 };
 
 export const drop: Script = {
@@ -2229,7 +2459,7 @@ plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -2296,8 +2526,8 @@ end
 local status, number = string.match(done, '^(%a+),(%d+)$')
 return { status, tonumber(number) }
 `,
-  sha1: "c7bdcd277097d0504c4d7f099cda6c2ff264c96b",
-  keyLockingSha1: "cad112f0946e04dd55ffc74dc3458897a21ab281",
+  sha1: "6edb4014d16ed438cd2311b68772cb8f0c4d6f28",
+  keyLockingSha1: "30be14c3d6df6ce8530958c4696147020108157c",
 };
 
 export const enqueue: Script = {
@@ -2321,9 +2551,11 @@ local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
+local count = 0
 for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
+return count
 end
 local function read(command, key, args)
 local found = {}
@@ -2472,11 +2704,12 @@ local SHARE = 25200
 local BAND = 562949953421312
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
 local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
 local last, ready = string.match(value, '^(%d+),(%d+)$')
 if last and tonumber(field) then
@@ -2491,9 +2724,9 @@ return group
 end
 local function format_group(group)
 local text = ''
-for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
 local value = group[field]
-if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
 text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
 end
 end
@@ -2538,6 +2771,7 @@ end
 if #names == 0 then
 return
 end
+plan.opened = plan.opened + #names
 if not plan.times then
 fields[#fields + 1] = '~fair'
 end
@@ -2558,12 +2792,19 @@ end
 local function room(group, now)
 local free = math.huge
 if group.settings.m then
-free = group.settings.m - group.w - group.ready
+free = group.settings.m - group.w
 end
 if group.settings.r then
-free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free
+return free - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower, share in pairs(group.bands) do
+count = count + (lower < band and share.ready or 0)
+end
+return count
 end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
@@ -2587,14 +2828,16 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
-if place == 'kept' and task.S then
+if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif group.h > 0 or room(group, plan.now) < 1 then
-group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+local zone = place == 'aside' and 'p' or 'q'
+group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
 else
 admit(plan, group, band, id)
 end
@@ -2641,7 +2884,7 @@ plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -2693,14 +2936,14 @@ local tasks, fields = plan.at.tasks, plan.fields
 for first = 1, #fields, SLICE do
 local reply = redis.pcall('HSET', tasks, unpack(fields, first, math.min(first + SLICE - 1, #fields)))
 if type(reply) == 'table' and reply.err then
+local new, old = {}, {}
 for i = 1, first - 1, 2 do
-local old = before[fields[i]] or plan.was[fields[i]]
-if old then
-redis.call('HSET', tasks, fields[i], old)
-else
-redis.call('HDEL', tasks, fields[i])
+local value = before[fields[i]] or plan.was[fields[i]]
+new[#new + 1] = fields[i]
+append(old, value and fields[i] or nil, value or nil)
 end
-end
+write('HDEL', tasks, new)
+write('HSET', tasks, old)
 return reply
 end
 end
@@ -2734,9 +2977,9 @@ write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
 write('ZADD', at.expiry, plan.expiry)
 write('ZADD', at.dead, plan.dead)
-if #plan.timers > 0 then
-local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(added))
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
 end
 if plan.news and plan.settings.e then
 publish(plan)
@@ -2840,10 +3083,10 @@ end
 tell(plan, 'enqueued', id)
 end
 plan.ended, plan.ghosts = {}, 0
-local reply, seen = { 'ok', -1 }, {}
+local reply, seen, fresh = { 'ok', -1 }, {}, {}
 for i = 1, count do
 local id, key = ids[i], keys[i]
-local until_at, first = string.match(key and stored['~d:' .. key] or '', '^(%d+) (.*)$')
+local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
 if until_at and tonumber(until_at) > plan.now and first ~= id then
 reply[i + 2] = first
 elseif seen[id] then
@@ -2858,8 +3101,8 @@ if own == nil then
 begin(i, old)
 if key then
 local over = int(plan.now + string.match(new[STRIDE * i + 1], '^%d+'))
-stored['~d:' .. key] = over .. ' ' .. id
-append(plan.fields, '~d:' .. key, stored['~d:' .. key])
+fresh[key] = over .. ' ' .. id
+append(plan.fields, '~d:' .. key, fresh[key])
 append(plan.expiry, over, '~d:' .. key)
 end
 end
@@ -2886,8 +3129,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "3829e3928bb49bfacca8f277b1f99d09063ac4ba",
-  keyLockingSha1: "d4c0f1aaa678d127e0d485587c7ac7c85f152d6e",
+  sha1: "4141ef76d5098c36fd9789de6de41d8e4d0cbf64",
+  keyLockingSha1: "31e21147d083f9d9cb8e5a61e05ddc5638aa2cfb",
 };
 
 export const fail: Script = {
@@ -2912,9 +3155,11 @@ local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
+local count = 0
 for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
+return count
 end
 local function read(command, key, args)
 local found = {}
@@ -3048,11 +3293,12 @@ local SHARE = 25200
 local BAND = 562949953421312
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
 local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
 local last, ready = string.match(value, '^(%d+),(%d+)$')
 if last and tonumber(field) then
@@ -3067,9 +3313,9 @@ return group
 end
 local function format_group(group)
 local text = ''
-for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
 local value = group[field]
-if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
 text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
 end
 end
@@ -3114,6 +3360,7 @@ end
 if #names == 0 then
 return
 end
+plan.opened = plan.opened + #names
 if not plan.times then
 fields[#fields + 1] = '~fair'
 end
@@ -3134,12 +3381,19 @@ end
 local function room(group, now)
 local free = math.huge
 if group.settings.m then
-free = group.settings.m - group.w - group.ready
+free = group.settings.m - group.w
 end
 if group.settings.r then
-free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free
+return free - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower, share in pairs(group.bands) do
+count = count + (lower < band and share.ready or 0)
+end
+return count
 end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
@@ -3163,14 +3417,16 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
-if place == 'kept' and task.S then
+if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif group.h > 0 or room(group, plan.now) < 1 then
-group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+local zone = place == 'aside' and 'p' or 'q'
+group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
 else
 admit(plan, group, band, id)
 end
@@ -3236,7 +3492,7 @@ plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -3357,9 +3613,9 @@ write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
 write('ZADD', at.expiry, plan.expiry)
 write('ZADD', at.dead, plan.dead)
-if #plan.timers > 0 then
-local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(added))
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
 end
 if plan.news and plan.settings.e then
 publish(plan)
@@ -3490,17 +3746,19 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "eca1151aa74cf96a44fd2dc90acbf88c9e528d46",
-  keyLockingSha1: "ff6c7f24af57d23abd5e043b3cfddc973dc75052",
+  sha1: "f65b483f103a0837401be466c198467e7371f46a",
+  keyLockingSha1: "89893d25f8c4c4d1ec6215200d4da92e20c2d106",
 };
 
 export const forget: Script = {
   name: "forget",
   source: `local SLICE = 1000
 local function write(command, key, args)
+local count = 0
 for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
+return count
 end
 local queues = KEYS[1]
 local since = ARGV[1]
@@ -3515,8 +3773,8 @@ end
 write('ZREM', queues, gone)
 return { 'ok', #gone }
 `,
-  sha1: "14ddc8e29a3b31cd20ea38b913c41991354653b2",
-  keyLockingSha1: "768ec933a24836317588d6b5dedcd641cea83d53",
+  sha1: "215a50cf0eabe475b0d9a23df786844a8b800b3d",
+  keyLockingSha1: "d33d743ce760cb438e9d719a1a9afcf5431c4de8",
 };
 
 export const heartbeat: Script = {
@@ -3540,9 +3798,11 @@ local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
+local count = 0
 for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
+return count
 end
 local function read(command, key, args)
 local found = {}
@@ -3623,9 +3883,9 @@ return left, opens, table.concat(kept, ',')
 end
 local function format_group(group)
 local text = ''
-for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
 local value = group[field]
-if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
 text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
 end
 end
@@ -3691,7 +3951,7 @@ plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
 return clear(plan)
 end
 local function count_news(plan)
@@ -3758,9 +4018,9 @@ write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
 write('ZADD', at.expiry, plan.expiry)
 write('ZADD', at.dead, plan.dead)
-if #plan.timers > 0 then
-local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(added))
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
 end
 if plan.news and plan.settings.e then
 publish(plan)
@@ -3843,8 +4103,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply
 `,
-  sha1: "134e9fac87341253c9af782db799e72cc7b35980",
-  keyLockingSha1: "62bd921ebaed84157c71ec2b96fe5939b7e3b9f9",
+  sha1: "2ae36d0ea712455a0310955f7b8b1957be1b3245",
+  keyLockingSha1: "cd5f9beefe0f86e5c64409eb63ef6fc7c9d677d3",
 };
 
 export const inspect: Script = {
@@ -4234,9 +4494,11 @@ local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
+local count = 0
 for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
+return count
 end
 local function read(command, key, args)
 local found = {}
@@ -4369,7 +4631,7 @@ local function shared(task)
 return task.G or task.P
 end
 local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
 local last, ready = string.match(value, '^(%d+),(%d+)$')
 if last and tonumber(field) then
@@ -4384,9 +4646,9 @@ return group
 end
 local function format_group(group)
 local text = ''
-for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
 local value = group[field]
-if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
 text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
 end
 end
@@ -4431,6 +4693,7 @@ end
 if #names == 0 then
 return
 end
+plan.opened = plan.opened + #names
 if not plan.times then
 fields[#fields + 1] = '~fair'
 end
@@ -4475,10 +4738,6 @@ else
 group.h, plan.times.h = group.h - 1, plan.times.h - 1
 end
 end
-local function share_out(plan, text)
-plan.times, plan.shared = parse_clock(text), true
-return plan.times
-end
 local function close_groups(plan)
 for _, group in pairs(plan.groups) do
 if group.changed then
@@ -4513,7 +4772,7 @@ plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -4610,9 +4869,9 @@ write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
 write('ZADD', at.expiry, plan.expiry)
 write('ZADD', at.dead, plan.dead)
-if #plan.timers > 0 then
-local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(added))
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
 end
 if plan.news and plan.settings.e then
 publish(plan)
@@ -4652,7 +4911,7 @@ for id, entry in pairs(batch.entries) do
 if entry.changed and not entry.deadline then
 local task, text = parse(entry.record)
 local left = entry.task.g
-if left or task.e ~= '' then
+if left or task.e ~= '' or (task.s ~= 'g' and task.v ~= '1') then
 task.g = left
 append(fields, '.' .. id, format(task, text))
 else
@@ -4831,31 +5090,32 @@ local at = { pending = pending, fair = fair, held = held, delayed = delayed, tas
 at.expiry, at.dead = expiry, dead
 local now, most = clock(test_now), tonumber(limit)
 local wanted = parse_filter(filter)
-local ended = state == 'completed' or state == 'rejected'
 local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
+local ended = letter ~= ''
 local reply = { 'ok', 0, '', 0 }
+local NEWER = { 'newer_schema' }
 local function begin()
-local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats', '~fair')
-if heed(plan, control[1], control[2]) then
-return nil, { 'newer_schema' }
-end
-return plan, control[3]
+local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats')
+return not heed(plan, control[1], control[2]) and plan
 end
 local function purge_zset(key, place)
 local chosen, entries = {}, behind(key, place, key == dead and wanted.Z)
 local done = look_through(tasks, entries, function(entry, number)
+local task = entry.task
 if #chosen == most then
 return true
-elseif entry.task.s == letter and matches(wanted, entry.task, entry.text) then
+elseif not ended and not (sound(entry.fixed) and (key == delayed or shared(task))) then
+entry.left = true
+elseif task.s == letter and matches(wanted, task, entry.text) then
 entry.number = number
 chosen[#chosen + 1] = entry
 end
 end)
 local count
 count, done = carry_out(chosen, done, function(slice)
-local plan, newer_settings = begin()
+local plan = begin()
 if not plan then
-return newer_settings
+return NEWER
 end
 local ids, known = {}, {}
 for i, entry in ipairs(slice) do
@@ -4884,11 +5144,9 @@ end
 reply[2], reply[3], reply[4] = count, place_behind(entries, done, place), left_among(entries, done)
 end
 local function purge_list()
-local plan, times = begin()
+local plan = begin()
 if not plan then
-return times
-elseif times then
-share_out(plan, times)
+return NEWER
 end
 local entries, batch, rest = {}, new_batch(0, 0), {}
 for i, id in ipairs(redis.call('RPOP', pending, int(PLAN)) or {}) do
@@ -4905,11 +5163,6 @@ count, known.deadline = count + 1, now
 finish(plan, entry.id, known.task, '', 'rejected', 'cancelled')
 end
 end)
-local left = left_among(entries, done)
-local drained = #entries < PLAN and done == #entries
-if times and drained and left == 0 then
-plan.times.l = nil
-end
 local failed = commit(plan)
 for i = #entries, 1, -1 do
 rest[#rest + 1] = (failed or i > done or entries[i].left) and entries[i].id or nil
@@ -4919,9 +5172,11 @@ if failed then
 return reply[2] == 0 and failed
 end
 write_strays(batch, tasks)
-local more = not drained and #rest < #entries
-reply[2], reply[3], reply[4] = count, more and 'pending 0 -' or '', more and 0 or left
-return false, more and done == #entries
+local all = done == #entries
+local more = #rest < #entries and not (all and #entries < PLAN)
+reply[2], reply[3] = count, more and 'pending ' .. place_from() or ''
+reply[4] = more and 0 or left_among(entries, done)
+return nil, more and all
 end
 if state ~= 'pending' then
 local key = zset_of(at, state, wanted)
@@ -4929,30 +5184,27 @@ return purge_zset(key, cursor ~= '' and cursor or place_from(key == dead and wan
 end
 local part, place = string.match(cursor, '^(%a+) (.+)$')
 if not part then
-local sharing = redis.call('HEXISTS', tasks, '~fair') == 1
-part, place = sharing and 'held' or 'pending', place_from()
+part, place = redis.call('HEXISTS', tasks, '~fair') == 1 and 'held' or 'pending', place_from()
 end
-local failed
-if part == 'held' or part == 'fair' then
-failed = purge_zset(at[part], place)
-local next_part = part == 'held' and 'fair' or filter == '' and 'pending'
+local failed, more = nil, filter == ''
+if part ~= 'pending' then
+failed = purge_zset(part == 'held' and held or fair, place)
 if reply[3] ~= '' then
 reply[3] = part .. ' ' .. reply[3]
-elseif next_part then
-reply[3] = next_part .. ' ' .. place_from()
+elseif part == 'held' or more then
+reply[3] = (part == 'held' and 'fair ' or 'pending ') .. place_from()
 end
-elseif filter == '' then
-local more = true
+return failed or reply
+end
 for _ = 1, math.ceil(most / PLAN) do
 if more and not failed and reply[2] < most then
 failed, more = purge_list()
 end
 end
-end
 return failed or reply
 `,
-  sha1: "53947321377f016efab6725a7f373c73ca89e037",
-  keyLockingSha1: "45dee0bed5d51295c091996070a6812d98c2e5fb",
+  sha1: "b81f608f301003ecb189a66d5b9e59b5ca026fdf",
+  keyLockingSha1: "1404370fd3f5aae9fdc0e99718cb8fbda51cea06",
 };
 
 export const queues: Script = {
@@ -5001,9 +5253,11 @@ local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
+local count = 0
 for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
+return count
 end
 local function read(command, key, args)
 local found = {}
@@ -5128,11 +5382,12 @@ local SHARE = 25200
 local BAND = 562949953421312
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
 local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
 local last, ready = string.match(value, '^(%d+),(%d+)$')
 if last and tonumber(field) then
@@ -5147,9 +5402,9 @@ return group
 end
 local function format_group(group)
 local text = ''
-for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
 local value = group[field]
-if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
 text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
 end
 end
@@ -5194,6 +5449,7 @@ end
 if #names == 0 then
 return
 end
+plan.opened = plan.opened + #names
 if not plan.times then
 fields[#fields + 1] = '~fair'
 end
@@ -5214,12 +5470,19 @@ end
 local function room(group, now)
 local free = math.huge
 if group.settings.m then
-free = group.settings.m - group.w - group.ready
+free = group.settings.m - group.w
 end
 if group.settings.r then
-free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free
+return free - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower, share in pairs(group.bands) do
+count = count + (lower < band and share.ready or 0)
+end
+return count
 end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
@@ -5243,14 +5506,16 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
-if place == 'kept' and task.S then
+if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif group.h > 0 or room(group, plan.now) < 1 then
-group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+local zone = place == 'aside' and 'p' or 'q'
+group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
 else
 admit(plan, group, band, id)
 end
@@ -5298,7 +5563,7 @@ plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -5384,9 +5649,9 @@ write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
 write('ZADD', at.expiry, plan.expiry)
 write('ZADD', at.dead, plan.dead)
-if #plan.timers > 0 then
-local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(added))
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
 end
 if plan.news and plan.settings.e then
 publish(plan)
@@ -5610,8 +5875,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "6b889b0a9bce1c638c156e387c6c1fe56de34d64",
-  keyLockingSha1: "4f1f40e02a60537a4f7631673bc0af22b135d1de",
+  sha1: "a82109010a65ca0e11dde8fae1abb928c83e62b4",
+  keyLockingSha1: "f5598ed35116ce1dc1e27de5553829329a70da2f",
 };
 
 export const register: Script = {
@@ -5664,9 +5929,11 @@ local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
+local count = 0
 for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
+return count
 end
 local function store(tasks, fields)
 local reply = redis.pcall('HSET', tasks, unpack(fields))
@@ -5770,9 +6037,9 @@ return left, opens, table.concat(kept, ',')
 end
 local function format_group(group)
 local text = ''
-for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
 local value = group[field]
-if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
 text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
 end
 end
@@ -5838,7 +6105,7 @@ plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -5913,9 +6180,9 @@ write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
 write('ZADD', at.expiry, plan.expiry)
 write('ZADD', at.dead, plan.dead)
-if #plan.timers > 0 then
-local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(added))
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
 end
 if plan.news and plan.settings.e then
 publish(plan)
@@ -5972,8 +6239,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit_erased(plan, { id }) or { 'removed' }
 `,
-  sha1: "f73887c2db22bec0ffe0ba801c5d6a0a7f4fd447",
-  keyLockingSha1: "c83d6c130df9d038176e552bf793463d5bb773b1",
+  sha1: "968654c8a87886f336a9bb6aec5792772b882630",
+  keyLockingSha1: "a25be9029fdc67e50fcb885fb74b6249dcc65674",
 };
 
 export const settings: Script = {
@@ -5990,7 +6257,7 @@ end
 return settings
 end
 local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
 local last, ready = string.match(value, '^(%d+),(%d+)$')
 if last and tonumber(field) then
@@ -6013,8 +6280,8 @@ end
 local state = parse_group(group, group ~= '' and found[2] or '')
 return { 'ok', found[1] or '', state.ready, state.w, state.h }
 `,
-  sha1: "637d013c3e140bc2fec2a60b99a200ce00cb7503",
-  keyLockingSha1: "1b114f49ff176ef7316ad63fb1131b8ba95a5927",
+  sha1: "8f086b70befe6e0289eba9e3c8ec64c3ac53f2f9",
+  keyLockingSha1: "473ab783cb42cc9b463682ca08046695ae3b8328",
 };
 
 export const settle: Script = {
@@ -6039,9 +6306,11 @@ local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
+local count = 0
 for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
+return count
 end
 local function read(command, key, args)
 local found = {}
@@ -6160,11 +6429,12 @@ local SHARE = 25200
 local BAND = 562949953421312
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
 local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
 local last, ready = string.match(value, '^(%d+),(%d+)$')
 if last and tonumber(field) then
@@ -6179,9 +6449,9 @@ return group
 end
 local function format_group(group)
 local text = ''
-for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
 local value = group[field]
-if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
 text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
 end
 end
@@ -6226,6 +6496,7 @@ end
 if #names == 0 then
 return
 end
+plan.opened = plan.opened + #names
 if not plan.times then
 fields[#fields + 1] = '~fair'
 end
@@ -6246,12 +6517,19 @@ end
 local function room(group, now)
 local free = math.huge
 if group.settings.m then
-free = group.settings.m - group.w - group.ready
+free = group.settings.m - group.w
 end
 if group.settings.r then
-free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free
+return free - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower, share in pairs(group.bands) do
+count = count + (lower < band and share.ready or 0)
+end
+return count
 end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
@@ -6275,14 +6553,16 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
-if place == 'kept' and task.S then
+if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif group.h > 0 or room(group, plan.now) < 1 then
-group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+local zone = place == 'aside' and 'p' or 'q'
+group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
 else
 admit(plan, group, band, id)
 end
@@ -6348,7 +6628,7 @@ plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -6469,9 +6749,9 @@ write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
 write('ZADD', at.expiry, plan.expiry)
 write('ZADD', at.dead, plan.dead)
-if #plan.timers > 0 then
-local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(added))
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
 end
 if plan.news and plan.settings.e then
 publish(plan)
@@ -6621,8 +6901,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "cb6001e6ffe9d4046c7531c6d3e917eec814d640",
-  keyLockingSha1: "925ab25b97af04c963f3de58ee4377faaa0ea036",
+  sha1: "db6ce2472e37986389a3261fa63f8a0e49ba56a9",
+  keyLockingSha1: "92035478e645c10cccd1f8aac36eef5a03ad1955",
 };
 
 export const statistics: Script = {
@@ -6698,9 +6978,11 @@ local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 local function write(command, key, args)
+local count = 0
 for first = 1, #args, SLICE do
-redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
 end
+return count
 end
 local function read(command, key, args)
 local found = {}
@@ -6843,11 +7125,12 @@ local SHARE = 25200
 local BAND = 562949953421312
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
 local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
 local last, ready = string.match(value, '^(%d+),(%d+)$')
 if last and tonumber(field) then
@@ -6862,9 +7145,9 @@ return group
 end
 local function format_group(group)
 local text = ''
-for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
 local value = group[field]
-if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
 text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
 end
 end
@@ -6909,6 +7192,7 @@ end
 if #names == 0 then
 return
 end
+plan.opened = plan.opened + #names
 if not plan.times then
 fields[#fields + 1] = '~fair'
 end
@@ -6929,12 +7213,19 @@ end
 local function room(group, now)
 local free = math.huge
 if group.settings.m then
-free = group.settings.m - group.w - group.ready
+free = group.settings.m - group.w
 end
 if group.settings.r then
-free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free
+return free - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower, share in pairs(group.bands) do
+count = count + (lower < band and share.ready or 0)
+end
+return count
 end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
@@ -6958,14 +7249,16 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
-if place == 'kept' and task.S then
+if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif group.h > 0 or room(group, plan.now) < 1 then
-group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+local zone = place == 'aside' and 'p' or 'q'
+group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
 else
 admit(plan, group, band, id)
 end
@@ -7031,7 +7324,7 @@ plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -7152,9 +7445,9 @@ write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
 write('ZADD', at.expiry, plan.expiry)
 write('ZADD', at.dead, plan.dead)
-if #plan.timers > 0 then
-local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(added))
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
 end
 if plan.news and plan.settings.e then
 publish(plan)
@@ -7286,7 +7579,7 @@ forget_workers(at, over)
 forget_workers(at, unfinished, true)
 local alarm, plan = head(at.workers), new_plan(at, now)
 if alarm then
-append(plan.timers, int(math.max(alarm, now)), '~w')
+append(plan.timers, int(alarm), '~w')
 commit(plan)
 redis.pcall('HSET', at.tasks, '~alarm', int(alarm))
 else
@@ -7294,7 +7587,8 @@ redis.call('HDEL', at.tasks, '~alarm')
 end
 return back, ended, alarm and alarm <= now and back + ended + #over > 0
 end
-local TIMERS = 10
+local TIMERS = 100
+local RETRY = 60000
 local function ring(at, timers, now)
 redis.call('ZREM', at.delayed, unpack(timers))
 redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
@@ -7311,7 +7605,13 @@ for _, task in ipairs(groups) do
 group_of(plan, task)
 end
 release(plan)
-commit(plan)
+if commit(plan) then
+local again = new_plan(at, now)
+for _, task in ipairs(groups) do
+append(again.timers, int(now + RETRY), '~g:' .. task.G)
+end
+commit(again)
+end
 if alarm then
 return fail_silent(at, now)
 end
@@ -7330,11 +7630,15 @@ tasks[i] = parse(records[i])
 end
 open_groups(plan, tasks)
 for i, task in ipairs(tasks) do
+if newer(records[i]) then
+append(plan.later, int(now + RETRY) .. '.5', ids[first + i - 1])
+else
 enter(plan, ids[first + i - 1], task, 'back')
+end
 end
 if commit(plan) then
 for i = first, #ids do
-redis.call('ZADD', at.delayed, int(now + 60000) .. '.5', ids[i])
+redis.call('ZADD', at.delayed, int(now + RETRY) .. '.5', ids[i])
 end
 return
 end
@@ -7357,10 +7661,12 @@ end
 write('ZREM', at.delayed, gone)
 write('LPUSH', at.pending, back)
 promote_shared(at, fair, now)
-if #timers > 0 then
-return #gone, ring(at, timers, now)
+local more = #due == 2 * (limit + TIMERS)
+if #timers == 0 then
+return #gone, 0, 0, more
 end
-return #gone, 0, 0
+local returned, ended, unfinished = ring(at, timers, now)
+return #gone, returned, ended, unfinished or more
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
@@ -7423,8 +7729,8 @@ more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "ada15b9b88417c55ba31fd3f8d150827cae77226",
-  keyLockingSha1: "7e4d0715d7c97037871db1dbbb3bf4999b72323d",
+  sha1: "0c352cb937e33d5def83450f24f84792caa95d06",
+  keyLockingSha1: "8a34ea1df1888aad786637f98dd77c9eae2bae90",
 };
 
 export const workers: Script = {

@@ -1,0 +1,403 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { bury } from "../support/dead-letters.ts";
+import { says } from "../support/key-space.ts";
+import { QUEUE, START, useRig } from "../support/rig.ts";
+
+const rig = useRig();
+const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
+const named = (ids: readonly string[], options = {}) => ids.map((id) => ({ id, payload: id, ...options }));
+const numbered = (count: number) => Array.from({ length: count }, (_, i) => `t${String(i).padStart(4, "0")}`);
+
+async function dequeued(max = 1_000): Promise<string[]> {
+  return (await rig.queue().dequeue({ max })).map(({ id }) => id);
+}
+
+describe("a dead letter that is redriven", () => {
+  test("is pending again with its payload: attempt goes on, nothing is charged, the last error stays (I4 I5)", async () => {
+    const queue = rig.queue({ maxAttempts: 2 });
+    await queue.enqueue({ to: "a" }, { id: "a", headers: { h: "1" } });
+    await (await queue.dequeue())[0]?.requeue({ error: "first" });
+    await (await queue.dequeue())[0]?.requeue({ error: "second" });
+    const dead = await queue.get("a");
+    expect(dead).toMatchObject({ state: "rejected", reason: "attempts_exhausted", attempt: 2, charged: 2 });
+    rig.now += 1_000;
+    expect(await rig.operator().redrive({ ids: ["a"] })).toEqual({
+      redriven: 1,
+      refused: [],
+      cursor: null,
+      unreadable: 0,
+    });
+    const { reason: _, endedAt: __, ...rest } = dead ?? {};
+    expect(await queue.get("a")).toEqual({
+      ...rest,
+      state: "pending",
+      charged: 0,
+      version: (dead?.version ?? 0) + 1,
+      transitions: [
+        ...(dead?.transitions ?? []),
+        { version: (dead?.version ?? 0) + 1, to: "pending", at: rig.now },
+      ],
+      error: "second",
+    });
+    const space = await rig.space();
+    expect([space.pending, space.dead.size, space.expiry.size]).toEqual([["a"], 0, 0]);
+    const [task] = await queue.dequeue();
+    expect(task).toMatchObject({ payload: { to: "a" }, headers: { h: "1" }, attempt: 3 });
+    expect(await task?.requeue()).toMatchObject({ state: "pending" });
+    expect(await (await queue.dequeue())[0]?.requeue()).toMatchObject({ reason: "attempts_exhausted" });
+  });
+
+  test("goes to the back, the longest dead first (I8)", async () => {
+    await bury(rig.queue(), named(["c"]));
+    rig.now += 1;
+    await bury(rig.queue(), named(["b", "a"]));
+    await rig.queue().enqueue("p", { id: "pending" });
+    expect(await rig.operator().redrive()).toMatchObject({ redriven: 3, cursor: null });
+    expect(await dequeued()).toEqual(["pending", "c", "a", "b"]);
+  });
+
+  test("of a group gets a new tag, and waits where the group is at its limit", async () => {
+    const queue = rig.queue();
+    await bury(queue, named(["a", "b", "c"], { group: "g", priority: 3 }));
+    await rig.operator().configureGroup("g", { maxWorking: 1 });
+    expect(await rig.operator().redrive({ group: "g" })).toMatchObject({ redriven: 3 });
+    const { fair, held, dead } = await rig.space();
+    expect([fair.size, held.size, dead.size]).toEqual([1, 2, 0]);
+    const [first] = await queue.dequeue({ max: 5 });
+    expect(first?.id).toBe("a");
+    await first?.complete();
+    expect(await dequeued()).toEqual(["b"]);
+  });
+
+  test("goes on travelling alone where it took its holders' leases with it (law 11)", async () => {
+    const queue = rig.queue({ maxAttempts: 1, lease: 1_000 });
+    await queue.enqueue(1, { id: "killer" });
+    await queue.dequeue();
+    rig.now += 1_000;
+    await rig.sweepOnce();
+    await rig.operator().redrive();
+    await queue.enqueueMany(named(numbered(9)));
+    expect(await dequeued(10)).toEqual(["killer"]);
+  });
+
+  test("is told of in events' statistics", async () => {
+    await rig.operator().configure({ statistics: true });
+    await bury(rig.queue(), named(["a", "b"]));
+    await rig.operator().redrive();
+    expect((await rig.space()).tasks.get("~stats")).toContain(";redriven=2");
+  });
+});
+
+describe("which are redriven", () => {
+  test("those of a filter: error text, group, reason, time", async () => {
+    const queue = rig.queue();
+    const redrive = async (filter: object) => {
+      await rig.command("FLUSHALL");
+      rig.now = START;
+      await bury(queue, [
+        { id: "a", payload: "timeout %d" },
+        { id: "b", payload: "declined", group: "g" },
+      ]);
+      rig.now += 1_000;
+      await bury(queue, [{ id: "c", payload: "timeout [1]", group: "g" }]);
+      const { redriven } = await rig.operator().redrive(filter);
+      const ids = await dequeued();
+      expect(ids).toHaveLength(redriven);
+      return ids;
+    };
+    expect(await redrive({ text: "timeout" })).toEqual(["a", "c"]);
+    expect(await redrive({ text: "%d" })).toEqual(["a"]);
+    expect(await redrive({ text: "[1" })).toEqual(["c"]);
+    expect(await redrive({ group: "g" })).toEqual(["b", "c"]);
+    expect(await redrive({ group: "g", text: "timeout" })).toEqual(["c"]);
+    expect(await redrive({ endedSince: START + 1 })).toEqual(["c"]);
+    expect(await redrive({ endedUntil: START + 1_000 })).toEqual(["a", "b"]);
+    expect(await redrive({ reason: "rejected", enqueuedUntil: START + 1 })).toEqual(["a", "b"]);
+    expect(await redrive({ reason: "lease_expired" })).toEqual([]);
+    expect(await redrive({})).toHaveLength(3);
+  });
+
+  test("never cancelled ones, in bulk or by id", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    await queue.cancel("a");
+    const before = await rig.keySpace();
+    expect(await rig.operator().redrive()).toMatchObject({ redriven: 0 });
+    expect(await rig.operator().redrive({ reason: "cancelled" })).toMatchObject({ redriven: 0 });
+    expect(await rig.operator().redrive({ ids: ["a"] })).toMatchObject({
+      redriven: 0,
+      refused: [{ id: "a", code: "not_dead_letter" }],
+    });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("by id each is answered for, and a refusal changes nothing (I3)", async () => {
+    const queue = rig.queue({ deadTtl: 0 });
+    await bury(queue, named(["kept-none"]));
+    await queue.enqueueMany(named(["completed", "working", "pending", "removed"]));
+    const [completed] = await queue.dequeue({ max: 2 });
+    await completed?.complete();
+    await queue.cancel("removed");
+    await rig.operator().remove("removed");
+    const before = await rig.keySpace();
+    const ids = ["kept-none", "completed", "working", "pending", "removed", "unknown"];
+    expect((await rig.operator().redrive({ ids })).refused).toEqual([
+      { id: "kept-none", code: "not_dead_letter" },
+      { id: "completed", code: "not_dead_letter" },
+      { id: "working", code: "not_dead_letter" },
+      { id: "pending", code: "not_dead_letter" },
+      { id: "removed", code: "not_found" },
+      { id: "unknown", code: "not_found" },
+    ]);
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("an id that is given twice is redriven once", async () => {
+    await bury(rig.queue(), named(["a"]));
+    expect(await rig.operator().redrive({ ids: ["a", "a", { id: "a" }] })).toMatchObject({ redriven: 1 });
+    expect((await rig.space()).pending).toEqual(["a"]);
+  });
+
+  test("a dry run counts them and changes nothing, by filter and by id", async () => {
+    await bury(rig.queue(), named(numbered(1_500)));
+    const before = await rig.keySpace();
+    const dry = { dryRun: true };
+    expect(await rig.operator().redrive(dry)).toMatchObject({ redriven: 1_500, cursor: null });
+    expect(await rig.operator().redrive({ ...dry, text: "t149" })).toMatchObject({ redriven: 10 });
+    expect(await rig.operator().redrive({ ...dry, limit: 1_200 })).toMatchObject({ redriven: 1_200 });
+    expect(await rig.operator().redrive({ ...dry, ids: ["t0001", "none"] })).toMatchObject({
+      redriven: 1,
+      refused: [{ id: "none", code: "not_found" }],
+    });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+});
+
+describe("in bounded calls", () => {
+  test("5,000 dead letters, each once, in order, with the calls told apart", async () => {
+    await bury(rig.queue(), named(numbered(5_000)));
+    let cursor: string | null | undefined;
+    const counts: number[] = [];
+    for (; cursor !== null;) {
+      const done: { redriven: number; cursor: string | null } = await rig
+        .operator()
+        .redrive({ cursor, budget: 0 });
+      counts.push(done.redriven);
+      ({ cursor } = done);
+    }
+    expect(counts).toEqual([1_000, 1_000, 1_000, 1_000, 1_000, 0]);
+    const { dead, expiry } = await rig.space();
+    expect([dead.size, expiry.size]).toEqual([0, 0]);
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++) ids.push(...(await dequeued()));
+    expect(ids).toEqual(numbered(5_000));
+  });
+
+  test("or in one that goes on by itself until its limit", async () => {
+    await bury(rig.queue(), named(numbered(2_500)));
+    const first = await rig.operator().redrive({ limit: 2_100 });
+    expect([first.redriven, first.cursor === null]).toEqual([2_100, false]);
+    expect((await rig.queue().counts()).rejected).toBe(400);
+    expect(await rig.operator().redrive({ cursor: first.cursor ?? "" })).toMatchObject({
+      redriven: 400,
+      cursor: null,
+    });
+  });
+
+  test("two callers at once redrive each of them once", async () => {
+    await bury(rig.queue(), named(numbered(3_000)));
+    const done = await Promise.all([1, 2, 3].map(() => rig.operator().redrive()));
+    expect(done.reduce((sum, { redriven }) => sum + redriven, 0)).toBe(3_000);
+    expect((await rig.space()).pending.toSorted()).toEqual(numbered(3_000));
+  });
+
+  test("one that dies again while it goes on is left for another time", async () => {
+    const queue = rig.queue();
+    await bury(queue, named(["a", "b", "c"]));
+    const first = await rig.operator().redrive({ limit: 1 });
+    rig.now += 1;
+    await (await queue.dequeue())[0]?.reject("again");
+    expect(await rig.operator().redrive({ cursor: first.cursor ?? "" })).toMatchObject({ redriven: 2 });
+    expect([...(await rig.space()).dead.keys()]).toEqual(["a"]);
+  });
+
+  test("payloads of a megabyte end a call early, and the next goes on, by filter and by id", async () => {
+    const queue = rig.queue();
+    const ids = numbered(20);
+    for (const id of ids) await queue.enqueue("x".repeat(1_000_000), { id });
+    for (const task of [...(await queue.dequeue({ max: 10 })), ...(await queue.dequeue({ max: 10 }))]) {
+      await task.reject("no");
+    }
+    for (const task of await queue.dequeue({ max: 10 })) await task.reject("no");
+    const { redriven, cursor } = await rig.operator().redrive({ budget: 0, dryRun: true });
+    expect([redriven < 20, cursor === null]).toEqual([true, false]);
+    expect(await rig.operator().redrive({ ids })).toMatchObject({ redriven: 20, refused: [] });
+    expect((await rig.space()).dead.size).toBe(0);
+  });
+});
+
+describe("at a rate", () => {
+  test("the first is pending at once, and each other one later by its share of a second", async () => {
+    await bury(rig.queue(), named(["a", "b", "c", "d"]));
+    expect(await rig.operator().redrive({ rate: 2 })).toMatchObject({ redriven: 4 });
+    const { pending, delayed } = await rig.space();
+    expect(pending).toEqual(["a"]);
+    expect([...delayed]).toEqual([
+      ["b", START + 500],
+      ["c", START + 1_000],
+      ["d", START + 1_500],
+    ]);
+    expect(await rig.queue().get("b")).toMatchObject({ state: "delayed", dueAt: START + 500, charged: 0 });
+    rig.now += 1_000;
+    expect(await dequeued()).toEqual(["a", "b", "c"]);
+  });
+
+  test("it goes on over several calls, also where they come faster, or later, than the rate", async () => {
+    await bury(rig.queue(), named(numbered(9)));
+    const first = await rig.operator().redrive({ rate: 3, limit: 4 });
+    rig.now += 10;
+    const second = await rig.operator().redrive({ rate: 3, limit: 2, cursor: first.cursor ?? "" });
+    rig.now += 60_000;
+    await rig.operator().redrive({ rate: 3, cursor: second.cursor ?? "" });
+    const { pending, delayed } = await rig.space();
+    expect(pending).toEqual(["t0006", "t0000"]);
+    const late = START + 60_010;
+    expect([...delayed.values()]).toEqual(
+      [333, 666, 1_000, 1_334, 1_667].map((ms) => START + ms).concat(late + 333, late + 666),
+    );
+  });
+
+  test("by id too, and of a group into its place", async () => {
+    await bury(rig.queue(), named(["a", "b"], { group: "g" }));
+    await rig.operator().redrive({ ids: ["a", "b"], rate: 0.1 });
+    expect([...(await rig.space()).delayed]).toEqual([["b", START + 10_000.5]]);
+    rig.now += 10_000;
+    expect(await dequeued()).toEqual(["a", "b"]);
+  });
+});
+
+describe("a request that arrives twice (law 5)", () => {
+  test("by id says the same and does no more, before the task is leased and, with its lease number, after", async () => {
+    const queue = rig.queue();
+    await bury(queue, named(["a"]));
+    const { lease } = (await queue.get("a")) ?? {};
+    const redrive = () => rig.operator().redrive({ ids: [{ id: "a", lease }] });
+    const first = await redrive();
+    expect(first).toMatchObject({ redriven: 1, refused: [] });
+    const before = await rig.keySpace();
+    expect(await redrive()).toEqual(first);
+    expect(await rig.operator().redrive({ ids: ["a"] })).toEqual(first);
+    expect(await rig.keySpace()).toEqual(before);
+    await (await queue.dequeue())[0]?.reject("again");
+    const dead = await rig.keySpace();
+    expect(await redrive()).toMatchObject({ redriven: 0, refused: [{ id: "a", code: "lease_lost" }] });
+    expect(await rig.keySpace()).toEqual(dead);
+  });
+
+  test("a task that was requeued and never dead was not redriven", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    await (await queue.dequeue())[0]?.requeue();
+    expect((await rig.operator().redrive({ ids: ["a"] })).refused).toEqual([
+      { id: "a", code: "not_dead_letter" },
+    ]);
+  });
+
+  test("the settlement that made the dead letter gets its old answer after the redrive", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    const [task] = await queue.dequeue();
+    const first = await task?.reject("no");
+    await rig.operator().redrive();
+    const before = await rig.keySpace();
+    expect(await task?.reject("no")).toEqual(first);
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("by filter goes on where the first copy stopped", async () => {
+    await bury(rig.queue(), named(numbered(30)));
+    for (const redriven of [20, 10, 0]) {
+      expect(await rig.operator().redrive({ limit: 20 })).toMatchObject({ redriven });
+    }
+    expect((await rig.space()).pending).toHaveLength(30);
+  });
+});
+
+describe("where Redis or a record does not allow it", () => {
+  afterEach(async () => {
+    await rig.command("ACL", "SETUSER", "default", "+@all");
+    await rig.command("CONFIG", "SET", "maxmemory", "0");
+  });
+
+  test("a full Redis lets dead letters go on, for nothing grows", async () => {
+    await bury(rig.queue(), named(numbered(500)));
+    await rig.command("CONFIG", "SET", "maxmemory", "1");
+    expect(await rig.operator().redrive({ group: "none" })).toMatchObject({ redriven: 0 });
+    expect(await rig.operator().redrive({ rate: 1_000 })).toMatchObject({ redriven: 500 });
+    expect((await rig.space()).dead.size).toBe(0);
+  });
+
+  test("a hash that takes no record refuses all of it, and nothing has changed", async () => {
+    await bury(rig.queue(), named(["a", "b"], { group: "g" }));
+    await bury(rig.queue(), named(["c", "d"]));
+    await rig.command("ACL", "SETUSER", "default", "-hset");
+    const before = await rig.keySpace();
+    await expect(rig.operator().redrive()).rejects.toMatchObject({ code: /redis/ });
+    await expect(rig.operator().redrive({ ids: ["c"], rate: 1 })).rejects.toMatchObject({ code: /redis/ });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("records of a newer release stay as they are, and are counted", async () => {
+    await bury(rig.queue(), named(["a", "b", "c"]));
+    const record = (await rig.space()).tasks.get(".b") ?? "";
+    await rig.command("HSET", key("tasks"), ".b", "2;x\n");
+    expect(await rig.operator().redrive({ ids: ["b"] })).toMatchObject({
+      refused: [{ id: "b", code: "newer_schema" }],
+    });
+    expect(await rig.operator().redrive()).toMatchObject({ redriven: 2, unreadable: 1 });
+    const { dead, tasks, pending } = await rig.space();
+    expect([[...dead.keys()], tasks.get(".b"), pending]).toEqual([["b"], "2;x\n", ["c", "a"]]);
+    await rig.command("HSET", key("tasks"), ".b", record);
+  });
+
+  test("settings of a newer release refuse it", async () => {
+    await bury(rig.queue(), named(["a"]));
+    await rig.command("HSET", key("tasks"), "~set", "2;x");
+    const before = await rig.keySpace();
+    await expect(rig.operator().redrive()).rejects.toMatchObject({ code: "newer_schema" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("a dead letter whose payload is gone is left to the deep sweep", async () => {
+    await bury(rig.queue(), named(["a", "b"]));
+    const fixed = (await rig.space()).tasks.get("a") ?? "";
+    await rig.command("HDEL", key("tasks"), "a");
+    expect(await rig.operator().redrive()).toMatchObject({ redriven: 1, unreadable: 1 });
+    expect(says((await rig.space()).tasks.get(".a"))["s"]).toBe("r");
+    await rig.command("HSET", key("tasks"), "a", fixed);
+  });
+
+  test.each([
+    ["rate", { rate: 0 }],
+    ["rate", { rate: Number.NaN }],
+    ["rate", { rate: 2_000_000 }],
+    ["limit", { limit: 0 }],
+    ["budget", { budget: "soon" }],
+    ["cursor", { cursor: "1 a" }],
+    ["cursor", { cursor: "1 2 3 a\n" }],
+    ["ids", { ids: "a" }],
+    ["ids", { ids: ["a"], text: "x" }],
+    ["ids", { ids: ["a"], limit: 5 }],
+    ["ids[1]", { ids: ["a", "~set"] }],
+    ["ids[1]", { ids: ["a", null] }],
+    ["ids[0].lease", { ids: [{ id: "a", lease: -1 }] }],
+  ])("bad input is refused: %s in %j", async (path, options) => {
+    await bury(rig.queue(), named(["a"]));
+    const before = await rig.keySpace();
+    await expect(rig.operator().redrive(options as object)).rejects.toMatchObject({
+      code: "invalid_argument",
+      path,
+    });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+});
