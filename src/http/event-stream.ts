@@ -1,0 +1,106 @@
+import { sleep } from "../sleep.ts";
+import type { Call, Services } from "./context.ts";
+import { problemBody } from "./problem.ts";
+
+/** A comment goes out after so long without an event, ms, so that nobody between takes the stream for dead. */
+const KEEP_ALIVE = 15_000;
+
+/** When a browser connects again after the stream's end, ms. */
+const RECONNECT_AFTER = 1_000;
+
+/** One server-sent event; `data` goes as JSON. */
+export interface Frame {
+  readonly event: string;
+  /** What a client that connects again sends as `Last-Event-ID`. */
+  readonly id?: number | undefined;
+  readonly data: unknown;
+}
+
+export interface EventStream {
+  /** After so long the stream ends, ms, and the client connects again. */
+  readonly lasts: number;
+  /** Opens the source, which ends when the signal aborts: when the client has gone, or the time is over. */
+  readonly open: (signal: AbortSignal) => AsyncIterable<Frame> | Promise<AsyncIterable<Frame>>;
+}
+
+/** Whether the caller asks for an event stream. */
+export function wantsEvents(c: Call): boolean {
+  return /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(c.req.header("accept") ?? "");
+}
+
+/** The version that a client heard of last; undefined where it does not say, or nothing of ours. */
+export function lastEventId(c: Call): number | undefined {
+  const id = c.req.header("last-event-id") ?? "";
+  return /^\d{1,15}$/.test(id) ? Number(id) : undefined;
+}
+
+/**
+ * Answers with server-sent events, drawn from their source only as fast as the client reads them. A fault on the
+ * way is told as the event `problem`, and ends the stream.
+ */
+export async function eventStream(
+  c: Call,
+  { faultOf }: Pick<Services, "faultOf">,
+  { lasts, open }: EventStream,
+): Promise<Response> {
+  const head = { "content-type": "text/event-stream" };
+  if (c.req.method === "HEAD") return c.body(null, 200, head);
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  c.req.raw.signal.addEventListener("abort", end);
+  const over = setTimeout(end, lasts);
+  const clear = () => {
+    clearTimeout(over);
+    c.req.raw.signal.removeEventListener("abort", end);
+    end();
+  };
+  let frames: AsyncIterator<Frame>;
+  try {
+    frames = (await open(ending.signal))[Symbol.asyncIterator]();
+  } catch (error) {
+    clear();
+    throw error;
+  }
+
+  let next: Promise<IteratorResult<Frame>> | undefined;
+  const draw = async (): Promise<{ text: string; last?: true }> => {
+    const waiting = new AbortController();
+    try {
+      next ??= frames.next();
+      const drawn = await Promise.race([next, sleep(KEEP_ALIVE, waiting.signal)]);
+      if (!drawn) return { text: ":\n\n" };
+      next = undefined;
+      return drawn.done ? { text: "", last: true } : { text: textOf(drawn.value) };
+    } catch (error) {
+      const data = problemBody(faultOf(error, c));
+      return { text: textOf({ event: "problem", data }), last: true };
+    } finally {
+      waiting.abort();
+    }
+  };
+
+  const encoder = new TextEncoder();
+  let left = false;
+  const source: UnderlyingDefaultSource<Uint8Array> = {
+    start: (controller) => controller.enqueue(encoder.encode(`retry: ${RECONNECT_AFTER}\n\n`)),
+    async pull(controller) {
+      const { text, last } = await draw();
+      if (left) return;
+      if (text !== "") controller.enqueue(encoder.encode(text));
+      if (!last) return;
+      clear();
+      controller.close();
+    },
+    cancel() {
+      left = true;
+      clear();
+    },
+  };
+  // Nothing is drawn before somebody reads.
+  return c.body(new ReadableStream(source, { highWaterMark: 0 }), 200, head);
+}
+
+/** JSON has no line breaks. */
+function textOf({ event, id, data }: Frame): string {
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,58 @@
+import { milliseconds } from "../../queue/duration.ts";
+import { hasEnded, type TaskEvent, watchTask } from "../../queue/watch.ts";
+import { type App, readQuery, type Services } from "../context.ts";
+import { eventStream, type Frame, lastEventId, wantsEvents } from "../event-stream.ts";
+import { eventsQuery, longestEvents, longestWatch, taskQuery } from "../schemas/watch.ts";
+import { idOf, noTask, taskReply } from "../task-reply.ts";
+
+/** Looking at a task until it ends, and at what happens in a queue. */
+export function watchRoutes(app: App, services: Services): void {
+  const { allow } = services;
+
+  app.get("/v1/queues/:queue/tasks/:id", allow("enqueue"), async (c) => {
+    const { wait } = readQuery(c, taskQuery);
+    const id = idOf(c.req.param("id"));
+    const { queue } = c.var;
+    if (!wantsEvents(c)) {
+      const span = milliseconds(wait ?? 0, "wait", { max: longestWatch });
+      const task = await queue.wait(id, { for: span, signal: c.req.raw.signal });
+      if (!task) throw noTask();
+      return c.json(taskReply(task));
+    }
+    const lasts = milliseconds(wait ?? longestWatch, "wait", { max: longestWatch });
+    const after = lastEventId(c);
+    let found = await queue.get(id);
+    if (!found) throw noTask();
+    // It has been told the end: this status keeps a browser from connecting again.
+    if (hasEnded(found) && found.version === after) return c.body(null, 204);
+    const look = async (signal: AbortSignal | undefined) => {
+      const task = found ?? (await queue.get(id, { signal }));
+      found = null;
+      return task;
+    };
+    return eventStream(c, services, {
+      lasts,
+      open: (signal) => framesOf(watchTask(look, { after, signal })),
+    });
+  });
+
+  app.get("/v1/queues/:queue/events", allow("admin"), async (c) => {
+    const { wait } = readQuery(c, eventsQuery);
+    const lasts = milliseconds(wait ?? longestEvents, "wait", { max: longestEvents });
+    return eventStream(c, services, {
+      lasts,
+      open: async (signal) => eventFrames(await c.var.queue.events({ signal })),
+    });
+  });
+}
+
+async function* framesOf(told: AsyncIterable<TaskEvent>): AsyncGenerator<Frame> {
+  for await (const { event, ...data } of told) {
+    const id = "version" in data ? data.version : undefined;
+    yield { event, id, data: "task" in data ? { ...data, task: taskReply(data.task) } : data };
+  }
+}
+
+async function* eventFrames(published: AsyncIterable<{ readonly event: string }>): AsyncGenerator<Frame> {
+  for await (const data of published) yield { event: data.event, data };
+}

@@ -1,0 +1,80 @@
+import { secrets } from "./served.ts";
+
+/** One server-sent event, as the standard reads it. */
+export interface TestFrame {
+  readonly event: string;
+  readonly id: string | undefined;
+  // JSON that a test looks into.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly data: any;
+}
+
+/** An event stream as a client has it. */
+export interface TestStream {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The next event; undefined when the stream has ended. */
+  next(): Promise<TestFrame | undefined>;
+  take(count: number): Promise<(TestFrame | undefined)[]>;
+  /** All that is left, until the stream ends. */
+  rest(): Promise<TestFrame[]>;
+  /** The client goes away. */
+  leave(): Promise<void>;
+}
+
+export type Fetch = (path: string, init: RequestInit) => Response | Promise<Response>;
+
+/** Opens an event stream. */
+export async function openEvents(
+  fetch: Fetch,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<TestStream> {
+  const response = await fetch(path, {
+    headers: { authorization: `Bearer ${secrets.all}`, accept: "text/event-stream", ...headers },
+  });
+  const frames = framesOf(response);
+  const next = async () => (await frames.next()).value;
+  return {
+    status: response.status,
+    headers: response.headers,
+    next,
+    async take(count) {
+      const taken = [];
+      while (taken.length < count) taken.push(await next());
+      return taken;
+    },
+    async rest() {
+      const all = [];
+      for await (const frame of frames) all.push(frame);
+      return all;
+    },
+    async leave() {
+      await frames.return(undefined);
+    },
+  };
+}
+
+async function* framesOf({ body }: Response): AsyncGenerator<TestFrame, undefined> {
+  if (body === null) return;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    let text = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done && text !== "") throw new Error(`the stream ends within an event: ${text}`);
+      if (done) return;
+      const events = (text + value).split("\n\n");
+      text = events.pop() ?? "";
+      for (const event of events) {
+        const fields = event.split("\n").map((line) => /^(event|id|data|retry|): ?(.*)$/.exec(line) ?? []);
+        const of = (name: string) => fields.find((field) => field[1] === name)?.[2];
+        const data = of("data");
+        if (data !== undefined)
+          yield { event: of("event") ?? "message", id: of("id"), data: JSON.parse(data) };
+      }
+    }
+  } finally {
+    await reader.cancel();
+  }
+}

@@ -1,0 +1,158 @@
+import { Hono } from "hono";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Variables } from "../../src/http/context.ts";
+import { eventStream, type EventStream, type Frame } from "../../src/http/event-stream.ts";
+import { Problem } from "../../src/http/problem.ts";
+
+// What a client of a stream sees, and when its source is drawn from, on a clock that the tests move.
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+/** A source that gives what it is told to, one frame after the other, until its signal aborts. */
+function source() {
+  const state = { drawn: 0, ended: false, feed: (_frame: Frame) => {} };
+  async function* frames(signal: AbortSignal): AsyncGenerator<Frame> {
+    while (!signal.aborted) {
+      state.drawn++;
+      const frame = await new Promise<Frame | undefined>((resolve) => {
+        state.feed = resolve;
+        signal.addEventListener("abort", () => resolve(undefined));
+      });
+      if (frame) yield frame;
+    }
+    state.ended = true;
+  }
+  return { state, frames };
+}
+
+async function answered(stream: Partial<EventStream>, init?: RequestInit) {
+  const faultOf = () => new Problem("redis_unreachable", { instance: "urn:uuid:1" });
+  const app = new Hono<Variables>().get("/", (c) =>
+    eventStream(c, { faultOf }, { lasts: 60_000, open: source().frames, ...stream }),
+  );
+  app.onError((error) => new Response(error.message, { status: 500 }));
+  const response = await app.request("/", init);
+  const reader = response.body?.getReader();
+  const read = async () => {
+    const value = (await reader?.read())?.value;
+    return value && new TextDecoder().decode(value);
+  };
+  return { response, reader, read };
+}
+
+test("it tells when to connect again, then each event as it comes", async () => {
+  const { state, frames } = source();
+  const { response, read, reader } = await answered({ open: frames });
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+  expect(await read()).toBe("retry: 1000\n\n");
+  const first = read();
+  await vi.waitUntil(() => state.drawn === 1);
+  state.feed({ event: "transition", id: 3, data: { text: "a\nb" } });
+  expect(await first).toBe('id: 3\nevent: transition\ndata: {"text":"a\\nb"}\n\n');
+  const second = read();
+  await vi.waitUntil(() => state.drawn === 2);
+  state.feed({ event: "gone", data: {} });
+  expect(await second).toBe("event: gone\ndata: {}\n\n");
+  await reader?.cancel();
+});
+
+test("a comment every 15 seconds shows that it lives", async () => {
+  const { frames, state } = source();
+  const { read, reader } = await answered({ open: frames });
+  await read();
+  const told: (string | undefined)[] = [];
+  for (let i = 0; i < 3; i++) {
+    const next = read();
+    await vi.advanceTimersByTimeAsync(14_999);
+    void next.then((text) => told.push(text));
+    expect(told).toHaveLength(i);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await next).toBe(":\n\n");
+  }
+  expect(state.drawn).toBe(1);
+  await reader?.cancel();
+});
+
+test("its source is not drawn from before somebody reads, nor ahead of the reader", async () => {
+  const { frames, state } = source();
+  const { read, reader } = await answered({ open: frames });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(state.drawn).toBe(0);
+  await read();
+  const first = read();
+  await vi.waitUntil(() => state.drawn === 1);
+  state.feed({ event: "a", data: 1 });
+  await first;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(state.drawn).toBe(1);
+  await reader?.cancel();
+});
+
+test("when its time is over it ends, and so does its source", async () => {
+  const { frames, state } = source();
+  const { read } = await answered({ open: frames, lasts: 5_000 });
+  await read();
+  const next = read();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect([await next, state.ended]).toEqual([undefined, true]);
+});
+
+test("a client that goes away ends its source", async () => {
+  const { frames, state } = source();
+  const { read, reader } = await answered({ open: frames });
+  await read();
+  const next = read();
+  await vi.waitUntil(() => state.drawn === 1);
+  await reader?.cancel();
+  expect(await next).toBeUndefined();
+  await vi.waitUntil(() => state.ended);
+});
+
+test("so does a request that is aborted", async () => {
+  const { frames, state } = source();
+  const leaving = new AbortController();
+  const { read } = await answered({ open: frames }, { signal: leaving.signal });
+  await read();
+  const next = read();
+  await vi.waitUntil(() => state.drawn === 1);
+  leaving.abort();
+  expect(await next).toBeUndefined();
+  expect(state.ended).toBe(true);
+});
+
+test("a fault on the way is told, and ends it", async () => {
+  async function* failing(): AsyncGenerator<Frame> {
+    yield { event: "a", data: 1 };
+    throw new Error("secret");
+  }
+  const { read } = await answered({ open: failing });
+  await read();
+  await read();
+  const told = await read();
+  expect(told).toMatch(/^event: problem\ndata: \{.*\}\n\n$/);
+  expect(JSON.parse(told?.split("data: ")[1] ?? "")).toMatchObject({
+    code: "redis_unreachable",
+    status: 504,
+    instance: "urn:uuid:1",
+  });
+  expect(await read()).toBeUndefined();
+});
+
+test("a source that cannot be opened is answered as any other request", async () => {
+  const { response, read } = await answered({ open: () => Promise.reject(new Error("refused")) });
+  expect([response.status, await read()]).toEqual([500, "refused"]);
+});
+
+test("HEAD opens no source", async () => {
+  const open = vi.fn<EventStream["open"]>();
+  const { response } = await answered({ open }, { method: "HEAD" });
+  expect([response.status, response.headers.get("content-type"), open.mock.calls]).toEqual([
+    200,
+    "text/event-stream",
+    [],
+  ]);
+});
