@@ -141,13 +141,18 @@ function problemAnswer(codes: readonly ProblemCode[]): Answer {
   };
 }
 
-function contentOf({ schemas: names, examples }: OperationText["answers"][string]): Content {
+function contentOf({ schemas: names, examples, stream }: OperationText["answers"][string]): Content {
   if (names[0] === "Html") return { "text/html": { schema: { type: "string" } } };
   if (names[0] === "OpenApi") return { "application/json": { schema: { type: "object" } } };
-  return json(names, examples);
+  return {
+    ...(names.length > 0 && json(names, examples)),
+    ...(stream !== undefined && {
+      "text/event-stream": { schema: { type: "string" }, examples: examplesOf({ stream }) },
+    }),
+  };
 }
 
-function queryParameters(query: GenericSchema): Parameter[] {
+function queryParameters(query: GenericSchema, examples: Readonly<Record<string, string>> = {}): Parameter[] {
   const { properties = {}, required = [] } = written(query, "output", {});
   return Object.entries(properties).map(([name, { description = "", ...schema }]) => ({
     name,
@@ -155,16 +160,18 @@ function queryParameters(query: GenericSchema): Parameter[] {
     required: required.includes(name),
     description,
     schema,
+    ...(examples[name] !== undefined && { example: examples[name] }),
   }));
 }
 
 function operationOf(text: OperationText): Operation {
   const { method, path, scopes, query, body, answers } = text;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ref("parameters", name));
-  const inQuery = query ? queryParameters(query) : [];
+  const inQuery = query ? queryParameters(query, text.queryExample) : [];
   const parameters = [
     ...inPath,
     ...inQuery,
+    ...(text.header ? [ref("parameters", text.header)] : []),
     ...(method === "get" ? [] : [ref("parameters", "Idempotency-Key")]),
   ];
   const wanted = scopes.filter((scope) => scope !== "cron");
@@ -181,14 +188,17 @@ function operationOf(text: OperationText): Operation {
     ...(body && { requestBody: { required: body.required, content: json(body.schemas, body.examples) } }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(answers).map(([status, answer]) => [
-          status,
-          {
-            description: answer.description,
-            ...(answer.location && { headers: { Location: ref("headers", "Location") } }),
-            content: contentOf(answer),
-          },
-        ]),
+        Object.entries(answers).map(([status, answer]) => {
+          const content = contentOf(answer);
+          return [
+            status,
+            {
+              description: answer.description,
+              ...(answer.location && { headers: { Location: ref("headers", "Location") } }),
+              ...(Object.keys(content).length > 0 && { content }),
+            },
+          ];
+        }),
       ),
       ...problemAnswers(problemsOf(text)),
     },

@@ -1,5 +1,6 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
+import { SluiceError } from "../errors.ts";
 import { Queue } from "../queue/queue.ts";
 import type { Transport } from "../queue/transport.ts";
 import { Gate, type Scope, type TokenEntry } from "./auth.ts";
@@ -10,7 +11,9 @@ import { type Fault, reportToConsole } from "./report.ts";
 import { aboutRoutes } from "./routes/about.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { sweepRoutes } from "./routes/sweep.ts";
+import { taskOperationRoutes } from "./routes/task-operation.ts";
 import { taskRoutes } from "./routes/tasks.ts";
+import { watchRoutes } from "./routes/watch.ts";
 import { workerRoutes } from "./routes/workers.ts";
 
 export interface AppOptions {
@@ -70,8 +73,26 @@ export function createApp(options: AppOptions): App {
     return next();
   });
 
-  const services: Services = { transport, prefix, allow, bodyLimit: limits?.body ?? 10_000_000 };
+  const faultOf: Services["faultOf"] = (error, c) => {
+    const problem = problemOf(error);
+    // Only a caller who has gone aborts: nobody is told, and nothing is at fault.
+    const aborted = error instanceof SluiceError && error.code === "aborted";
+    if (problems[problem.code].status < 500 || problem === error || aborted) return problem;
+    const instance = `urn:uuid:${crypto.randomUUID()}`;
+    report({
+      instance,
+      code: problem.code,
+      method: c.req.method,
+      route: routeOf(app.routes, c.req.path),
+      error,
+    });
+    return new Problem(problem.code, { ...problem.details, instance });
+  };
+
+  const services: Services = { transport, prefix, allow, faultOf, bodyLimit: limits?.body ?? 10_000_000 };
   taskRoutes(app, services);
+  watchRoutes(app, services);
+  taskOperationRoutes(app, services);
   queueRoutes(app, services);
   workerRoutes(app, services);
   sweepRoutes(app, services);
@@ -86,19 +107,7 @@ export function createApp(options: AppOptions): App {
     return c.body(null, 204, { allow: allowHeader(methods) });
   });
 
-  app.onError((error, c) => {
-    const problem = problemOf(error);
-    if (problems[problem.code].status < 500 || problem === error) return problemResponse(problem);
-    const instance = `urn:uuid:${crypto.randomUUID()}`;
-    report({
-      instance,
-      code: problem.code,
-      method: c.req.method,
-      route: routeOf(app.routes, c.req.path),
-      error,
-    });
-    return problemResponse(new Problem(problem.code, { ...problem.details, instance }));
-  });
+  app.onError((error, c) => problemResponse(faultOf(error, c)));
 
   return app;
 }

@@ -1,11 +1,12 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
+import { milliseconds } from "../queue/duration.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { Transport } from "../queue/transport.ts";
-import type { RequestOptions } from "../queue/types.ts";
+import type { Duration, RequestOptions } from "../queue/types.ts";
 import type * as v from "valibot";
 import type { Grants, Scope } from "./auth.ts";
 import { readJson } from "./body.ts";
-import { invalid } from "./problem.ts";
+import { invalid, type Problem } from "./problem.ts";
 import { bounds } from "./schemas/values.ts";
 import { fields, validate } from "./validate.ts";
 
@@ -28,6 +29,20 @@ export interface Services {
   readonly bodyLimit: number;
   /** Lets only callers with one of the scopes pass, for the queue that the path names if it names one. */
   readonly allow: (...scopes: (Scope | "cron")[]) => MiddlewareHandler<Variables>;
+  /** The problem that an error means. One that is not the caller's is reported, and can be found by its `instance`. */
+  readonly faultOf: (error: unknown, c: Context) => Problem;
+}
+
+/** Within the time that every platform allows a request. */
+const defaultBudget: Duration = "20s";
+const longestBudget = 60_000;
+
+/**
+ * How long a request may go on, ms.
+ * @throws {SluiceError} invalid_argument
+ */
+export function budgetOf(wanted: Duration = defaultBudget): number {
+  return milliseconds(wanted, "budget", { min: 1, max: longestBudget });
 }
 
 /** The body, checked. Where it may be left out, none is the same as `{}`. */

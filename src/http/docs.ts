@@ -95,6 +95,7 @@ function route(document: OpenApiDocument, method: string, path: string, operatio
   const rows = known.map((one) => [
     `<code>${escape(one.name)}</code>`,
     `${one.in}${one.required ? "" : ", optional"}`,
+    typeName(one.schema),
     inline(one.description),
   ]);
   return `<details class="route" id="${escape(operationId)}"><summary>
@@ -102,7 +103,7 @@ function route(document: OpenApiDocument, method: string, path: string, operatio
 <span class="soft">${inline(summary)}</span></summary>
 ${prose(description)}
 <h4>Try it</h4>${pre(curl(method, path, operation, known))}
-${rows.length > 0 ? `<h4>Parameters</h4>${table(["name", "in", "meaning"], rows)}` : ""}
+${rows.length > 0 ? `<h4>Parameters</h4>${table(["name", "in", "type", "meaning"], rows)}` : ""}
 ${requestBody ? `<h4>Body${requestBody.required ? "" : ", optional"}</h4>${content(document, requestBody.content)}${fieldsOf(document, requestBody.content)}` : ""}
 <h4>Answers</h4>${Object.entries(responses)
     .map(([status, one]) => answer(document, status, resolve(document, "responses", one)))
@@ -125,7 +126,7 @@ function content(document: OpenApiDocument, body: Content): string {
     .map(([type, { schema, examples = {} }]) => {
       const shown = Object.values(examples).map((example) => {
         const { summary, value } = resolve(document, "examples", example);
-        return `<p class="soft">${escape(summary)}</p>${pre(JSON.stringify(value, null, 2))}`;
+        return `<p class="soft">${escape(summary)}</p>${pre(typeof value === "string" ? value : JSON.stringify(value, null, 2))}`;
       });
       return `<p><code>${escape(type)}</code> ${typeName(schema)}</p>${shown.join("")}`;
     })
@@ -163,7 +164,11 @@ function curl(method: string, path: string, operation: Operation, parameters: re
     const parameter = parameters.find((one) => one.name === name);
     return encodeURIComponent(parameter?.example ?? name);
   });
-  const lines = [`curl${method === "get" ? "" : ` -X ${method.toUpperCase()}`} "$SLUICE_URL${filled}"`];
+  const query = parameters
+    .filter((one) => one.in === "query" && one.example !== undefined)
+    .map((one) => `${one.name}=${encodeURIComponent(one.example ?? "")}`);
+  const address = [filled, ...(query.length > 0 ? [query.join("&")] : [])].join("?");
+  const lines = [`curl${method === "get" ? "" : ` -X ${method.toUpperCase()}`} "$SLUICE_URL${address}"`];
   const [security] = operation.security;
   if (security)
     lines.push(`-H "Authorization: Bearer $${"token" in security ? "SLUICE_TOKEN" : "CRON_SECRET"}"`);

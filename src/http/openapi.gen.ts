@@ -249,6 +249,223 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unreachable"
           }
         }
+      },
+      "get": {
+        "operationId": "listTasks",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Page through the tasks in one state, search them, peek",
+        "description": "Pending tasks come in the order of delivery, delayed and working ones as they fall due, completed ones as their records expire, dead letters as they died. Nothing is leased: `state=pending&size=10&payloads=true` peeks at what is next.\n\nWith a filter one call looks at 1,000 tasks, so a page may hold few or none with more to come: follow `cursor`, percent-encoded. A task that moves meanwhile may come twice, or, where pending ones are pulled between pages, be passed by. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "name": "state",
+            "in": "query",
+            "required": true,
+            "description": "In which state.",
+            "schema": {
+              "enum": [
+                "pending",
+                "delayed",
+                "working",
+                "completed",
+                "rejected"
+              ],
+              "type": "string"
+            },
+            "example": "rejected"
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "description": "Where to go on: the `cursor` of the page before.",
+            "schema": {
+              "type": "string",
+              "minLength": 1
+            }
+          },
+          {
+            "name": "size",
+            "in": "query",
+            "required": false,
+            "description": "At most this many tasks a page. Default 100.",
+            "schema": {
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 1000
+            }
+          },
+          {
+            "name": "payloads",
+            "in": "query",
+            "required": false,
+            "description": "True gives payloads too, 8 MB at most in a page. Default false.",
+            "schema": {
+              "type": "boolean"
+            }
+          },
+          {
+            "name": "text",
+            "in": "query",
+            "required": false,
+            "description": "What the last error, or the result, contains.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 1000
+            },
+            "example": "503"
+          },
+          {
+            "name": "group",
+            "in": "query",
+            "required": false,
+            "description": "Of that group.",
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9][!-~]{0,127}$"
+            }
+          },
+          {
+            "name": "reason",
+            "in": "query",
+            "required": false,
+            "description": "Why they were rejected. Cancelled ones are only meant where this says so.",
+            "schema": {
+              "enum": [
+                "rejected",
+                "attempts_exhausted",
+                "lease_expired",
+                "cancelled"
+              ],
+              "type": "string"
+            }
+          },
+          {
+            "name": "endedSince",
+            "in": "query",
+            "required": false,
+            "description": "Ended then or later, epoch ms.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0,
+              "maximum": 8640000000000000
+            }
+          },
+          {
+            "name": "endedUntil",
+            "in": "query",
+            "required": false,
+            "description": "Ended before, epoch ms.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0,
+              "maximum": 8640000000000000
+            }
+          },
+          {
+            "name": "enqueuedSince",
+            "in": "query",
+            "required": false,
+            "description": "Enqueued then or later, epoch ms.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0,
+              "maximum": 8640000000000000
+            }
+          },
+          {
+            "name": "enqueuedUntil",
+            "in": "query",
+            "required": false,
+            "description": "Enqueued before, epoch ms.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0,
+              "maximum": 8640000000000000
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "A page of tasks.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListedTasks"
+                },
+                "examples": {
+                  "a-dead-letter": {
+                    "summary": "a dead letter",
+                    "value": {
+                      "tasks": [
+                        {
+                          "id": "welcome-17",
+                          "queue": "emails",
+                          "state": "rejected",
+                          "reason": "attempts_exhausted",
+                          "attempt": 5,
+                          "charged": 5,
+                          "lease": 42,
+                          "requeues": 4,
+                          "version": 11,
+                          "transitions": [
+                            {
+                              "version": 11,
+                              "to": "rejected",
+                              "at": 1792800060000
+                            }
+                          ],
+                          "enqueuedAt": 1792800000000,
+                          "dequeuedAt": 1792800059000,
+                          "endedAt": 1792800060000,
+                          "error": "503 from the receiver",
+                          "payload": {
+                            "to": "a@example.com"
+                          }
+                        }
+                      ],
+                      "cursor": null,
+                      "unreadable": 0
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
       }
     },
     "/v1/queues/{queue}/tasks/pull": {
@@ -537,104 +754,6 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
-    "/v1/queues/{queue}/tasks/{id}": {
-      "get": {
-        "operationId": "getTask",
-        "tags": [
-          "tasks"
-        ],
-        "summary": "State, result and error of a task",
-        "description": "The record of a completed task, its result included, is kept for its `resultTtl`, that of a dead letter for its `deadTtl`, each at least 5 minutes; that of a cancelled task for 5 minutes. After that the task is not found. Scope: enqueue.",
-        "security": [
-          {
-            "token": [
-              "enqueue"
-            ]
-          }
-        ],
-        "parameters": [
-          {
-            "$ref": "#/components/parameters/queue"
-          },
-          {
-            "$ref": "#/components/parameters/id"
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "The task.",
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Task"
-                },
-                "examples": {
-                  "completed": {
-                    "summary": "completed",
-                    "value": {
-                      "id": "welcome-17",
-                      "queue": "emails",
-                      "state": "completed",
-                      "attempt": 1,
-                      "charged": 1,
-                      "lease": 42,
-                      "requeues": 0,
-                      "version": 3,
-                      "transitions": [
-                        {
-                          "version": 2,
-                          "to": "working",
-                          "at": 1792800000900
-                        },
-                        {
-                          "version": 3,
-                          "to": "completed",
-                          "at": 1792800001200
-                        }
-                      ],
-                      "worker": {
-                        "name": "mailer-1",
-                        "incarnation": "0VsJ0dW2"
-                      },
-                      "enqueuedAt": 1792800000000,
-                      "dequeuedAt": 1792800000900,
-                      "endedAt": 1792800001200,
-                      "result": {
-                        "ok": true
-                      }
-                    }
-                  }
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/invalid_request"
-          },
-          "401": {
-            "$ref": "#/components/responses/unauthorized"
-          },
-          "403": {
-            "$ref": "#/components/responses/forbidden"
-          },
-          "404": {
-            "$ref": "#/components/responses/not_found"
-          },
-          "500": {
-            "$ref": "#/components/responses/internal"
-          },
-          "502": {
-            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
-          },
-          "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
-          },
-          "504": {
-            "$ref": "#/components/responses/redis_unreachable"
-          }
-        }
-      }
-    },
     "/v1/queues/{queue}/tasks/{id}/cancel": {
       "post": {
         "operationId": "cancelTask",
@@ -735,6 +854,531 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/queues/{queue}/tasks/{id}": {
+      "get": {
+        "operationId": "getTask",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "State, result and error of a task; waits for its end, or follows it",
+        "description": "The record of a completed task, its result included, is kept for its `resultTtl`, that of a dead letter for its `deadTtl`, each at least 5 minutes; that of a cancelled task for 5 minutes. After that the task is not found.\n\nWith `wait` it answers when the task has ended, or with the task as it stands when that time is over. The task is looked at again after 250 ms, then half as often each time, down to once in 2 seconds; each look is 3 Redis commands.\n\nWith `Accept: text/event-stream` it tells what becomes of the task: first how it stands, then each transition once and in order, until its end. A `transition` has `version`, `to` (a state, or `cancelRequested`) and `at`. `progress` has what the holder last told. `gap` says how many transitions were `missed` because the record keeps the last 16. `end` has the task, and `gone` says that it was deleted or its record has expired; after either leave the stream. `problem` tells of a fault. Versions rise, but progress, and a promotion, told where a look sees it, come with the version told last.\n\nA stream ends after 60 seconds, and the client connects again with `Last-Event-ID`, as browsers' EventSource does by itself: it then goes on behind that version, and nothing is told twice but the last progress. Once the end has been told the answer is 204. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/id"
+          },
+          {
+            "name": "wait",
+            "in": "query",
+            "required": false,
+            "description": "How long the request may take, at most \"60s\". Without it the answer comes at once, and a stream lasts for 60 seconds.",
+            "schema": {
+              "anyOf": [
+                {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 315360000000
+                },
+                {
+                  "type": "string",
+                  "pattern": "^\\d{1,12}(?:ms|s|m|h|d)$"
+                }
+              ]
+            }
+          },
+          {
+            "$ref": "#/components/parameters/Last-Event-ID"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The task, or the stream.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Task"
+                },
+                "examples": {
+                  "completed": {
+                    "summary": "completed",
+                    "value": {
+                      "id": "welcome-17",
+                      "queue": "emails",
+                      "state": "completed",
+                      "attempt": 1,
+                      "charged": 1,
+                      "lease": 42,
+                      "requeues": 0,
+                      "version": 3,
+                      "transitions": [
+                        {
+                          "version": 2,
+                          "to": "working",
+                          "at": 1792800000900
+                        },
+                        {
+                          "version": 3,
+                          "to": "completed",
+                          "at": 1792800001200
+                        }
+                      ],
+                      "worker": {
+                        "name": "mailer-1",
+                        "incarnation": "0VsJ0dW2"
+                      },
+                      "enqueuedAt": 1792800000000,
+                      "dequeuedAt": 1792800000900,
+                      "endedAt": 1792800001200,
+                      "result": {
+                        "ok": true
+                      }
+                    }
+                  }
+                }
+              },
+              "text/event-stream": {
+                "schema": {
+                  "type": "string"
+                },
+                "examples": {
+                  "stream": {
+                    "summary": "stream",
+                    "value": "retry: 1000\n\nid: 1\nevent: transition\ndata: {\"version\":1,\"to\":\"pending\",\"at\":1792800000000}\n\nid: 2\nevent: transition\ndata: {\"version\":2,\"to\":\"working\",\"at\":1792800000900}\n\nid: 2\nevent: progress\ndata: {\"version\":2,\"progress\":{\"done\":0.5}}\n\nid: 3\nevent: end\ndata: {\"version\":3,\"to\":\"completed\",\"at\":1792800001200,\"task\":{\"id\":\"welcome-17\",\"queue\":\"emails\",\"state\":\"completed\",\"attempt\":1,\"charged\":1,\"lease\":42,\"requeues\":0,\"version\":3,\"transitions\":[{\"version\":2,\"to\":\"working\",\"at\":1792800000900},{\"version\":3,\"to\":\"completed\",\"at\":1792800001200}],\"worker\":{\"name\":\"mailer-1\",\"incarnation\":\"0VsJ0dW2\"},\"enqueuedAt\":1792800000000,\"dequeuedAt\":1792800000900,\"endedAt\":1792800001200,\"result\":{\"ok\":true}}}\n\n"
+                  }
+                }
+              }
+            }
+          },
+          "204": {
+            "description": "A stream's end was told already: `Last-Event-ID` is its version."
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      },
+      "delete": {
+        "operationId": "deleteTask",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Delete a task that has ended",
+        "description": "Its record goes, with result, error and payload. Within five minutes of its end the id stays known, so that a late copy of its enqueue creates nothing; for so long a second DELETE is answered as the first. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/id"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is gone.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/TaskDeleted"
+                },
+                "examples": {
+                  "gone": {
+                    "summary": "gone",
+                    "value": {
+                      "id": "welcome-17",
+                      "deleted": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "409": {
+            "$ref": "#/components/responses/alive"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/events": {
+      "get": {
+        "operationId": "events",
+        "tags": [
+          "queues"
+        ],
+        "summary": "What happens to a queue's tasks, as it happens",
+        "description": "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `reclaimed`, `deleted`, each with when it was and the ids of the tasks that one call did it to. They come where the queue's setting `events` is on; otherwise the stream is silent.\n\nBest effort, as Redis's pub/sub is: the answer begins when Redis listens, and what happens from then on is told; what happens while nobody listens, such as between two streams, is told to nobody. To miss nothing of one task, follow the task. `problem` tells of a fault, after which the stream ends. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "name": "wait",
+            "in": "query",
+            "required": false,
+            "description": "How long the stream lasts, at most \"5m\". Default \"5m\".",
+            "schema": {
+              "anyOf": [
+                {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 315360000000
+                },
+                {
+                  "type": "string",
+                  "pattern": "^\\d{1,12}(?:ms|s|m|h|d)$"
+                }
+              ]
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The stream.",
+            "content": {
+              "text/event-stream": {
+                "schema": {
+                  "type": "string"
+                },
+                "examples": {
+                  "stream": {
+                    "summary": "stream",
+                    "value": "retry: 1000\n\nevent: enqueued\ndata: {\"event\":\"enqueued\",\"at\":1792800000000,\"ids\":[\"welcome-17\",\"welcome-18\"]}\n\nevent: dequeued\ndata: {\"event\":\"dequeued\",\"at\":1792800000900,\"ids\":[\"welcome-17\"]}\n\n"
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/redrive": {
+      "post": {
+        "operationId": "redrive",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Make dead letters pending again",
+        "description": "By `ids`, by filter, or all with `{}`; at the back of the queue, the longest dead first. Attempts that were charged are forgotten. Cancelled tasks are no dead letters. Where `cursor` is not null, call again with it. A copy of a request by ids does no more than the first until a task has died again, and with its `lease` not even then; one by filter goes on where the first stopped. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/Redrive"
+              },
+              "examples": {
+                "what-would-be-redriven": {
+                  "summary": "what would be redriven",
+                  "value": {
+                    "text": "503",
+                    "endedSince": 1792800000000,
+                    "dryRun": true
+                  }
+                },
+                "ten-a-second": {
+                  "summary": "ten a second",
+                  "value": {
+                    "text": "503",
+                    "rate": 10
+                  }
+                },
+                "by-id": {
+                  "summary": "by id",
+                  "value": {
+                    "ids": [
+                      "welcome-17",
+                      {
+                        "id": "welcome-18",
+                        "lease": 43
+                      }
+                    ]
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "What was done.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Redriven"
+                },
+                "examples": {
+                  "by-filter": {
+                    "summary": "by filter",
+                    "value": {
+                      "redriven": 118,
+                      "refused": [],
+                      "cursor": null,
+                      "unreadable": 0
+                    }
+                  },
+                  "by-id": {
+                    "summary": "by id",
+                    "value": {
+                      "redriven": 1,
+                      "refused": [
+                        {
+                          "id": "welcome-18",
+                          "code": "lease_lost"
+                        }
+                      ],
+                      "cursor": null,
+                      "unreadable": 0
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/purge": {
+      "post": {
+        "operationId": "purge",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "End or delete all tasks in one state",
+        "description": "Pending and delayed tasks are cancelled; the records of completed and rejected ones go. Tasks that are being worked on are never purged: cancel them. A filter of pending tasks has to name a group. Where `cursor` is not null, call again with it; a copy of the request goes on where the first stopped. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/Purge"
+              },
+              "examples": {
+                "old-dead-letters": {
+                  "summary": "old dead letters",
+                  "value": {
+                    "state": "rejected",
+                    "endedUntil": 1792800000000
+                  }
+                },
+                "what-a-group-has-pending": {
+                  "summary": "what a group has pending",
+                  "value": {
+                    "state": "pending",
+                    "group": "tenant-7"
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "What was done.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Purged"
+                },
+                "examples": {
+                  "all": {
+                    "summary": "all",
+                    "value": {
+                      "purged": 118,
+                      "cursor": null,
+                      "unreadable": 0
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/queues": {
       "get": {
         "operationId": "listQueues",
@@ -765,7 +1409,7 @@ export const openapi: OpenApiDocument = {
             "name": "size",
             "in": "query",
             "required": false,
-            "description": "About this many queues a page, 1 to 1,000. Default 100.",
+            "description": "About this many queues a page. Default 100.",
             "schema": {
               "type": "integer",
               "minimum": 1,
@@ -1705,7 +2349,7 @@ export const openapi: OpenApiDocument = {
             "name": "size",
             "in": "query",
             "required": false,
-            "description": "About this many workers a page, 1 to 1,000. Default 100.",
+            "description": "About this many workers a page. Default 100.",
             "schema": {
               "type": "integer",
               "minimum": 1,
@@ -2420,6 +3064,191 @@ export const openapi: OpenApiDocument = {
         },
         "additionalProperties": false
       },
+      "Redrive": {
+        "type": "object",
+        "properties": {
+          "ids": {
+            "type": "array",
+            "items": {
+              "anyOf": [
+                {
+                  "$ref": "#/components/schemas/TaskId"
+                },
+                {
+                  "type": "object",
+                  "properties": {
+                    "id": {
+                      "$ref": "#/components/schemas/TaskId"
+                    },
+                    "lease": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "maximum": 9007199254740991,
+                      "description": "The lease number that it must have, as `get` shows it."
+                    }
+                  },
+                  "required": [
+                    "id"
+                  ],
+                  "additionalProperties": false
+                }
+              ]
+            },
+            "maxItems": 1000,
+            "description": "Which dead letters, instead of a filter. With its `lease`, a late copy of the request does nothing to one that has died again."
+          },
+          "text": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 1000,
+            "description": "What the last error, or the result, contains."
+          },
+          "group": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "description": "Of that group."
+          },
+          "reason": {
+            "enum": [
+              "rejected",
+              "attempts_exhausted",
+              "lease_expired",
+              "cancelled"
+            ],
+            "type": "string",
+            "description": "Why they were rejected. Cancelled ones are only meant where this says so."
+          },
+          "endedSince": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 8640000000000000,
+            "description": "Ended then or later, epoch ms."
+          },
+          "endedUntil": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 8640000000000000,
+            "description": "Ended before, epoch ms."
+          },
+          "enqueuedSince": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 8640000000000000,
+            "description": "Enqueued then or later, epoch ms."
+          },
+          "enqueuedUntil": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 8640000000000000,
+            "description": "Enqueued before, epoch ms."
+          },
+          "dryRun": {
+            "type": "boolean",
+            "description": "True counts what would be redriven, and changes nothing. Default false."
+          },
+          "rate": {
+            "type": "number",
+            "minimum": 0.001,
+            "maximum": 1000000,
+            "description": "At most so many become pending in a second; the others are delayed. Default: all at once."
+          },
+          "limit": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1000000000,
+            "description": "At most this many tasks. Default: all."
+          },
+          "cursor": {
+            "type": "string",
+            "minLength": 1,
+            "description": "Where to go on: the `cursor` of the call before, with the same filter."
+          },
+          "budget": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "When to stop. Default \"20s\", at most \"60s\"."
+          }
+        },
+        "additionalProperties": false
+      },
+      "Purge": {
+        "type": "object",
+        "properties": {
+          "state": {
+            "enum": [
+              "pending",
+              "delayed",
+              "completed",
+              "rejected"
+            ],
+            "type": "string",
+            "description": "Of which state. Pending and delayed tasks are cancelled; of completed and rejected ones the records go."
+          },
+          "text": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 1000,
+            "description": "What the last error, or the result, contains."
+          },
+          "group": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "description": "Of that group."
+          },
+          "reason": {
+            "enum": [
+              "rejected",
+              "attempts_exhausted",
+              "lease_expired",
+              "cancelled"
+            ],
+            "type": "string",
+            "description": "Why they were rejected. Cancelled ones are only meant where this says so."
+          },
+          "endedSince": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 8640000000000000,
+            "description": "Ended then or later, epoch ms."
+          },
+          "endedUntil": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 8640000000000000,
+            "description": "Ended before, epoch ms."
+          },
+          "enqueuedSince": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 8640000000000000,
+            "description": "Enqueued then or later, epoch ms."
+          },
+          "enqueuedUntil": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 8640000000000000,
+            "description": "Enqueued before, epoch ms."
+          },
+          "limit": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1000000000,
+            "description": "At most this many tasks. Default: all."
+          },
+          "cursor": {
+            "type": "string",
+            "minLength": 1,
+            "description": "Where to go on: the `cursor` of the call before, with the same filter."
+          },
+          "budget": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "When to stop. Default \"20s\", at most \"60s\"."
+          }
+        },
+        "required": [
+          "state"
+        ],
+        "additionalProperties": false
+      },
       "QueueChanges": {
         "type": "object",
         "properties": {
@@ -3075,6 +3904,328 @@ export const openapi: OpenApiDocument = {
         "required": [
           "id",
           "state"
+        ]
+      },
+      "ListedTask": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "$ref": "#/components/schemas/TaskId"
+          },
+          "queue": {
+            "type": "string"
+          },
+          "state": {
+            "enum": [
+              "pending",
+              "delayed",
+              "working",
+              "completed",
+              "rejected"
+            ],
+            "type": "string"
+          },
+          "reason": {
+            "enum": [
+              "rejected",
+              "attempts_exhausted",
+              "lease_expired",
+              "cancelled"
+            ],
+            "type": "string",
+            "description": "Why it is rejected."
+          },
+          "attempt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Deliveries so far."
+          },
+          "charged": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Those that count towards maxAttempts."
+          },
+          "lease": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Number of its latest lease; 0 before the first."
+          },
+          "requeues": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How often a holder requeued it."
+          },
+          "version": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Rises with every transition but promotion."
+          },
+          "transitions": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "version": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "to": {
+                  "enum": [
+                    "pending",
+                    "delayed",
+                    "working",
+                    "completed",
+                    "rejected",
+                    "cancelRequested"
+                  ],
+                  "type": "string",
+                  "description": "`cancelRequested`: it goes on working, and its holder is to stop."
+                },
+                "at": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When, epoch ms."
+                }
+              },
+              "required": [
+                "version",
+                "to",
+                "at"
+              ]
+            },
+            "description": "The last ones since its enqueue, at most 16, the oldest first."
+          },
+          "group": {
+            "$ref": "#/components/schemas/Name"
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0
+          },
+          "worker": {
+            "type": "object",
+            "properties": {
+              "name": {
+                "$ref": "#/components/schemas/Name"
+              },
+              "incarnation": {
+                "$ref": "#/components/schemas/Name"
+              }
+            },
+            "required": [
+              "name"
+            ],
+            "description": "Who works on it, or did last, where it said so."
+          },
+          "progress": {
+            "description": "As its holder last told it."
+          },
+          "enqueuedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was enqueued, epoch ms."
+          },
+          "dueAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it becomes pending, epoch ms."
+          },
+          "dequeuedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was last delivered, epoch ms."
+          },
+          "deadlineAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When its lease ends, epoch ms."
+          },
+          "requeuedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was last requeued, epoch ms."
+          },
+          "endedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was completed or rejected, epoch ms."
+          },
+          "cancelRequested": {
+            "const": true,
+            "description": "It was cancelled while it was worked on."
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "type": "string"
+            },
+            "additionalProperties": {
+              "type": "string"
+            }
+          },
+          "result": {},
+          "encoding": {
+            "const": "base64",
+            "description": "The result is bytes, in base64."
+          },
+          "error": {},
+          "errorEncoding": {
+            "const": "base64",
+            "description": "The error is bytes, in base64."
+          },
+          "payload": {
+            "description": "Where payloads were asked for, and the task still has one."
+          },
+          "payloadEncoding": {
+            "const": "base64",
+            "description": "The payload is bytes, in base64."
+          }
+        },
+        "required": [
+          "id",
+          "queue",
+          "state",
+          "attempt",
+          "charged",
+          "lease",
+          "requeues",
+          "version",
+          "transitions",
+          "enqueuedAt"
+        ]
+      },
+      "ListedTasks": {
+        "type": "object",
+        "properties": {
+          "tasks": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/ListedTask"
+            }
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Where the next page begins; null on the last."
+          },
+          "unreadable": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks left out because a newer release of Sluice wrote their records, or because those are broken."
+          }
+        },
+        "required": [
+          "tasks",
+          "cursor",
+          "unreadable"
+        ]
+      },
+      "TaskDeleted": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "$ref": "#/components/schemas/TaskId"
+          },
+          "deleted": {
+            "const": true
+          }
+        },
+        "required": [
+          "id",
+          "deleted"
+        ]
+      },
+      "Redriven": {
+        "type": "object",
+        "properties": {
+          "redriven": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "With `dryRun`, how many would be."
+          },
+          "refused": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "id": {
+                  "$ref": "#/components/schemas/TaskId"
+                },
+                "code": {
+                  "enum": [
+                    "not_found",
+                    "not_dead_letter",
+                    "lease_lost",
+                    "newer_schema"
+                  ],
+                  "type": "string"
+                }
+              },
+              "required": [
+                "id",
+                "code"
+              ]
+            },
+            "description": "Of the ids that were given, those that were not redriven."
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Call again with it to go on; null where nothing is left to do."
+          },
+          "unreadable": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks left out because a newer release of Sluice wrote their records, or because those are broken."
+          }
+        },
+        "required": [
+          "redriven",
+          "refused",
+          "cursor",
+          "unreadable"
+        ]
+      },
+      "Purged": {
+        "type": "object",
+        "properties": {
+          "purged": {
+            "type": "integer",
+            "minimum": 0
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Call again with it to go on; null where nothing is left to do."
+          },
+          "unreadable": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks left out because a newer release of Sluice wrote their records, or because those are broken."
+          }
+        },
+        "required": [
+          "purged",
+          "cursor",
+          "unreadable"
         ]
       },
       "Queues": {
@@ -3882,6 +5033,16 @@ export const openapi: OpenApiDocument = {
           "detail": "A completed or rejected task cannot be cancelled."
         }
       },
+      "alive": {
+        "summary": "The task has not ended",
+        "value": {
+          "type": "/docs#alive",
+          "title": "The task has not ended",
+          "status": 409,
+          "code": "alive",
+          "detail": "A pending, delayed or working task cannot be deleted; cancel it first."
+        }
+      },
       "still_working": {
         "summary": "Tasks are being worked on",
         "value": {
@@ -3950,6 +5111,16 @@ export const openapi: OpenApiDocument = {
           "status": 500,
           "code": "internal",
           "detail": "A fault of this server. `instance` stands in its log too."
+        }
+      },
+      "unsupported": {
+        "summary": "Not possible here",
+        "value": {
+          "type": "/docs#unsupported",
+          "title": "Not possible here",
+          "status": 501,
+          "code": "unsupported",
+          "detail": "The way in which this server reaches Redis cannot subscribe to a channel, so there are no events."
         }
       },
       "redis_unauthorized": {
@@ -4075,11 +5246,21 @@ export const openapi: OpenApiDocument = {
         },
         "example": "mailer-1"
       },
+      "Last-Event-ID": {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "required": false,
+        "description": "Of a stream: the last `id` of an earlier one, to go on behind it. Browsers send it by themselves.",
+        "schema": {
+          "type": "string",
+          "pattern": "^\\d{1,15}$"
+        }
+      },
       "Idempotency-Key": {
         "name": "Idempotency-Key",
         "in": "header",
         "required": false,
-        "description": "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts; a cancel or a sweep pays a key no heed.",
+        "description": "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts. Pausing, resuming, changing settings and deleting a queue are remembered for five minutes, the last 16 of a queue. The others pay a key no heed: a copy of a sweep, redrive or purge goes on where the first stopped, and that of another request changes nothing more.",
         "schema": {
           "type": "string",
           "pattern": "^[!-~]{1,255}$"
@@ -4274,21 +5455,6 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
-      "invalid_request": {
-        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds; `errors` lists every fault.",
-        "content": {
-          "application/problem+json": {
-            "schema": {
-              "$ref": "#/components/schemas/Problem"
-            },
-            "examples": {
-              "invalid_request": {
-                "$ref": "#/components/examples/invalid_request"
-              }
-            }
-          }
-        }
-      },
       "not_found": {
         "description": "`not_found`: There is no such route, or no task with that id: it never was, or its record has expired.",
         "content": {
@@ -4317,6 +5483,51 @@ export const openapi: OpenApiDocument = {
               },
               "lease_lost": {
                 "$ref": "#/components/examples/lease_lost"
+              }
+            }
+          }
+        }
+      },
+      "invalid_request": {
+        "description": "`invalid_request`: A field, parameter or header is missing, unknown or out of bounds; `errors` lists every fault.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "invalid_request": {
+                "$ref": "#/components/examples/invalid_request"
+              }
+            }
+          }
+        }
+      },
+      "unsupported": {
+        "description": "`unsupported`: The way in which this server reaches Redis cannot subscribe to a channel, so there are no events.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "unsupported": {
+                "$ref": "#/components/examples/unsupported"
+              }
+            }
+          }
+        }
+      },
+      "alive": {
+        "description": "`alive`: A pending, delayed or working task cannot be deleted; cancel it first.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "alive": {
+                "$ref": "#/components/examples/alive"
               }
             }
           }

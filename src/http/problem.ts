@@ -40,6 +40,11 @@ export const problems = {
     title: "The task has ended already",
     meaning: "A completed or rejected task cannot be cancelled.",
   },
+  alive: {
+    status: 409,
+    title: "The task has not ended",
+    meaning: "A pending, delayed or working task cannot be deleted; cancel it first.",
+  },
   still_working: {
     status: 409,
     title: "Tasks are being worked on",
@@ -82,7 +87,8 @@ export const problems = {
   unsupported: {
     status: 501,
     title: "Not possible here",
-    meaning: "The way in which this server reaches Redis cannot subscribe to a channel, so there are no events.",
+    meaning:
+      "The way in which this server reaches Redis cannot subscribe to a channel, so there are no events.",
   },
   redis_unauthorized: {
     status: 502,
@@ -197,18 +203,22 @@ function faultOf(message: string, path: string): FieldFault {
   return { path, message: told ? message.slice(path.length + 1) : message };
 }
 
-/** The response of RFC 9457. `type` leads to the explanation on the documentation page. */
-export function problemResponse({ code, details }: Problem): Response {
+/** What RFC 9457 says of a problem. `type` leads to the explanation on the documentation page. */
+export function problemBody({ code, details }: Problem) {
   const { status, title, meaning } = problems[code];
   const { detail = meaning, errors, instance } = details;
-  const body = { type: `/docs#${code}`, title, status, code, detail, errors, instance };
+  return { type: `/docs#${code}`, title, status, code, detail, errors, instance };
+}
+
+export function problemResponse(problem: Problem): Response {
+  const body = problemBody(problem);
   return new Response(JSON.stringify(body), {
-    status,
+    status: body.status,
     headers: {
       "content-type": "application/problem+json",
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
-      ...details.headers,
+      ...problem.details.headers,
     },
   });
 }

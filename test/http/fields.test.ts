@@ -185,7 +185,7 @@ describe("invalid_request", () => {
     ["size", "/v1/queues?size=1001"],
     ["cursor", "/v1/queues?cursor=1&cursor=2"],
     ["state", "/v1/queues/a?state=pending"],
-    ["wait", "/v1/queues/a/tasks/x?wait=20s"],
+    ["wait", "/v1/queues/a/tasks/x?wait=soon"],
   ])("names %j in the address %s and says what is allowed", async (path, address) => {
     const { errors } = expectProblem(await served.ask("GET", address), "invalid_request");
     expect(errors).toEqual([{ path, message: expect.any(String) }]);

@@ -62,10 +62,14 @@ describe("the faults of a caller", () => {
   });
 
   it.each([
-    ["DELETE", "/v1/queues/a/tasks", "POST, OPTIONS"],
+    ["DELETE", "/v1/queues/a/tasks", "GET, HEAD, POST, OPTIONS"],
     ["GET", "/v1/queues/a/tasks/x/cancel", "POST, OPTIONS"],
-    ["PUT", "/v1/queues/a/tasks/x", "GET, HEAD, OPTIONS"],
-    ["PATCH", "/v1/queues/a/tasks/pull", "GET, HEAD, POST, OPTIONS"],
+    ["PUT", "/v1/queues/a/tasks/x", "DELETE, GET, HEAD, OPTIONS"],
+    ["GET", "/v1/queues/a/pause", "POST, OPTIONS"],
+    ["POST", "/v1/queues/a/settings", "GET, HEAD, PATCH, OPTIONS"],
+    ["PUT", "/v1/queues/a", "DELETE, GET, HEAD, OPTIONS"],
+    ["GET", "/v1/queues/a/workers/heartbeat", "POST, OPTIONS"],
+    ["PATCH", "/v1/queues/a/tasks/pull", "DELETE, GET, HEAD, POST, OPTIONS"],
     ["PUT", "/v1/sweep", "GET, POST, OPTIONS"],
     ["POST", "/health", "GET, HEAD, OPTIONS"],
   ])("method_not_allowed: %s %s, with what is allowed", async (method, path, allow) => {
@@ -82,6 +86,11 @@ describe("the faults of a caller", () => {
     const settlements = [{ receipt, outcome: "complete" }];
     await served.ask("POST", "/v1/queues/ended/tasks/settle", { json: { settlements } });
     expectProblem(await served.ask("POST", "/v1/queues/ended/tasks/x/cancel"), "already_ended");
+  });
+
+  it("alive: a task that has not ended is not deleted", async () => {
+    await served.ask("POST", "/v1/queues/living/tasks", { json: { payload: 1, id: "x" } });
+    expectProblem(await served.ask("DELETE", "/v1/queues/living/tasks/x"), "alive");
   });
 
   it("still_working: a queue whose tasks are being worked on is not deleted", async () => {
@@ -153,6 +162,13 @@ describe("the faults of Redis", () => {
     const body = expectProblem(await ask("GET", "/v1/queues/broken/tasks/x"), "redis_error");
     expect(JSON.stringify(body)).not.toContain("WRONGTYPE");
     await client.close();
+  });
+
+  it("unsupported: events where the way to Redis cannot subscribe", async () => {
+    const { send } = served.transport;
+    const app = createApp({ transport: { send }, tokens, ...silent });
+    const ask = asker((request) => app.fetch(request));
+    expectProblem(await ask("GET", "/v1/queues/q/events"), "unsupported");
   });
 
   it.each(["redis_quota", "newer_schema", "unexpected_reply"] as const)("%s", async (code) => {
@@ -230,6 +246,10 @@ describe("every answer", () => {
       "/v1/queues",
       "/v1/queues/q",
       "/v1/queues/q/tasks/none",
+      "/v1/queues/q/tasks?state=pending",
+      "/v1/queues/q/settings",
+      "/v1/queues/q/groups/g",
+      "/v1/queues/q/workers",
     ]) {
       const get = await served.ask("GET", path);
       const head = await served.ask("HEAD", path);

@@ -2,10 +2,12 @@ import type { GenericSchema } from "valibot";
 import type { Header, Parameter, Reference } from "../../src/http/openapi-document.ts";
 import * as operationReplies from "../../src/http/replies/operation.ts";
 import * as queueReplies from "../../src/http/replies/queues.ts";
+import * as taskOperationReplies from "../../src/http/replies/task-operation.ts";
 import * as taskReplies from "../../src/http/replies/tasks.ts";
 import * as workerReplies from "../../src/http/replies/workers.ts";
 import * as operation from "../../src/http/schemas/operation.ts";
 import * as queues from "../../src/http/schemas/queues.ts";
+import * as taskOperation from "../../src/http/schemas/task-operation.ts";
 import * as tasks from "../../src/http/schemas/tasks.ts";
 import { duration, name, taskId } from "../../src/http/schemas/values.ts";
 import * as workers from "../../src/http/schemas/workers.ts";
@@ -18,6 +20,8 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Settlement: tasks.settlement,
   Settle: tasks.settle,
   Cancel: tasks.cancel,
+  Redrive: taskOperation.redrive,
+  Purge: taskOperation.purge,
   QueueChanges: queues.queueChanges,
   GroupChanges: queues.groupChanges,
   Heartbeat: workers.heartbeat,
@@ -33,6 +37,11 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Settled: taskReplies.settled,
   Task: taskReplies.task,
   Cancelled: taskReplies.cancelled,
+  ListedTask: taskOperationReplies.listed,
+  ListedTasks: taskOperationReplies.listedPage,
+  TaskDeleted: taskOperationReplies.taskDeleted,
+  Redriven: taskOperationReplies.redriven,
+  Purged: taskOperationReplies.purged,
   Queues: queueReplies.queues,
   Queue: queueReplies.queue,
   QueueDeleted: queueReplies.queueDeleted,
@@ -95,12 +104,20 @@ export const parameters: Record<string, Parameter> = {
     schema: ref("schemas", "Name"),
     example: "mailer-1",
   },
+  "Last-Event-ID": {
+    name: "Last-Event-ID",
+    in: "header",
+    required: false,
+    description:
+      "Of a stream: the last `id` of an earlier one, to go on behind it. Browsers send it by themselves.",
+    schema: { type: "string", pattern: "^\\d{1,15}$" },
+  },
   "Idempotency-Key": {
     name: "Idempotency-Key",
     in: "header",
     required: false,
     description:
-      "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts; a cancel or a sweep pays a key no heed.",
+      "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts. Pausing, resuming, changing settings and deleting a queue are remembered for five minutes, the last 16 of a queue. The others pay a key no heed: a copy of a sweep, redrive or purge goes on where the first stopped, and that of another request changes nothing more.",
     schema: { type: "string", pattern: "^[!-~]{1,255}$" },
   },
 };

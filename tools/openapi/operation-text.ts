@@ -11,8 +11,12 @@ export interface OperationText {
   readonly description: string;
   /** `cron`: the platform's cron secret; none: open to everybody. */
   readonly scopes: readonly ("enqueue" | "consume" | "admin" | "cron")[];
+  /** A header of its own. */
+  readonly header?: "Last-Event-ID";
   /** What the query may have. */
   readonly query?: GenericSchema;
+  /** What to try in it. */
+  readonly queryExample?: Readonly<Record<string, string>>;
   /** One schema of the components, or several of which one has to fit. */
   readonly body?: {
     readonly schemas: readonly string[];
@@ -26,6 +30,8 @@ export interface OperationText {
         readonly description: string;
         readonly schemas: readonly string[];
         readonly examples: Readonly<Record<string, unknown>>;
+        /** What server-sent events look like, where it can answer with them. */
+        readonly stream?: string;
         readonly location?: true;
       }
     >

@@ -136,44 +136,6 @@ export const tasks: readonly OperationText[] = [
     problems: ["queue_full"],
   },
   {
-    method: "get",
-    path: "/v1/queues/{queue}/tasks/{id}",
-    operationId: "getTask",
-    tag: "tasks",
-    summary: "State, result and error of a task",
-    description:
-      "The record of a completed task, its result included, is kept for its `resultTtl`, that of a dead letter for its `deadTtl`, each at least 5 minutes; that of a cancelled task for 5 minutes. After that the task is not found.",
-    scopes: ["enqueue"],
-    answers: {
-      200: {
-        description: "The task.",
-        schemas: ["Task"],
-        examples: {
-          completed: {
-            id: "welcome-17",
-            queue: "emails",
-            state: "completed",
-            attempt: 1,
-            charged: 1,
-            lease: 42,
-            requeues: 0,
-            version: 3,
-            transitions: [
-              { version: 2, to: "working", at: exampleTime + 900 },
-              { version: 3, to: "completed", at: exampleTime + 1_200 },
-            ],
-            worker: { name: "mailer-1", incarnation: "0VsJ0dW2" },
-            enqueuedAt: exampleTime,
-            dequeuedAt: exampleTime + 900,
-            endedAt: exampleTime + 1_200,
-            result: { ok: true },
-          },
-        },
-      },
-    },
-    problems: ["not_found"],
-  },
-  {
     method: "post",
     path: "/v1/queues/{queue}/tasks/{id}/cancel",
     operationId: "cancelTask",

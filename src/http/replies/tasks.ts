@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { name, taskId } from "../schemas/values.ts";
-import { base64, count, described, headers, instant, reason, state, states, worker } from "./values.ts";
+import { name, states, taskId } from "../schemas/values.ts";
+import { base64, count, described, headers, instant, reason, state, worker } from "./values.ts";
 
 export const enqueued = v.object({
   id: described(taskId, "With `dedup`, that of the first task with the key."),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { name } from "../schemas/values.ts";
+import { name, states } from "../schemas/values.ts";
 
 /**
  * What the routes answer with. The app takes only the types from here; the OpenAPI document is built
@@ -25,7 +25,6 @@ export const described = <Schema extends v.GenericSchema>(schema: Schema, meanin
 export const instant = (meaning: string) => described(count, `${meaning}, epoch ms.`);
 export const nextCursor = described(v.nullable(v.string()), "Where the next page begins; null on the last.");
 export const base64 = (of: string) => described(v.literal("base64"), `The ${of} is bytes, in base64.`);
-export const states = ["pending", "delayed", "working", "completed", "rejected"] as const;
 export const state = v.picklist(states);
 export const reason = v.picklist(["rejected", "attempts_exhausted", "lease_expired", "cancelled"]);
 export const worker = v.object({ name, incarnation: v.exactOptional(name) });

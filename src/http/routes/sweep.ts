@@ -1,22 +1,25 @@
-import { milliseconds } from "../../queue/duration.ts";
 import { sweep } from "../../queue/sweep.ts";
 import type { Duration } from "../../queue/types.ts";
-import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
+import {
+  type App,
+  budgetOf,
+  type Call,
+  readBody,
+  readQuery,
+  requestOptions,
+  type Services,
+} from "../context.ts";
 import { methodNotAllowed } from "../methods.ts";
 import type * as replies from "../replies/operation.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/operation.ts";
 
-/** Within the time that every platform allows a request. */
-const defaultBudget: Duration = "20s";
-const longestBudget = 60_000;
-
 /** What cron calls where there is no cron binding. */
 export function sweepRoutes(app: App, services: Services): void {
   const { transport, prefix, allow } = services;
 
-  const run = async (c: Call, wanted: Duration = defaultBudget) => {
-    const budget = milliseconds(wanted, "budget", { min: 1, max: longestBudget });
+  const run = async (c: Call, wanted?: Duration) => {
+    const budget = budgetOf(wanted);
     const { grants } = c.var;
     const queues = (name: string) => grants.allows("cron", name) || grants.allows("admin", name);
     const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, prefix, queues });

@@ -1,12 +1,11 @@
 import type { Batch } from "../../queue/queue.ts";
-import type { TaskInfo } from "../../queue/types.ts";
 import { toBase64 } from "../bytes.ts";
 import { type App, readBody, readQuery, requestOptions, type Services } from "../context.ts";
 import { invalid, Problem } from "../problem.ts";
 import type * as replies from "../replies/tasks.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/tasks.ts";
-import { validate } from "../validate.ts";
+import { idOf, noTask } from "../task-reply.ts";
 
 /** Everything that is done with the tasks of one queue. */
 export function taskRoutes(app: App, services: Services): void {
@@ -53,13 +52,6 @@ export function taskRoutes(app: App, services: Services): void {
     return c.json(reply);
   });
 
-  app.get("/v1/queues/:queue/tasks/:id", allow("enqueue"), async (c) => {
-    readQuery(c);
-    const task = await c.var.queue.get(idOf(c.req.param("id")));
-    if (!task) throw noTask();
-    return c.json(taskReply(task));
-  });
-
   app.post("/v1/queues/:queue/tasks/:id/cancel", allow("enqueue"), async (c) => {
     const options = requestOptions(c);
     readQuery(c);
@@ -85,13 +77,6 @@ function oneOrMany(body: unknown): OneOrMany {
   throw invalid("tasks", `cannot stand beside ${ofOne}: send either one task or \`tasks\`, not both`);
 }
 
-const idOf = (id: string) => validate(schemas.idInPath, { id }).id;
-
-const noTask = () =>
-  new Problem("not_found", {
-    detail: "There is no task with that id: it never was, or its record has expired.",
-  });
-
 function pulledReply(tasks: Batch<unknown>): ReplyOf<typeof replies.pulled> {
   return {
     tasks: tasks.map(({ id, receipt, payload, attempt, enqueuedAt, deadlineAt, group, headers }) => ({
@@ -108,19 +93,5 @@ function pulledReply(tasks: Batch<unknown>): ReplyOf<typeof replies.pulled> {
     })),
     nextDueAt: tasks.nextDueAt,
     paused: tasks.paused,
-  };
-}
-
-function taskReply(task: TaskInfo): ReplyOf<typeof replies.task> {
-  return {
-    ...task,
-    ...(task.result instanceof Uint8Array && {
-      result: toBase64(task.result),
-      encoding: "base64" as const,
-    }),
-    ...(task.error instanceof Uint8Array && {
-      error: toBase64(task.error),
-      errorEncoding: "base64" as const,
-    }),
   };
 }

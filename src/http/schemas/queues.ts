@@ -5,7 +5,7 @@ import { cursor, described, duration, flagText, integer, name, size, whole } fro
 /** Of the list of queues. */
 export const queuesQuery = fields({
   cursor: v.exactOptional(cursor),
-  size: v.exactOptional(size("queues")),
+  size: v.exactOptional(size("About this many queues")),
 });
 
 /** Of the end of a queue. */

@@ -41,6 +41,8 @@ export const duration = v.union(
   durationWords,
 );
 
+export const states = ["pending", "delayed", "working", "completed", "rejected"] as const;
+
 const idWords = "must be 1 to 128 visible ASCII characters, the first a letter or digit";
 const idForm = /^[A-Za-z0-9][!-~]{0,127}$/;
 export const taskId = v.pipe(v.string(idWords), v.regex(idForm, idWords));
@@ -73,8 +75,7 @@ export const cursor = v.pipe(
 );
 
 /** How many a page has. */
-export const size = (of: string) =>
-  wholeText(1, 1_000, `About this many ${of} a page, 1 to 1,000. Default 100.`);
+export const size = (meaning: string) => wholeText(1, 1_000, `${meaning} a page. Default 100.`);
 
 /** Texts by name. A record schema would drop names such as `constructor`. */
 export const headers = v.pipe(

@@ -29,7 +29,7 @@ export const worker = fields({
 /** Of the list of workers. */
 export const workersQuery = fields({
   cursor: v.exactOptional(cursor),
-  size: v.exactOptional(size("workers")),
+  size: v.exactOptional(size("About this many workers")),
 });
 
 /** The name of a worker as the path has it. */

@@ -1,0 +1,62 @@
+import { TaskOperator } from "../../queue/task-operator.ts";
+import {
+  budgetOf,
+  type App,
+  type Call,
+  readBody,
+  readQuery,
+  requestOptions,
+  type Services,
+} from "../context.ts";
+import { Problem } from "../problem.ts";
+import type * as replies from "../replies/task-operation.ts";
+import type { ReplyOf } from "../replies/values.ts";
+import * as schemas from "../schemas/task-operation.ts";
+import { idOf, listedReply, noTask } from "../task-reply.ts";
+
+/** Looking through the tasks of one queue, and operating on them. */
+export function taskOperationRoutes(app: App, services: Services): void {
+  const { allow } = services;
+  const operator = (c: Call) => new TaskOperator(c.var.queue.name, services);
+
+  app.get("/v1/queues/:queue/tasks", allow("admin"), async (c) => {
+    const options = readQuery(c, schemas.tasksQuery);
+    const { tasks, ...page } = await operator(c).list(options);
+    const reply: ReplyOf<typeof replies.listedPage> = { tasks: tasks.map(listedReply), ...page };
+    return c.json(reply);
+  });
+
+  app.delete("/v1/queues/:queue/tasks/:id", allow("admin"), async (c) => {
+    const options = requestOptions(c);
+    readQuery(c);
+    const id = idOf(c.req.param("id"));
+    const removed = await operator(c).remove(id, options);
+    if (!removed.ok) throw removed.code === "not_found" ? noTask() : new Problem(removed.code);
+    const reply: ReplyOf<typeof replies.taskDeleted> = { id, deleted: true };
+    return c.json(reply);
+  });
+
+  app.post("/v1/queues/:queue/redrive", allow("admin"), async (c) => {
+    const options = requestOptions(c);
+    readQuery(c);
+    const { budget, ...body } = await readBody(c, services, schemas.redrive);
+    const reply: ReplyOf<typeof replies.redriven> = await operator(c).redrive({
+      ...body,
+      ...options,
+      budget: budgetOf(budget),
+    });
+    return c.json(reply);
+  });
+
+  app.post("/v1/queues/:queue/purge", allow("admin"), async (c) => {
+    const options = requestOptions(c);
+    readQuery(c);
+    const { budget, ...body } = await readBody(c, services, schemas.purge);
+    const reply: ReplyOf<typeof replies.purged> = await operator(c).purge({
+      ...body,
+      ...options,
+      budget: budgetOf(budget),
+    });
+    return c.json(reply);
+  });
+}

@@ -1,0 +1,112 @@
+import * as v from "valibot";
+import { fields } from "../validate.ts";
+import {
+  cursor,
+  described,
+  duration,
+  flagText,
+  name,
+  size,
+  states,
+  taskId,
+  whole,
+  wholeText,
+} from "./values.ts";
+
+const lastInstant = 8_640_000_000_000_000;
+const textWords = "must be a text of 1 to 1000 characters";
+const rateWords = "must be a number from 0.001 to 1000000";
+const reasons = ["rejected", "attempts_exhausted", "lease_expired", "cancelled"] as const;
+
+/** Which tasks are meant: all that is given has to hold. */
+const filter = <Instant extends v.GenericSchema>(instant: (meaning: string) => Instant) => ({
+  text: v.exactOptional(
+    v.pipe(
+      v.string(textWords),
+      v.minLength(1, textWords),
+      v.maxLength(1_000, textWords),
+      v.description("What the last error, or the result, contains."),
+    ),
+  ),
+  group: v.exactOptional(described(name, "Of that group.")),
+  reason: v.exactOptional(
+    described(
+      v.picklist(reasons, `must be one of ${reasons.join(", ")}`),
+      "Why they were rejected. Cancelled ones are only meant where this says so.",
+    ),
+  ),
+  endedSince: v.exactOptional(instant("Ended then or later, epoch ms.")),
+  endedUntil: v.exactOptional(instant("Ended before, epoch ms.")),
+  enqueuedSince: v.exactOptional(instant("Enqueued then or later, epoch ms.")),
+  enqueuedUntil: v.exactOptional(instant("Enqueued before, epoch ms.")),
+});
+
+const stateOf = <const State extends (typeof states)[number]>(...allowed: State[]) =>
+  v.picklist(allowed, (issue) =>
+    issue.received === "undefined" ? "is required" : `must be one of ${allowed.join(", ")}`,
+  );
+
+/** Of a list of tasks. */
+export const tasksQuery = fields({
+  state: described(stateOf(...states), "In which state."),
+  cursor: v.exactOptional(cursor),
+  size: v.exactOptional(size("At most this many tasks")),
+  payloads: v.exactOptional(flagText("True gives payloads too, 8 MB at most in a page. Default false.")),
+  ...filter((meaning) => wholeText(0, lastInstant, meaning)),
+});
+
+/** How far a call goes. */
+const run = {
+  limit: v.exactOptional(whole(1, 1_000_000_000, "At most this many tasks. Default: all.")),
+  cursor: v.exactOptional(
+    v.pipe(cursor, v.description("Where to go on: the `cursor` of the call before, with the same filter.")),
+  ),
+  budget: v.exactOptional(described(duration, 'When to stop. Default "20s", at most "60s".')),
+};
+
+const bodyFilter = filter((meaning) => whole(0, lastInstant, meaning));
+
+export const redrive = fields({
+  ids: v.exactOptional(
+    described(
+      v.pipe(
+        v.array(
+          v.union(
+            [
+              taskId,
+              fields({
+                id: taskId,
+                lease: v.exactOptional(
+                  whole(0, Number.MAX_SAFE_INTEGER, "The lease number that it must have, as `get` shows it."),
+                ),
+              }),
+            ],
+            "must be an id, or an object with id and lease",
+          ),
+        ),
+        v.maxLength(1_000, "must have at most 1000 ids"),
+      ),
+      "Which dead letters, instead of a filter. With its `lease`, a late copy of the request does nothing to one that has died again.",
+    ),
+  ),
+  ...bodyFilter,
+  dryRun: v.exactOptional(
+    described(v.boolean(), "True counts what would be redriven, and changes nothing. Default false."),
+  ),
+  rate: v.exactOptional(
+    described(
+      v.pipe(v.number(rateWords), v.minValue(0.001, rateWords), v.maxValue(1_000_000, rateWords)),
+      "At most so many become pending in a second; the others are delayed. Default: all at once.",
+    ),
+  ),
+  ...run,
+});
+
+export const purge = fields({
+  state: described(
+    stateOf("pending", "delayed", "completed", "rejected"),
+    "Of which state. Pending and delayed tasks are cancelled; of completed and rejected ones the records go.",
+  ),
+  ...bodyFilter,
+  ...run,
+});
