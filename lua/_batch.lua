@@ -41,7 +41,7 @@ local function limited(plan, entry, place)
   local most, rate = group.settings.m, group.settings.r
   if (most and group.w >= tonumber(most)) or (rate and recent(rate, group.u, plan.now, 0) < 1) then
     ready(group, tonumber(task.P or 0), -1)
-    enter(plan, entry.id, task, 'back')
+    enter(plan, entry.id, task, 'aside')
     return true
   end
   return false
@@ -91,7 +91,13 @@ local function go_through(plan, line, batch, first, last, found)
   for i = first, foreign and foreign - 1 or last do
     local place = line[i]
     local entry = batch.entries[place.id]
-    if not (stray(batch, entry, place) or limited(plan, entry, place)) then
+    if stray(batch, entry, place) then
+      if place.listed then
+        line.unpaid = line.unpaid + SHARE
+      elseif place.score and shared(entry.task) then
+        ready(group_of(plan, entry.task), tonumber(entry.task.P or 0), -1)
+      end
+    elseif not limited(plan, entry, place) then
       if not take(batch, entry) then
         put_back(line, i)
         return true
@@ -115,7 +121,7 @@ local function write_strays(batch, tasks)
       -- As it stood, with fewer ghosts: nothing here may need memory.
       local task, text = parse(entry.record)
       local left = entry.task.g
-      if left or task.e ~= '' then
+      if left or task.e ~= '' or (task.s ~= 'g' and task.v ~= '1') then
         task.g = left
         append(fields, '.' .. id, format(task, text))
       else

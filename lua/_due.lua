@@ -1,7 +1,10 @@
 -- _due: what falls due with time.
 
 -- How many timers one call looks after.
-local TIMERS = 10
+local TIMERS = 100
+
+-- When to try again what found no room in Redis.
+local RETRY = 60000
 
 -- The timers in `delayed`: a group that has room again, workers to be looked at. Returns as `fail_silent`.
 local function ring(at, timers, now)
@@ -20,7 +23,13 @@ local function ring(at, timers, now)
     group_of(plan, task)
   end
   release(plan)
-  commit(plan)
+  if commit(plan) then
+    local again = new_plan(at, now)
+    for _, task in ipairs(groups) do
+      append(again.timers, int(now + RETRY), '~g:' .. task.G)
+    end
+    commit(again)
+  end
   if alarm then
     return fail_silent(at, now)
   end
@@ -41,11 +50,16 @@ local function promote_shared(at, ids, now)
     end
     open_groups(plan, tasks)
     for i, task in ipairs(tasks) do
-      enter(plan, ids[first + i - 1], task, 'back')
+      if newer(records[i]) then
+        -- Left to that release, which looks again in a while.
+        append(plan.later, int(now + RETRY) .. '.5', ids[first + i - 1])
+      else
+        enter(plan, ids[first + i - 1], task, 'back')
+      end
     end
     if commit(plan) then
       for i = first, #ids do
-        redis.call('ZADD', at.delayed, int(now + 60000) .. '.5', ids[i])
+        redis.call('ZADD', at.delayed, int(now + RETRY) .. '.5', ids[i])
       end
       return
     end
@@ -59,10 +73,11 @@ local function promote(at, now, limit)
   -- Timers that are due take no task's place.
   local latest, most = int(now) .. '.5', int(limit + TIMERS)
   local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-  local gone, back, fair, timers = {}, {}, {}, {}
+  local gone, back, fair, timers, left = {}, {}, {}, {}, 0
   for i = 1, #due, 2 do
     local id, score = due[i], due[i + 1]
     if string.sub(id, 1, 1) == '~' then
+      left = left + (#timers == TIMERS and 1 or 0)
       timers[#timers + 1] = #timers < TIMERS and id or nil
     elseif #gone < limit then
       gone[#gone + 1] = id
@@ -73,8 +88,10 @@ local function promote(at, now, limit)
   write('ZREM', at.delayed, gone)
   write('LPUSH', at.pending, back)
   promote_shared(at, fair, now)
-  if #timers > 0 then
-    return #gone, ring(at, timers, now)
+  local more = left > 0 or #due == 2 * (limit + TIMERS)
+  if #timers == 0 then
+    return #gone, 0, 0, more
   end
-  return #gone, 0, 0
+  local returned, ended, unfinished = ring(at, timers, now)
+  return #gone, returned, ended, unfinished or more
 end

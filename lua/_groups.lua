@@ -14,20 +14,23 @@ local HELD_GROUP = 68719476736
 
 local HELD_BAND = 4294967296
 
+-- In the room of one priority, where those stand that were never in `fair`.
+local HELD_LATER = 2147483648
+
 -- True for a task that stands in `fair` or `held`, not in the list, when it waits.
 local function shared(task)
   return task.G or task.P
 end
 
 local function parse_group(name, state, settings)
-  local group = { name = name, w = 0, h = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+  local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
   for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
     local last, ready = string.match(value, '^(%d+),(%d+)$')
     if last and tonumber(field) then
       group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
       group.ready = group.ready + ready
     else
-      group[field] = field == 'u' and value or tonumber(value)
+      group[field] = field == 'u' and value or tonumber(value) or 0
     end
   end
   group.settings = parse_settings(settings)
@@ -37,9 +40,9 @@ end
 -- Empty for a group of which nothing is to be kept.
 local function format_group(group)
   local text = ''
-  for _, field in ipairs({ 'w', 'h', 'q', 'u' }) do
+  for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
     local value = group[field]
-    if value ~= '' and value ~= 0 and (field ~= 'q' or group.h > 0) then
+    if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
       text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
     end
   end
@@ -89,6 +92,7 @@ local function open_groups(plan, tasks)
   if #names == 0 then
     return
   end
+  plan.opened = plan.opened + #names
   if not plan.times then
     fields[#fields + 1] = '~fair'
   end
@@ -113,12 +117,22 @@ end
 local function room(group, now)
   local free = math.huge
   if group.settings.m then
-    free = group.settings.m - group.w - group.ready
+    free = group.settings.m - group.w
   end
   if group.settings.r then
-    free = math.min(free, recent(group.settings.r, group.u, now, 0) - group.ready)
+    free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
   end
-  return free
+  return free - group.ready
+end
+
+-- How many of a group are ready with a lower priority: a higher one goes before them, and the limit holds at
+-- delivery.
+local function ready_below(group, band)
+  local count = 0
+  for lower, share in pairs(group.bands) do
+    count = count + (lower < band and share.ready or 0)
+  end
+  return count
 end
 
 -- Notes one ready task more, or fewer, of a group.
@@ -142,7 +156,8 @@ local function admit(plan, group, band, id)
 end
 
 -- Gives a ready task its place: the list, `fair` or `held`.
--- place: 'back', 'front', or 'kept' for one handed back, which in `fair` gets its old tag.
+-- place: 'back', 'front'; 'kept' for one handed back, which in `fair` gets its old tag; or 'aside' for one
+-- taken out of `fair` at its group's limit, which stands before all that came to be held later.
 local function enter(plan, id, task, place)
   if not shared(task) then
     local ids = place == 'back' and plan.back or plan.front
@@ -150,14 +165,17 @@ local function enter(plan, id, task, place)
     return
   end
   local group, band = group_of(plan, task), tonumber(task.P or 0)
-  if place == 'kept' and task.S then
+  -- A tag that was delivered lies behind, unless virtual time began anew since.
+  if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
     local share = ready(group, band, 1)
     share.last = math.max(share.last, task.S % BAND)
     append(plan.fair, task.S, id)
-  elseif group.h > 0 or room(group, plan.now) < 1 then
-    group.q, group.h, group.fresh = group.q + 1, group.h + 1, group.fresh + 1
+  elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+    local zone = place == 'aside' and 'p' or 'q'
+    group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
     plan.times.h = plan.times.h + 1
-    append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + group.q), id)
+    local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+    append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
   else
     admit(plan, group, band, id)
   end
@@ -223,7 +241,10 @@ local function take_out(plan, id, task)
 end
 
 -- How many tasks one call takes where groups are in use: no command then has more than SLICE arguments.
-local SHARED = 240
+local SHARED = 200
+
+-- After how many groups such a call looks no further.
+local GROUPS = 90
 
 -- Takes in the field `~fair`, which is there where groups or priorities are in use.
 local function share_out(plan, text)

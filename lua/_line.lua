@@ -3,7 +3,7 @@
 -- times: as `parse_clock` reads them, where groups or priorities are in use; the list is then the share of
 -- those tasks that have neither.
 local function new_line(at)
-  return { at = at }
+  return { at = at, unpaid = 0 }
 end
 
 -- True for an entry that comes from the list.
@@ -11,9 +11,18 @@ local function in_list(entry)
   return entry.listed or not entry.score
 end
 
+-- What the list gave that was no task costs it nothing.
+local function pay_back(line)
+  if line.times and line.times.l then
+    line.times.l = math.max(0, line.times.l - line.unpaid)
+  end
+  line.unpaid = 0
+end
+
 -- Takes the next ones off both the list and `fair`, in the order of their tags, and puts back what is too
 -- many.
 local function pop_shared(line, most)
+  pay_back(line)
   local at, times = line.at, line.times
   local ids = redis.call('RPOP', at.pending, int(most)) or {}
   local fair = redis.call('ZPOPMIN', at.fair, int(most))
@@ -59,6 +68,7 @@ end
 -- Puts the popped back, from the given one on, as if they had not been touched.
 local function put_back(line, first)
   local ids, scores = {}, {}
+  line.unpaid = first > 1 and line.unpaid or 0
   for i = #line, first, -1 do
     local entry = line[i]
     if in_list(entry) then
@@ -76,31 +86,36 @@ local function put_back(line, first)
   write('ZADD', line.at.fair, scores)
 end
 
--- Takes the next ones off; where they are too few, what is due goes in first, once a line. Sets `drained`
--- where nothing more is in line, and `next_due`: when the next delayed task is due or lease expires (0:
--- none).
-local function fetch(line, most, time)
-  local at, first = line.at, #line + 1
-  line.drained = pop(line, most) < most
-  -- With groups or statistics in the caller's hands, they must not change under them.
-  if not line.drained or line.next_due or line.busy then
-    return
-  end
+-- Puts what is due in line, at least `most` of each kind if so many are. Sets `next_due`: when the next delayed
+-- task is due or lease expires (0: none). True where anything was due; the popped are then back, from the
+-- given one on, for reclaimed tasks stand before them, promoted ones behind.
+local function bring_due(line, first, most, time)
+  local at = line.at
   local due, deadline = head(at.delayed), head(at.working)
   local now = (due or deadline) and time()
   local is_due, expired = due and due <= now, deadline and deadline <= now
   if is_due or expired then
-    -- Reclaimed tasks stand before those already popped, promoted ones behind them.
     put_back(line, first)
-    if expired then
-      reclaim(at, now, math.max(most, 32))
-      deadline = head(at.working)
-    end
-    if is_due then
-      promote(at, now, most)
-      due = head(at.delayed)
-    end
-    line.drained = pop(line, most) < most
+  end
+  if expired then
+    reclaim(at, now, math.max(most, 32))
+    deadline = head(at.working)
+  end
+  if is_due then
+    promote(at, now, math.max(most, 32))
+    due = head(at.delayed)
   end
   line.next_due = math.min(due or deadline or 0, deadline or due or 0)
+  return is_due or expired
+end
+
+-- Takes the next ones off; where they are too few, what is due goes in first, once a line. Sets `drained`
+-- where nothing more is in line.
+local function fetch(line, most, time)
+  local first = #line + 1
+  line.drained = pop(line, most) < most
+  -- With groups or statistics in the caller's hands, they must not change under them.
+  if line.drained and not line.next_due and not line.busy and bring_due(line, first, most, time) then
+    line.drained = pop(line, most) < most
+  end
 end

@@ -14,7 +14,7 @@ end
 -- at: the queue's keys by part, those that the script declares. news: what `tell` notes, where the queue's
 -- settings ask for events or statistics.
 local function new_plan(at, now)
-  local plan = { at = at, now = now, groups = {}, was = {} }
+  local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
   return clear(plan)
 end
 
@@ -136,14 +136,15 @@ local function store_or_undo(plan, before)
   for first = 1, #fields, SLICE do
     local reply = redis.pcall('HSET', tasks, unpack(fields, first, math.min(first + SLICE - 1, #fields)))
     if type(reply) == 'table' and reply.err then
+      local new, old = {}, {}
       for i = 1, first - 1, 2 do
-        local old = before[fields[i]] or plan.was[fields[i]]
-        if old then
-          redis.call('HSET', tasks, fields[i], old)
-        else
-          redis.call('HDEL', tasks, fields[i])
-        end
+        local value = before[fields[i]] or plan.was[fields[i]]
+        new[#new + 1] = fields[i]
+        append(old, value and fields[i] or nil, value or nil)
       end
+      -- Removing makes the room that the old values need.
+      write('HDEL', tasks, new)
+      write('HSET', tasks, old)
       return reply
     end
   end
@@ -180,9 +181,9 @@ local function commit(plan)
   write('ZADD', at.workers, plan.workers)
   write('ZADD', at.expiry, plan.expiry)
   write('ZADD', at.dead, plan.dead)
-  if #plan.timers > 0 then
-    local added = redis.call('ZADD', at.delayed, unpack(plan.timers))
-    redis.call('HINCRBY', at.tasks, '~timers', int(added))
+  local timers = write('ZADD', at.delayed, plan.timers)
+  if timers > 0 then
+    redis.call('HINCRBY', at.tasks, '~timers', int(timers))
   end
   if plan.news and plan.settings.e then
     publish(plan)

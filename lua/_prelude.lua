@@ -32,11 +32,14 @@ local function add(counts, field, amount)
   counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
 
--- A variadic write, in slices. A slice holds an even number of arguments, so pairs stay together.
+-- A variadic write, in slices. A slice holds an even number of arguments, so pairs stay together. Returns how
+-- many Redis says were added or removed.
 local function write(command, key, args)
+  local count = 0
   for first = 1, #args, SLICE do
-    redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+    count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
   end
+  return count
 end
 
 -- A variadic read, in slices; false stands for what is not there.

@@ -97,6 +97,11 @@ local function choose()
   line.busy = plan.news
   if found[5] then
     put_back(line, 1)
+    -- Where a group is at a limit, a timer lets it go on, however much else is in line.
+    if not line.next_due and parse_clock(found[5]).h > 0 and bring_due(line, 1, max, time) then
+      line.busy = nil
+      return choose()
+    end
     line.times, line.busy, batch.most = share_out(plan, found[5]), true, math.min(batch.most, SHARED)
     time()
     fetch(line, batch.most)
@@ -113,7 +118,7 @@ local function choose()
     first, last, found = last + 1, last + 128, nil
     if #batch >= batch.most then
       put_back(line, first)
-    elseif first > #line and not line.drained and #line < max + SLICE then
+    elseif first > #line and not line.drained and #line < max + SLICE and plan.opened < GROUPS then
       -- Strays do not stand in the way of tasks behind them, within bounds.
       fetch(line, batch.most - #batch, time)
     end
@@ -153,6 +158,7 @@ end
 if worker ~= '' then
   note_worker(plan, worker, info, alarm)
 end
+pay_back(line)
 plan.dry = line.drained
 close(plan)
 local call = { counter = counter, token = token, lease = lease, worker = worker ~= '' and worker or nil }
@@ -177,7 +183,12 @@ if #batch == 0 then
   spend_token()
 end
 
-local reply = { 'ok', line.drained and line.next_due or plan.now }
+local next_due = line.drained and line.next_due or plan.now
+for i = 1, #plan.timers, 2 do
+  local when = tonumber(plan.timers[i])
+  next_due = next_due > 0 and math.min(next_due, when) or when
+end
+local reply = { 'ok', next_due }
 for _, entry in ipairs(batch) do
   give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end

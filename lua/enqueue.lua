@@ -113,10 +113,10 @@ local function begin(i, old)
 end
 
 plan.ended, plan.ghosts = {}, 0
-local reply, seen = { 'ok', -1 }, {}
+local reply, seen, fresh = { 'ok', -1 }, {}, {} -- fresh: what this call's keys stand for
 for i = 1, count do
   local id, key = ids[i], keys[i]
-  local until_at, first = string.match(key and stored['~d:' .. key] or '', '^(%d+) (.*)$')
+  local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
   if until_at and tonumber(until_at) > plan.now and first ~= id then
     reply[i + 2] = first
   elseif seen[id] then
@@ -131,8 +131,8 @@ for i = 1, count do
       begin(i, old)
       if key then
         local over = int(plan.now + string.match(new[STRIDE * i + 1], '^%d+'))
-        stored['~d:' .. key] = over .. ' ' .. id
-        append(plan.fields, '~d:' .. key, stored['~d:' .. key])
+        fresh[key] = over .. ' ' .. id
+        append(plan.fields, '~d:' .. key, fresh[key])
         append(plan.expiry, over, '~d:' .. key)
       end
     end

@@ -4,7 +4,8 @@ import type { Script } from "./transport.ts";
 
 export const audit: Script = {
   name: "audit",
-  source: `local SLICE = 1000
+  source: `local RESEND_WINDOW = 300000
+local SLICE = 1000
 local function int(number)
 return string.format('%.0f', number)
 end
@@ -19,6 +20,16 @@ local function append(list, first, second)
 list[#list + 1] = first
 list[#list + 1] = second
 end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args)
+local count = 0
+for first = 1, #args, SLICE do
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+end
+return count
+end
 local function read(command, key, args)
 local found = {}
 for first = 1, #args, SLICE do
@@ -30,11 +41,23 @@ end
 end
 return found
 end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
 local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
+local DEFAULT_MAX_ATTEMPTS = 5
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
@@ -47,6 +70,13 @@ into[letter] = value
 end
 end
 return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
@@ -64,10 +94,871 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function turn(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
+end
+local function ghost_record(state, ghosts, version)
+local task =
+{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function exhausted(task)
+local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+return most > 0 and tonumber(task.c) >= most
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function format_settings(settings)
+local letters, text = {}, ''
+for letter in pairs(settings) do
+append(letters, letter)
+end
+table.sort(letters)
+for _, letter in ipairs(letters) do
+text = text .. ';' .. letter .. '=' .. settings[letter]
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value) or 0
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+plan.opened = plan.opened + #names
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function room(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w
+end
+if group.settings.r then
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
+end
+return free - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower, share in pairs(group.bands) do
+count = count + (lower < band and share.ready or 0)
+end
+return count
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+append(plan.fair, int((9 - band) * BAND + share.last), id)
+end
+local function enter(plan, id, task, place)
+if not shared(task) then
+local ids = place == 'back' and plan.back or plan.front
+ids[#ids + 1] = id
+return
+end
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
+local share = ready(group, band, 1)
+share.last = math.max(share.last, task.S % BAND)
+append(plan.fair, task.S, id)
+elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+local zone = place == 'aside' and 'p' or 'q'
+group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
+plan.times.h = plan.times.h + 1
+local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
+else
+admit(plan, group, band, id)
+end
+task.S = nil
+end
+local function release(plan)
+for _, group in pairs(plan.groups) do
+local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+if free >= 1 then
+local lowest = group.settings.n * HELD_GROUP
+local highest = '(' .. int(lowest + HELD_GROUP)
+local least, most = int(lowest), int(free)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+for i = 1, #ids, 2 do
+admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
+plan.freed[#plan.freed + 1] = ids[i]
+end
+local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+plan.times.h, group.h = plan.times.h - group.h + left, left
+end
+end
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
 local function hand(worker, lease, id)
 return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
 end
+local function leave(plan, id, task)
+plan.leave[#plan.leave + 1] = id
+if task.W then
+plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
+end
+if shared(task) then
+local group = group_of(plan, task)
+group.w = math.max(0, group.w - 1)
+end
+end
+local function wait_again(plan, id, task, text, place, due)
+task.s, task.k, task.l = '', '', ''
+turn(task, due and 'd' or 'p', plan.now)
+if due then
+append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+task.S = nil
+else
+enter(plan, id, task, place)
+end
+append(plan.fields, '.' .. id, format(task, text))
+end
+local function finish(plan, id, task, text, state, reason, given)
+local ttl = 0
+if state == 'completed' then
+ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
+elseif reason ~= 'cancelled' then
+ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+end
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+turn(task, task.s, plan.now)
+task.y = reason ~= '' and reason or nil
+task.z = int(plan.now)
+task.f, task.S, task.O = nil, nil, nil
+if state == 'rejected' and ttl > 0 then
+append(plan.dead, task.z, id)
+else
+task.m, task.r, task.d = nil, nil, nil
+append(plan.fields, id, '')
+end
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+tell(plan, reason == 'cancelled' and reason or state, id)
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local function take_back(at, ids, now, sure)
+local back, ended, left = 0, 0, 0
+for last = #ids, 1, -PLAN do
+local first = math.max(last - PLAN + 1, 1)
+local names = { '~set', '~stats' }
+for i = first, last do
+names[#names + 1] = '.' .. ids[i]
+end
+local records = redis.call('HMGET', at.tasks, unpack(names))
+local plan = new_plan(at, now)
+if heed(plan, records[1], records[2]) then
+return back, ended, left + last
+end
+local tasks, texts = {}, {}
+for i = first, last do
+tasks[i], texts[i] = parse_with('', records[i - first + 3])
+end
+open_groups(plan, { unpack(tasks, first, last) })
+for i = first, last do
+local id, task = ids[i], tasks[i]
+if newer(records[i - first + 3]) then
+left = left + 1
+elseif sure(task, id) then
+leave(plan, id, task)
+add(task, 'x', 1)
+tell(plan, 'reclaimed', id)
+if task.f then
+finish(plan, id, task, texts[i], 'rejected', 'cancelled')
+elseif exhausted(task) then
+finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
+else
+wait_again(plan, id, task, texts[i], 'front')
+end
+end
+end
+release(plan)
+local failed = commit(plan)
+if failed then
+return back, ended, left, failed
+end
+back = back + #plan.leave - #plan.expiry / 2
+ended = ended + #plan.expiry / 2
+end
+return back, ended, left
+end
 local LOST_FOR = 86400000
+local function in_hands(at, worker, from, limit)
+local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+end
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
+local BLANK = '~'
+local LAST = 8640000000000000
+local LONGEST = 630720000000
+local function new_mending(at, now)
+local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+for _, place in ipairs(ZSETS) do
+mending.out[place] = {}
+end
+return mending
+end
+local function note(mending, fault, id)
+append(mending.report, fault, id)
+end
+local function take_from(mending, place, id)
+local ids = mending.out[place]
+ids[#ids + 1] = id
+end
+local function look_up(mending, ids)
+local at, names, scores, entries = mending.at, { '~set', '~lease' }, {}, {}
+for _, id in ipairs(ids) do
+append(names, id, '.' .. id)
+end
+local found = read('HMGET', at.tasks, names)
+for _, place in ipairs(ZSETS) do
+scores[place] = read('ZMSCORE', at[place], ids)
+end
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+for i, id in ipairs(ids) do
+local entry = { id = id, fixed = found[2 * i + 1], record = found[2 * i + 2], expected = 0 }
+for _, place in ipairs(ZSETS) do
+entry[place] = scores[place][i]
+end
+entry.newer = newer(entry.fixed) or newer(entry.record)
+mending.bytes = mending.bytes + #(entry.fixed or '') + #(entry.record or '')
+entries[i] = entry
+end
+return entries
+end
+local function set_aside(mending, field, text)
+local plan, kept = mending.plan, '~b:' .. field
+append(plan.fields, kept, text)
+append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
+note(mending, 'record_broken', field)
+end
+local function put(mending, field, before, after)
+if after and after ~= before then
+append(mending.plan.fields, field, after)
+elseif before and not after then
+mending.plan.gone[#mending.plan.gone + 1] = field
+end
+end
+local function keep_in(mending, entry, first, second)
+local elsewhere = false
+for _, place in ipairs(ZSETS) do
+if entry[place] and place ~= first and place ~= second then
+take_from(mending, place, entry.id)
+entry[place], elsewhere = false, true
+end
+end
+return elsewhere
+end
+local function understand(mending, entry)
+local id, seen = entry.id, parse(entry.record)
+local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
+local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
+entry.live = named and sound(entry.fixed)
+entry.had_fixed, entry.had_record = entry.fixed, entry.record
+if entry.record and not readable then
+set_aside(mending, '.' .. id, entry.record)
+entry.record = false
+end
+if entry.fixed and entry.fixed ~= '' and not entry.live then
+set_aside(mending, id, entry.fixed)
+entry.fixed = false
+end
+entry.task, entry.text = parse_with(entry.live and entry.fixed or '', entry.record)
+entry.ghosts = tonumber(entry.task.g or 0)
+end
+local function zset_of_waiting(mending, entry)
+local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
+local band = 9 - tonumber(task.P or 0)
+local tag, place = tonumber(entry.fair), tonumber(entry.held)
+local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
+if due and due > mending.now then
+return 'delayed'
+elseif tag and shared(task) and math.floor(tag / BAND) == band then
+return 'fair'
+elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + band then
+return 'held'
+elseif due and not (entry.listed and entry.ghosts == 0) then
+return 'delayed'
+end
+end
+local function mend_waiting(mending, entry)
+local id, task, plan = entry.id, entry.task, mending.plan
+local home = zset_of_waiting(mending, entry)
+if keep_in(mending, entry, home) then
+note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
+end
+entry.waits = home and 0 or 1
+if home == 'delayed' then
+local due, mark = tonumber(entry.delayed), shared(task) and '.5' or ''
+local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
+if due ~= tonumber(int(whole) .. mark) then
+append(plan.later, int(whole) .. mark, id)
+note(mending, 'time_broken', id)
+end
+if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
+entry.record = format(task, entry.text)
+note(mending, 'record_incomplete', id)
+end
+end
+end
+local function mend_working(mending, entry)
+local id, task = entry.id, entry.task
+if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
+keep_in(mending, entry)
+mending.lost[#mending.lost + 1] = id
+note(mending, 'lease_missing', id)
+return
+end
+if keep_in(mending, entry, 'working') then
+note(mending, 'two_places', id)
+end
+local deadline = tonumber(entry.working)
+if deadline < 0 or deadline > mending.now + LONGEST then
+append(mending.deadlines, int(mending.now), id)
+note(mending, 'time_broken', id)
+end
+if task.W then
+append(mending.hands, id, hand(task.W, task.n, id))
+end
+if tonumber(task.n) > (mending.lease or 0) then
+mending.lease = math.max(mending.now, tonumber(task.n))
+append(mending.plan.fields, '~lease', int(mending.lease))
+note(mending, 'control_broken', '~lease')
+end
+end
+local function mend_ended(mending, entry)
+local id, task, plan = entry.id, entry.task, mending.plan
+local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
+local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
+local over = tonumber(entry.expiry)
+if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
+note(mending, 'wrong_place', id)
+end
+if dead_letter and not entry.dead then
+append(plan.dead, task.z or int(mending.now), id)
+note(mending, 'place_missing', id)
+end
+if not over or over > mending.now + LONGEST then
+ttl = (dead_letter or task.s == 'c') and ttl or 0
+over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+append(plan.expiry, int(over), id)
+note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
+end
+if not dead_letter and entry.fixed ~= '' then
+entry.fixed = ''
+note(mending, 'record_incomplete', id)
+end
+if not entry.record then
+entry.record = ghost_record('x')
+note(mending, 'record_incomplete', id)
+end
+end
+local function mend_lost(mending, entry)
+local id, task = entry.id, entry.task
+local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
+if keep_in(mending, entry) or known then
+note(mending, 'payload_missing', id)
+end
+local ghosts = entry.ghosts > 0
+entry.fixed = ghosts and id ~= BLANK and '' or false
+entry.record = ghosts and (task.s == 'g' and entry.record or ghost_record('g', task.g, task.v))
+end
+local function mend(mending, entry)
+local task = entry.task
+local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
+entry.waits = 0
+if ended or (entry.fixed == '' and not entry.record) then
+mend_ended(mending, entry)
+elseif not entry.live or task.s == 'g' then
+mend_lost(mending, entry)
+elseif task.s == 'w' then
+mend_working(mending, entry)
+else
+mend_waiting(mending, entry)
+end
+entry.expected = entry.ghosts + entry.waits
+entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
+end
+local function mend_hands(mending)
+local ids, members, missing = {}, {}, {}
+for i = 1, #mending.hands, 2 do
+append(ids, mending.hands[i])
+append(members, mending.hands[i + 1])
+end
+for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+if tonumber(score) ~= 0 then
+append(missing, '0', members[i])
+note(mending, 'hand_wrong', ids[i])
+end
+end
+write('ZADD', mending.at.hands, missing)
+end
+local function write_mended(mending)
+local failed = commit(mending.plan)
+if failed then
+return failed
+end
+for place, ids in pairs(mending.out) do
+write('ZREM', mending.at[place], ids)
+mending.out[place] = {}
+end
+write('ZADD', mending.at.working, mending.deadlines)
+mend_hands(mending)
+mending.hands, mending.deadlines = {}, {}
+clear(mending.plan)
+end
+local function mend_all(mending, entries, also)
+local tasks = {}
+for _, entry in ipairs(entries) do
+if not entry.newer then
+understand(mending, entry)
+tasks[#tasks + 1] = (entry.held or also) and entry.live and entry.task or nil
+end
+end
+open_groups(mending.plan, tasks)
+for _, entry in ipairs(entries) do
+if entry.newer then
+note(mending, 'record_newer', entry.id)
+else
+mend(mending, entry)
+if also then
+also(entry)
+end
+put(mending, entry.id, entry.had_fixed, entry.fixed)
+put(mending, '.' .. entry.id, entry.had_record, entry.record)
+end
+local failed = #mending.plan.fields >= 2 * PLAN and write_mended(mending)
+if failed then
+return failed
+end
+end
+local failed, _ = write_mended(mending), nil
+if not failed then
+_, _, _, failed = take_back(mending.at, mending.lost, mending.now, function(task)
+return task.s == 'w'
+end)
+end
+return failed
+end
+local function blank(mending, at_index)
+local at, count = mending.at, 0
+for _ in pairs(at_index) do
+count = count + 1
+end
+if count == 0 then
+return nil
+end
+local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
+local task = parse(found[1])
+local record = ghost_record('g', int(tonumber(task.g or 0) + count))
+local ghosts = int((tonumber(found[2] or 0) or 0) + count)
+local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
+if failed then
+return failed
+end
+mending.ghosts = mending.ghosts + count
+for index in pairs(at_index) do
+redis.call('LSET', at.pending, int(index), BLANK)
+end
+end
+local SETTINGS = {
+p = '^1$',
+e = '^1$',
+s = '^1$',
+m = '^%d+$',
+b = '^%d+$',
+n = '^%d+$',
+k = '^[1-9]%d*$',
+r = '^%d+/[1-9]%d*$',
+}
+local function mend_settings(mending, field, text, last)
+local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
+if newer(text) then
+return last
+end
+for letter, value in pairs(settings) do
+readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
+end
+if not readable then
+set_aside(mending, field, text)
+plan.gone[#plan.gone + 1] = field
+return last
+end
+local number = tonumber(settings.n)
+if (settings.m or settings.r) and not number and field ~= '~set' then
+number, settings.n = last + 1, int(last + 1)
+append(plan.fields, field, format_settings(settings))
+note(mending, 'control_broken', field)
+elseif number and number > last then
+note(mending, 'control_broken', '~groups')
+end
+return math.max(last, number or 0)
+end
+local function mend_group_settings(mending, texts)
+if not next(texts) then
+return
+end
+local last = tonumber(redis.call('HGET', mending.at.tasks, '~groups')) or 0
+local most = last
+for field, text in pairs(texts) do
+most = mend_settings(mending, field, text, most)
+end
+if most > last then
+append(mending.plan.fields, '~groups', int(most))
+end
+end
+local function mend_infos(mending, names)
+for i, score in ipairs(read('ZMSCORE', mending.at.workers, names)) do
+if not score then
+mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
+note(mending, 'worker_wrong', names[i])
+end
+end
+end
+local function mend_kept(mending, names, texts)
+for i, score in ipairs(read('ZMSCORE', mending.at.expiry, names)) do
+if not score then
+local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
+append(mending.plan.expiry, over, names[i])
+note(mending, 'expiry_missing', names[i])
+end
+end
+end
+local function mend_times(mending, names)
+for i, text in ipairs(read('HMGET', mending.at.tasks, names)) do
+if not text then
+take_from(mending, 'expiry', names[i])
+note(mending, 'record_missing', names[i])
+end
+end
+end
+local function mend_leases(mending, members)
+local ids, names = {}, {}
+for i, member in ipairs(members) do
+ids[i] = string.match(member, '%S*$')
+names[i] = '.' .. ids[i]
+end
+for i, record in ipairs(read('HMGET', mending.at.tasks, names)) do
+local task = parse(record)
+local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
+if not (holds or newer(record)) then
+take_from(mending, 'hands', members[i])
+note(mending, 'hand_wrong', ids[i])
+end
+end
+end
+local function mend_workers(mending, workers)
+local names = {}
+for i, worker in ipairs(workers) do
+names[i] = '~w:' .. worker
+end
+for i, info in ipairs(read('HMGET', mending.at.tasks, names)) do
+local name = string.match(workers[i], '^%S*')
+if not info and #in_hands(mending.at, name, '0', 1) == 0 then
+redis.call('ZREM', mending.at.workers, workers[i])
+note(mending, 'worker_wrong', workers[i])
+end
+end
+end
+local function mend_fields(mending, found)
+local ids, seen, groups = {}, {}, {}
+local settings, infos, kept, texts = {}, {}, {}, {}
+for i = 1, #found, 2 do
+local field, text = found[i], found[i + 1]
+local kind = string.match(field, '^~%a:')
+if kind == '~g:' then
+append(groups, string.sub(field, 4), text)
+elseif kind == '~s:' then
+settings[field] = text
+elseif kind == '~w:' then
+infos[#infos + 1] = string.sub(field, 4)
+elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
+kept[#kept + 1], texts[#texts + 1] = field, text
+elseif string.sub(field, 1, 1) ~= '~' then
+local id = string.gsub(field, '^%.', '')
+ids[#ids + 1] = not seen[id] and id or nil
+seen[id] = true
+end
+end
+mend_group_settings(mending, settings)
+mend_infos(mending, infos)
+mend_kept(mending, kept, texts)
+return ids, groups
+end
 local pending = KEYS[1]
 local fair = KEYS[2]
 local held = KEYS[3]
@@ -84,98 +975,85 @@ local cursor = ARGV[3]
 local size = ARGV[4]
 local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
-local now = mending.now
-local expected, groups, timers, members = {}, {}, {}, {}
-local function audit_infos(names)
-for i, score in ipairs(read('ZMSCORE', workers, names)) do
-if not score then
-mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
-note(mending, 'worker_wrong', names[i])
+local groups, timers, expected, members = {}, {}, {}, {}
+local function read_list()
+local first = tonumber(cursor)
+local found = redis.call('LRANGE', pending, cursor, int(first + size - 1))
+local ids, places = {}, {}
+for i, id in ipairs(found) do
+ids[#ids + 1] = not places[id] and id or nil
+places[id] = places[id] or {}
+places[id][first + i - 1] = true
+end
+return #found < tonumber(size) and '0' or int(first + #found), ids, places
+end
+local function read_zset()
+local page = redis.call('ZSCAN', at[part], cursor, 'COUNT', size)
+local ids, times = {}, {}
+for i = 1, #page[2], 2 do
+local member = page[2][i]
+local control = string.sub(member, 1, 1) == '~'
+local list = control and part == 'delayed' and timers or control and part == 'expiry' and times or ids
+list[#list + 1] = member
+end
+mend_times(mending, times)
+return page[1], ids
+end
+local function read_page()
+if part == 'pending' then
+return read_list()
+elseif part == 'tasks' then
+local page, ids = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
+ids, groups = mend_fields(mending, page[2])
+return page[1], ids
+end
+return read_zset()
+end
+local function look_at_ids(ids, places)
+local entries, blanks = look_up(mending, ids), {}
+if mending.newer then
+return { 'newer_schema' }
+end
+for _, entry in ipairs(entries) do
+entry.listed = places and true
+end
+local failed = mend_all(mending, entries)
+for _, entry in ipairs(entries) do
+local task = entry.task
+if entry.expected > 0 then
+append(expected, entry.id, int(entry.expected))
+expected[#expected + 1] = entry.witness
+elseif places and not entry.newer then
+for index in pairs(places[entry.id]) do
+blanks[index] = true
+note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
 end
 end
-end
-local function audit_kept(names, texts)
-for i, score in ipairs(read('ZMSCORE', expiry, names)) do
-if not score then
-local over = string.match(texts[i], '^(%d+) ') or int(now + LOST_FOR)
-append(mending.plan.expiry, over, names[i])
-note(mending, 'expiry_missing', names[i])
+local counted = entry.working and '1'
+or entry.fair and int(9 - math.floor(entry.fair / BAND)) .. '=' .. int(entry.fair % BAND)
+if counted and entry.live and shared(task) then
+append(members, entry.id, task.G or '')
+members[#members + 1] = counted
 end
 end
+return failed or blank(mending, blanks)
 end
-local function sort_fields(found)
-local ids, seen, infos, kept, texts = {}, {}, {}, {}, {}
-for i = 1, #found, 2 do
-local field, text = found[i], found[i + 1]
-local kind = string.match(field, '^~%a:')
-if kind == '~g:' then
-append(groups, string.sub(field, 4), text)
-elseif kind == '~w:' then
-infos[#infos + 1] = string.sub(field, 4)
-elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
-kept[#kept + 1], texts[#texts + 1] = field, text
-elseif kind == '~s:' then
-mend_settings(mending, field, text)
-elseif string.sub(field, 1, 1) ~= '~' then
-local id = string.gsub(field, '^%.', '')
-ids[#ids + 1] = not seen[id] and id or nil
-seen[id] = true
+local next_cursor, ids, places = read_page()
+local answer
+if part == 'hands' then
+mend_leases(mending, ids)
+answer = write_mended(mending)
+elseif part == 'workers' then
+mend_workers(mending, ids)
+else
+answer = look_at_ids(ids, places)
 end
-end
-audit_infos(infos)
-audit_kept(kept, texts)
-return ids
-end
-local function sort_members(found)
-local ids, kept = {}, {}
-for i = 1, #found, 2 do
-local id = found[i]
-local list = ids
-if string.sub(id, 1, 1) == '~' and part == 'delayed' then
-list = timers
-elseif string.sub(id, 1, 1) == '~' and part == 'expiry' then
-list = kept
-end
-list[#list + 1] = id
-end
-for i, text in ipairs(read('HMGET', tasks, kept)) do
-if not text then
-take_from(mending, 'expiry', kept[i])
-note(mending, 'record_missing', kept[i])
-end
-end
-return ids
-end
-local function audit_hands(found)
-local names = {}
-for i = 1, #found, 2 do
-names[#names + 1] = '.' .. (string.match(found[i], '(%S*)$'))
-end
-for i, record in ipairs(read('HMGET', tasks, names)) do
-local member, task = found[2 * i - 1], parse(record)
-if not newer(record) and not (task.s == 'w' and task.W and hand(task.W, task.n, string.sub(names[i], 2)) == member) then
-take_from(mending, 'hands', member)
-note(mending, 'hand_wrong', string.sub(names[i], 2))
-end
-end
-end
-local function audit_workers(found)
-local names = {}
-for i = 1, #found, 2 do
-names[#names + 1] = '~w:' .. found[i]
-end
-for i, info in ipairs(read('HMGET', tasks, names)) do
-local worker = found[2 * i - 1]
-local name = string.match(worker, '^%S*')
-if not info and #redis.call('ZRANGE', hands, '[' .. name .. ' ', '(' .. name .. '!', 'BYLEX', 'LIMIT', '0', '1') == 0 then
-redis.call('ZREM', workers, worker)
-note(mending, 'worker_wrong', worker)
-end
-end
-end
+local report = mending.report
+return answer
+or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "3e274003f9ba86814f4e70b7a8aa777f08da9271",
-  keyLockingSha1: "10dc296ffe56d20d52bf36897b4ebda262aedc3a",
+  sha1: "97d2d309e433a054bd229eafe33efaec9983db43",
+  keyLockingSha1: "96f58fc7e2dde3e2aed7a36a17804b9cbe8f9bc3",
 };
 
 export const cancel: Script = {
@@ -344,7 +1222,7 @@ if last and tonumber(field) then
 group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
 group.ready = group.ready + ready
 else
-group[field] = field == 'u' and value or tonumber(value)
+group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
@@ -684,8 +1562,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "7ba0ab155defc0a357974b63896dccde8991bec0",
-  keyLockingSha1: "cc48ef7e90b478077aefadf0abd0f6b4b3a100ca",
+  sha1: "d2ee09a38da0e2c315c67b3df286ea9abebdf9c0",
+  keyLockingSha1: "61631aa64fb1a7e3313054071409e239f3fa2314",
 };
 
 export const configure: Script = {
@@ -804,7 +1682,7 @@ if last and tonumber(field) then
 group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
 group.ready = group.ready + ready
 else
-group[field] = field == 'u' and value or tonumber(value)
+group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
@@ -1123,8 +2001,426 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "829c3d43110161d417de79db03c60c0edb7d3eff",
-  keyLockingSha1: "dda401fb5fcdbcc1cbc5b8c1009573818a107458",
+  sha1: "b68892afdf34341e16389c702111cab1d2a083a9",
+  keyLockingSha1: "7b25a60cf5d02f652a0846ca0096e1e559af8e17",
+};
+
+export const control: Script = {
+  name: "control",
+  source: `local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args)
+local count = 0
+for first = 1, #args, SLICE do
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+end
+return count
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(score))
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local DEFAULT_DEAD_TTL = 604800000
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function format_settings(settings)
+local letters, text = {}, ''
+for letter in pairs(settings) do
+append(letters, letter)
+end
+table.sort(letters)
+for _, letter in ipairs(letters) do
+text = text .. ';' .. letter .. '=' .. settings[letter]
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+return clear(plan)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local function new_mending(at, now)
+local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+for _, place in ipairs(ZSETS) do
+mending.out[place] = {}
+end
+return mending
+end
+local function note(mending, fault, id)
+append(mending.report, fault, id)
+end
+local function set_aside(mending, field, text)
+local plan, kept = mending.plan, '~b:' .. field
+append(plan.fields, kept, text)
+append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
+note(mending, 'record_broken', field)
+end
+local function put(mending, field, before, after)
+if after and after ~= before then
+append(mending.plan.fields, field, after)
+elseif before and not after then
+mending.plan.gone[#mending.plan.gone + 1] = field
+end
+end
+local function mend_hands(mending)
+local ids, members, missing = {}, {}, {}
+for i = 1, #mending.hands, 2 do
+append(ids, mending.hands[i])
+append(members, mending.hands[i + 1])
+end
+for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+if tonumber(score) ~= 0 then
+append(missing, '0', members[i])
+note(mending, 'hand_wrong', ids[i])
+end
+end
+write('ZADD', mending.at.hands, missing)
+end
+local function write_mended(mending)
+local failed = commit(mending.plan)
+if failed then
+return failed
+end
+for place, ids in pairs(mending.out) do
+write('ZREM', mending.at[place], ids)
+mending.out[place] = {}
+end
+write('ZADD', mending.at.working, mending.deadlines)
+mend_hands(mending)
+mending.hands, mending.deadlines = {}, {}
+clear(mending.plan)
+end
+local SETTINGS = {
+p = '^1$',
+e = '^1$',
+s = '^1$',
+m = '^%d+$',
+b = '^%d+$',
+n = '^%d+$',
+k = '^[1-9]%d*$',
+r = '^%d+/[1-9]%d*$',
+}
+local function mend_settings(mending, field, text, last)
+local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
+if newer(text) then
+return last
+end
+for letter, value in pairs(settings) do
+readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
+end
+if not readable then
+set_aside(mending, field, text)
+plan.gone[#plan.gone + 1] = field
+return last
+end
+local number = tonumber(settings.n)
+if (settings.m or settings.r) and not number and field ~= '~set' then
+number, settings.n = last + 1, int(last + 1)
+append(plan.fields, field, format_settings(settings))
+note(mending, 'control_broken', field)
+elseif number and number > last then
+note(mending, 'control_broken', '~groups')
+end
+return math.max(last, number or 0)
+end
+local fair = KEYS[1]
+local held = KEYS[2]
+local delayed = KEYS[3]
+local tasks = KEYS[4]
+local expiry = KEYS[5]
+local workers = KEYS[6]
+local test_now = ARGV[1]
+local lease = ARGV[2]
+local items = ARGV
+local at = queue_at(nil, fair, held, nil, delayed, tasks, expiry, nil, workers)
+local mending = new_mending(at, clock(test_now))
+local plan, now = mending.plan, mending.now
+local NAMES = { '~lease', '~ghosts', '~timers', '~broken', '~groups', '~alarm', '~set', '~fair' }
+local found = {}
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(NAMES))) do
+found[NAMES[i]] = value
+end
+if newer(found['~set']) then
+return { 'newer_schema' }
+end
+for i = 1, 6 do
+local name, value = NAMES[i], found[NAMES[i]]
+if value and not string.find(value, '^%-?%d+$') then
+note(mending, 'control_broken', name)
+found[name] = name == '~lease' and int(now)
+put(mending, name, value, found[name])
+end
+end
+if found['~set'] then
+mend_settings(mending, '~set', found['~set'], 0)
+end
+local waiting, kept = redis.call('ZCARD', fair), redis.call('ZCARD', held)
+local times = parse_clock(found['~fair'])
+if not found['~fair'] and waiting > 0 then
+for band = 0, 9 do
+local least, most = int((9 - band) * BAND), '(' .. int((10 - band) * BAND)
+local first = redis.call('ZRANGE', fair, least, most, 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+times[band] = first[2] and math.max(0, first[2] % BAND - SHARE)
+end
+end
+if times.h ~= kept or (not found['~fair'] and waiting > 0) then
+times.h = kept
+append(plan.fields, '~fair', format_clock(times))
+note(mending, 'control_broken', '~fair')
+end
+local first, timer = head(workers), tonumber(redis.call('ZSCORE', delayed, '~w'))
+local alarm = tonumber(found['~alarm'])
+local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
+if late or (timer and not alarm) then
+local when = first or math.floor(timer)
+append(plan.timers, int(when), '~w')
+append(plan.fields, '~alarm', int(when))
+note(mending, 'timer_wrong', '~alarm')
+elseif alarm and not timer then
+put(mending, '~alarm', alarm)
+note(mending, 'timer_wrong', '~alarm')
+end
+local counter = tonumber(found['~lease'] or 0)
+for i = 3, #items, 3 do
+local field, before, count = items[i], tonumber(items[i + 1]), tonumber(items[i + 2])
+local says = tonumber(found[field] or 0)
+if field == '~broken' then
+put(mending, field, found[field], says > before and int(says - before))
+elseif says == before and says ~= count and counter == tonumber(lease) then
+put(mending, field, found[field], count > 0 and int(count))
+note(mending, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
+end
+end
+local failed = write_mended(mending)
+local counts = {}
+for i = 2, 4 do
+counts[i] = tonumber(found[NAMES[i]] or 0)
+end
+return failed or { 'ok', counter, counts[2], counts[3], counts[4], mending.report }
+`,
+  sha1: "95236512d34fa7b178502fcfb7b239c461c2cfad",
+  keyLockingSha1: "d66c35dd868b19f0d98920f797e1931dca293a66",
 };
 
 export const count: Script = {
@@ -1404,7 +2700,7 @@ if last and tonumber(field) then
 group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
 group.ready = group.ready + ready
 else
-group[field] = field == 'u' and value or tonumber(value)
+group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
@@ -1946,10 +3242,11 @@ end
 local function promote(at, now, limit)
 local latest, most = int(now) .. '.5', int(limit + TIMERS)
 local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-local gone, back, fair, timers = {}, {}, {}, {}
+local gone, back, fair, timers, left = {}, {}, {}, {}, 0
 for i = 1, #due, 2 do
 local id, score = due[i], due[i + 1]
 if string.sub(id, 1, 1) == '~' then
+left = left + (#timers == TIMERS and 1 or 0)
 timers[#timers + 1] = #timers < TIMERS and id or nil
 elseif #gone < limit then
 gone[#gone + 1] = id
@@ -1960,7 +3257,7 @@ end
 write('ZREM', at.delayed, gone)
 write('LPUSH', at.pending, back)
 promote_shared(at, fair, now)
-local more = #due == 2 * (limit + TIMERS)
+local more = left > 0 or #due == 2 * (limit + TIMERS)
 if #timers == 0 then
 return #gone, 0, 0, more
 end
@@ -1968,12 +3265,19 @@ local returned, ended, unfinished = ring(at, timers, now)
 return #gone, returned, ended, unfinished or more
 end
 local function new_line(at)
-return { at = at }
+return { at = at, unpaid = 0 }
 end
 local function in_list(entry)
 return entry.listed or not entry.score
 end
+local function pay_back(line)
+if line.times and line.times.l then
+line.times.l = math.max(0, line.times.l - line.unpaid)
+end
+line.unpaid = 0
+end
 local function pop_shared(line, most)
+pay_back(line)
 local at, times = line.at, line.times
 local ids = redis.call('RPOP', at.pending, int(most)) or {}
 local fair = redis.call('ZPOPMIN', at.fair, int(most))
@@ -2014,6 +3318,7 @@ return #ids
 end
 local function put_back(line, first)
 local ids, scores = {}, {}
+line.unpaid = first > 1 and line.unpaid or 0
 for i = #line, first, -1 do
 local entry = line[i]
 if in_list(entry) then
@@ -2133,7 +3438,7 @@ local place = line[i]
 local entry = batch.entries[place.id]
 if stray(batch, entry, place) then
 if place.listed then
-line.unpaid = (line.unpaid or 0) + SHARE
+line.unpaid = line.unpaid + SHARE
 elseif place.score and shared(entry.task) then
 ready(group_of(plan, entry.task), tonumber(entry.task.P or 0), -1)
 end
@@ -2382,9 +3687,7 @@ end
 if worker ~= '' then
 note_worker(plan, worker, info, alarm)
 end
-if line.unpaid and line.times.l then
-line.times.l = math.max(0, line.times.l - line.unpaid)
-end
+pay_back(line)
 plan.dry = line.drained
 close(plan)
 local call = { counter = counter, token = token, lease = lease, worker = worker ~= '' and worker or nil }
@@ -2419,8 +3722,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "06c60cba5bbf97ec4320ae80edbbc4c51d114498",
-  keyLockingSha1: "06db726f5e71dfe4fe07d2c577acdd8089c095ab",
+  sha1: "c55c05a11c1e51e18d541ab79ccd1ce55f25f457",
+  keyLockingSha1: "b09585ae713ca2968b768e1260bcb1356b8434e8",
 };
 
 export const drop: Script = {
@@ -2716,7 +4019,7 @@ if last and tonumber(field) then
 group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
 group.ready = group.ready + ready
 else
-group[field] = field == 'u' and value or tonumber(value)
+group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
@@ -3129,8 +4432,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "4141ef76d5098c36fd9789de6de41d8e4d0cbf64",
-  keyLockingSha1: "31e21147d083f9d9cb8e5a61e05ddc5638aa2cfb",
+  sha1: "199a902e9e6022afb14e07cce92318428c5f954b",
+  keyLockingSha1: "2ec751c5ba19d587ac4f9567fabf8f34e9eb100e",
 };
 
 export const fail: Script = {
@@ -3305,7 +4608,7 @@ if last and tonumber(field) then
 group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
 group.ready = group.ready + ready
 else
-group[field] = field == 'u' and value or tonumber(value)
+group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
@@ -3746,8 +5049,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "f65b483f103a0837401be466c198467e7371f46a",
-  keyLockingSha1: "89893d25f8c4c4d1ec6215200d4da92e20c2d106",
+  sha1: "ffe50743d6d93713f5f092c69ba20b095e0a6fea",
+  keyLockingSha1: "e24e249dc2a50104f9a5cf77864a2bbe3240776c",
 };
 
 export const forget: Script = {
@@ -4638,7 +5941,7 @@ if last and tonumber(field) then
 group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
 group.ready = group.ready + ready
 else
-group[field] = field == 'u' and value or tonumber(value)
+group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
@@ -5203,8 +6506,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "b81f608f301003ecb189a66d5b9e59b5ca026fdf",
-  keyLockingSha1: "1404370fd3f5aae9fdc0e99718cb8fbda51cea06",
+  sha1: "3a6cf67eb1261a93497b6116e6df3b418983b651",
+  keyLockingSha1: "bccd59c015c42d05e3cab6badc80067938c788a6",
 };
 
 export const queues: Script = {
@@ -5394,7 +6697,7 @@ if last and tonumber(field) then
 group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
 group.ready = group.ready + ready
 else
-group[field] = field == 'u' and value or tonumber(value)
+group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
@@ -5875,8 +7178,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "a82109010a65ca0e11dde8fae1abb928c83e62b4",
-  keyLockingSha1: "f5598ed35116ce1dc1e27de5553829329a70da2f",
+  sha1: "e664d05fd56f856a6a5e7951b730a042fdb147fb",
+  keyLockingSha1: "043f447c2c5d82edae6a6ec61ff8204828d4f733",
 };
 
 export const register: Script = {
@@ -5905,6 +7208,526 @@ return { 'ok' }
 `,
   sha1: "f947a2081d1fb56b22db87676e2e7788c59139ed",
   keyLockingSha1: "e2cd8bc36e6a2b4b07f0eec7733bf0601a668469",
+};
+
+export const regroup: Script = {
+  name: "regroup",
+  source: `local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args)
+local count = 0
+for first = 1, #args, SLICE do
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+end
+return count
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value) or 0
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+plan.opened = plan.opened + #names
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function room(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w
+end
+if group.settings.r then
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
+end
+return free - group.ready
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+append(plan.fair, int((9 - band) * BAND + share.last), id)
+end
+local function release(plan)
+for _, group in pairs(plan.groups) do
+local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+if free >= 1 then
+local lowest = group.settings.n * HELD_GROUP
+local highest = '(' .. int(lowest + HELD_GROUP)
+local least, most = int(lowest), int(free)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+for i = 1, #ids, 2 do
+admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
+plan.freed[#plan.freed + 1] = ids[i]
+end
+local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+plan.times.h, group.h = plan.times.h - group.h + left, left
+end
+end
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+return clear(plan)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local LOOK = 1000
+local LOOK_BYTES = 8000000
+local function look_through(tasks, entries, visit)
+local done, bytes, slice = 0, 0, 16
+local most = math.min(#entries, LOOK)
+while done < most and bytes < LOOK_BYTES do
+local names = {}
+for i = done + 1, math.min(done + slice, most) do
+append(names, entries[i].id, '.' .. entries[i].id)
+end
+local found = redis.call('HMGET', tasks, unpack(names))
+for i = 1, #names, 2 do
+local entry = entries[done + 1]
+entry.fixed, entry.record = found[i] or '', found[i + 1]
+bytes = bytes + #entry.fixed + #(entry.record or '')
+if string.sub(entry.id, 1, 1) ~= '~' then
+if newer(entry.fixed) or newer(entry.record) then
+entry.left = true
+else
+entry.task, entry.text = parse_with(entry.fixed, entry.record)
+if visit(entry, done + 1) then
+return done
+end
+end
+end
+done = done + 1
+end
+slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
+end
+return done
+end
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local function new_mending(at, now)
+local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+for _, place in ipairs(ZSETS) do
+mending.out[place] = {}
+end
+return mending
+end
+local function note(mending, fault, id)
+append(mending.report, fault, id)
+end
+local fair = KEYS[1]
+local held = KEYS[2]
+local working = KEYS[3]
+local delayed = KEYS[4]
+local tasks = KEYS[5]
+local test_now = ARGV[1]
+local counted = ARGV[2]
+local items = ARGV
+local STRIDE = 3
+local at = queue_at(nil, fair, held, working, delayed, tasks)
+local mending = new_mending(at, clock(test_now))
+local plan = mending.plan
+local names, before, actual = {}, {}, {}
+local function count_as(name)
+if not actual[name] then
+names[#names + 1], actual[name] = name, parse_group(name)
+end
+return actual[name]
+end
+local function count(place, add_up)
+local found = redis.call('ZRANGE', place, '0', int(LOOK), 'WITHSCORES')
+local entries = {}
+for i = 1, #found, 2 do
+entries[#entries + 1] = { id = found[i], score = tonumber(found[i + 1]) }
+end
+return look_through(tasks, entries, function(entry)
+if shared(entry.task) and sound(entry.fixed) then
+add_up(count_as(entry.task.G or ''), entry.score)
+end
+end) == #entries
+end
+local function count_ready(group, score)
+local share = ready(group, 9 - math.floor(score / BAND), 1)
+share.last = math.max(share.last, score % BAND)
+end
+local function count_working(group)
+group.w = group.w + 1
+end
+for i = 3, #items, STRIDE do
+local name = items[i]
+names[#names + 1], before[name] = name, items[i + 1]
+actual[name] = parse_group(name, counted == '1' and items[i + 2] or '')
+end
+if counted ~= '1' and not (count(fair, count_ready) and count(working, count_working)) then
+return { 'large' }
+end
+local function correct(group, is)
+local wrong = group.w ~= is.w or group.h ~= is.h
+if is.h > 0 and group.q == 0 then
+group.q = HELD_LATER / 2
+end
+group.w, group.h, group.ready = is.w, is.h, is.ready
+for band = 0, 9 do
+local share = group.bands[band] or { last = 0, ready = 0 }
+local real = is.bands[band] or { last = 0, ready = 0 }
+wrong = wrong or share.ready ~= real.ready
+if real.ready > 0 then
+group.bands[band] = { last = math.max(share.last, real.last), ready = real.ready }
+else
+group.bands[band] = nil
+end
+end
+return wrong
+end
+local function unwatched(group)
+if group.h == 0 then
+return false
+end
+set_timer(plan, group)
+local needed = #plan.timers > 0
+plan.timers = {}
+return needed and not redis.call('ZSCORE', delayed, '~g:' .. group.name)
+end
+local groups = {}
+for i, name in ipairs(names) do
+groups[i] = { G = name ~= '' and name or nil, P = '0' }
+end
+for first = 1, #groups, PLAN do
+open_groups(plan, { unpack(groups, first, math.min(first + PLAN - 1, #groups)) })
+for i = first, math.min(first + PLAN - 1, #groups) do
+local name = names[i]
+local group, was = plan.groups[name], plan.was['~g:' .. name]
+local number = tonumber(group.settings.n)
+local least = number and int(number * HELD_GROUP)
+actual[name].h = number and redis.call('ZCOUNT', held, least, '(' .. int((number + 1) * HELD_GROUP)) or 0
+local sure = counted ~= '1' or (was or '') == before[name]
+if sure and not newer(was) and correct(group, actual[name]) then
+group.changed = true
+note(mending, 'group_wrong', name)
+elseif sure and not newer(was) and unwatched(group) then
+group.changed = true
+note(mending, 'timer_wrong', name)
+end
+end
+release(plan)
+local failed = commit(plan)
+if failed then
+return failed
+end
+clear(plan)
+end
+return { 'ok', mending.report }
+`,
+  sha1: "09302dcc382435bc7869e0a5ccccbb30af9f4246",
+  keyLockingSha1: "8901a254ab50e3ef0fe981ed561158ea4b019236",
 };
 
 export const remove: Script = {
@@ -6243,6 +8066,862 @@ return commit_erased(plan, { id }) or { 'removed' }
   keyLockingSha1: "a25be9029fdc67e50fcb885fb74b6249dcc65674",
 };
 
+export const repair: Script = {
+  name: "repair",
+  source: `local RESEND_WINDOW = 300000
+local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args)
+local count = 0
+for first = 1, #args, SLICE do
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+end
+return count
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local DEFAULT_MAX_ATTEMPTS = 5
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function turn(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
+end
+local function ghost_record(state, ghosts, version)
+local task =
+{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function exhausted(task)
+local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+return most > 0 and tonumber(task.c) >= most
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value) or 0
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+plan.opened = plan.opened + #names
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function room(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w
+end
+if group.settings.r then
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
+end
+return free - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower, share in pairs(group.bands) do
+count = count + (lower < band and share.ready or 0)
+end
+return count
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+append(plan.fair, int((9 - band) * BAND + share.last), id)
+end
+local function enter(plan, id, task, place)
+if not shared(task) then
+local ids = place == 'back' and plan.back or plan.front
+ids[#ids + 1] = id
+return
+end
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
+local share = ready(group, band, 1)
+share.last = math.max(share.last, task.S % BAND)
+append(plan.fair, task.S, id)
+elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+local zone = place == 'aside' and 'p' or 'q'
+group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
+plan.times.h = plan.times.h + 1
+local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
+else
+admit(plan, group, band, id)
+end
+task.S = nil
+end
+local function release(plan)
+for _, group in pairs(plan.groups) do
+local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+if free >= 1 then
+local lowest = group.settings.n * HELD_GROUP
+local highest = '(' .. int(lowest + HELD_GROUP)
+local least, most = int(lowest), int(free)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+for i = 1, #ids, 2 do
+admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
+plan.freed[#plan.freed + 1] = ids[i]
+end
+local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+plan.times.h, group.h = plan.times.h - group.h + left, left
+end
+end
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function leave(plan, id, task)
+plan.leave[#plan.leave + 1] = id
+if task.W then
+plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
+end
+if shared(task) then
+local group = group_of(plan, task)
+group.w = math.max(0, group.w - 1)
+end
+end
+local function wait_again(plan, id, task, text, place, due)
+task.s, task.k, task.l = '', '', ''
+turn(task, due and 'd' or 'p', plan.now)
+if due then
+append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+task.S = nil
+else
+enter(plan, id, task, place)
+end
+append(plan.fields, '.' .. id, format(task, text))
+end
+local function finish(plan, id, task, text, state, reason, given)
+local ttl = 0
+if state == 'completed' then
+ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
+elseif reason ~= 'cancelled' then
+ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+end
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+turn(task, task.s, plan.now)
+task.y = reason ~= '' and reason or nil
+task.z = int(plan.now)
+task.f, task.S, task.O = nil, nil, nil
+if state == 'rejected' and ttl > 0 then
+append(plan.dead, task.z, id)
+else
+task.m, task.r, task.d = nil, nil, nil
+append(plan.fields, id, '')
+end
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+tell(plan, reason == 'cancelled' and reason or state, id)
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local function take_back(at, ids, now, sure)
+local back, ended, left = 0, 0, 0
+for last = #ids, 1, -PLAN do
+local first = math.max(last - PLAN + 1, 1)
+local names = { '~set', '~stats' }
+for i = first, last do
+names[#names + 1] = '.' .. ids[i]
+end
+local records = redis.call('HMGET', at.tasks, unpack(names))
+local plan = new_plan(at, now)
+if heed(plan, records[1], records[2]) then
+return back, ended, left + last
+end
+local tasks, texts = {}, {}
+for i = first, last do
+tasks[i], texts[i] = parse_with('', records[i - first + 3])
+end
+open_groups(plan, { unpack(tasks, first, last) })
+for i = first, last do
+local id, task = ids[i], tasks[i]
+if newer(records[i - first + 3]) then
+left = left + 1
+elseif sure(task, id) then
+leave(plan, id, task)
+add(task, 'x', 1)
+tell(plan, 'reclaimed', id)
+if task.f then
+finish(plan, id, task, texts[i], 'rejected', 'cancelled')
+elseif exhausted(task) then
+finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
+else
+wait_again(plan, id, task, texts[i], 'front')
+end
+end
+end
+release(plan)
+local failed = commit(plan)
+if failed then
+return back, ended, left, failed
+end
+back = back + #plan.leave - #plan.expiry / 2
+ended = ended + #plan.expiry / 2
+end
+return back, ended, left
+end
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
+local BLANK = '~'
+local LAST = 8640000000000000
+local LONGEST = 630720000000
+local function new_mending(at, now)
+local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+for _, place in ipairs(ZSETS) do
+mending.out[place] = {}
+end
+return mending
+end
+local function note(mending, fault, id)
+append(mending.report, fault, id)
+end
+local function take_from(mending, place, id)
+local ids = mending.out[place]
+ids[#ids + 1] = id
+end
+local function look_up(mending, ids)
+local at, names, scores, entries = mending.at, { '~set', '~lease' }, {}, {}
+for _, id in ipairs(ids) do
+append(names, id, '.' .. id)
+end
+local found = read('HMGET', at.tasks, names)
+for _, place in ipairs(ZSETS) do
+scores[place] = read('ZMSCORE', at[place], ids)
+end
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+for i, id in ipairs(ids) do
+local entry = { id = id, fixed = found[2 * i + 1], record = found[2 * i + 2], expected = 0 }
+for _, place in ipairs(ZSETS) do
+entry[place] = scores[place][i]
+end
+entry.newer = newer(entry.fixed) or newer(entry.record)
+mending.bytes = mending.bytes + #(entry.fixed or '') + #(entry.record or '')
+entries[i] = entry
+end
+return entries
+end
+local function set_aside(mending, field, text)
+local plan, kept = mending.plan, '~b:' .. field
+append(plan.fields, kept, text)
+append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
+note(mending, 'record_broken', field)
+end
+local function put(mending, field, before, after)
+if after and after ~= before then
+append(mending.plan.fields, field, after)
+elseif before and not after then
+mending.plan.gone[#mending.plan.gone + 1] = field
+end
+end
+local function keep_in(mending, entry, first, second)
+local elsewhere = false
+for _, place in ipairs(ZSETS) do
+if entry[place] and place ~= first and place ~= second then
+take_from(mending, place, entry.id)
+entry[place], elsewhere = false, true
+end
+end
+return elsewhere
+end
+local function understand(mending, entry)
+local id, seen = entry.id, parse(entry.record)
+local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
+local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
+entry.live = named and sound(entry.fixed)
+entry.had_fixed, entry.had_record = entry.fixed, entry.record
+if entry.record and not readable then
+set_aside(mending, '.' .. id, entry.record)
+entry.record = false
+end
+if entry.fixed and entry.fixed ~= '' and not entry.live then
+set_aside(mending, id, entry.fixed)
+entry.fixed = false
+end
+entry.task, entry.text = parse_with(entry.live and entry.fixed or '', entry.record)
+entry.ghosts = tonumber(entry.task.g or 0)
+end
+local function zset_of_waiting(mending, entry)
+local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
+local band = 9 - tonumber(task.P or 0)
+local tag, place = tonumber(entry.fair), tonumber(entry.held)
+local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
+if due and due > mending.now then
+return 'delayed'
+elseif tag and shared(task) and math.floor(tag / BAND) == band then
+return 'fair'
+elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + band then
+return 'held'
+elseif due and not (entry.listed and entry.ghosts == 0) then
+return 'delayed'
+end
+end
+local function mend_waiting(mending, entry)
+local id, task, plan = entry.id, entry.task, mending.plan
+local home = zset_of_waiting(mending, entry)
+if keep_in(mending, entry, home) then
+note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
+end
+entry.waits = home and 0 or 1
+if home == 'delayed' then
+local due, mark = tonumber(entry.delayed), shared(task) and '.5' or ''
+local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
+if due ~= tonumber(int(whole) .. mark) then
+append(plan.later, int(whole) .. mark, id)
+note(mending, 'time_broken', id)
+end
+if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
+entry.record = format(task, entry.text)
+note(mending, 'record_incomplete', id)
+end
+end
+end
+local function mend_working(mending, entry)
+local id, task = entry.id, entry.task
+if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
+keep_in(mending, entry)
+mending.lost[#mending.lost + 1] = id
+note(mending, 'lease_missing', id)
+return
+end
+if keep_in(mending, entry, 'working') then
+note(mending, 'two_places', id)
+end
+local deadline = tonumber(entry.working)
+if deadline < 0 or deadline > mending.now + LONGEST then
+append(mending.deadlines, int(mending.now), id)
+note(mending, 'time_broken', id)
+end
+if task.W then
+append(mending.hands, id, hand(task.W, task.n, id))
+end
+if tonumber(task.n) > (mending.lease or 0) then
+mending.lease = math.max(mending.now, tonumber(task.n))
+append(mending.plan.fields, '~lease', int(mending.lease))
+note(mending, 'control_broken', '~lease')
+end
+end
+local function mend_ended(mending, entry)
+local id, task, plan = entry.id, entry.task, mending.plan
+local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
+local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
+local over = tonumber(entry.expiry)
+if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
+note(mending, 'wrong_place', id)
+end
+if dead_letter and not entry.dead then
+append(plan.dead, task.z or int(mending.now), id)
+note(mending, 'place_missing', id)
+end
+if not over or over > mending.now + LONGEST then
+ttl = (dead_letter or task.s == 'c') and ttl or 0
+over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+append(plan.expiry, int(over), id)
+note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
+end
+if not dead_letter and entry.fixed ~= '' then
+entry.fixed = ''
+note(mending, 'record_incomplete', id)
+end
+if not entry.record then
+entry.record = ghost_record('x')
+note(mending, 'record_incomplete', id)
+end
+end
+local function mend_lost(mending, entry)
+local id, task = entry.id, entry.task
+local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
+if keep_in(mending, entry) or known then
+note(mending, 'payload_missing', id)
+end
+local ghosts = entry.ghosts > 0
+entry.fixed = ghosts and id ~= BLANK and '' or false
+entry.record = ghosts and (task.s == 'g' and entry.record or ghost_record('g', task.g, task.v))
+end
+local function mend(mending, entry)
+local task = entry.task
+local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
+entry.waits = 0
+if ended or (entry.fixed == '' and not entry.record) then
+mend_ended(mending, entry)
+elseif not entry.live or task.s == 'g' then
+mend_lost(mending, entry)
+elseif task.s == 'w' then
+mend_working(mending, entry)
+else
+mend_waiting(mending, entry)
+end
+entry.expected = entry.ghosts + entry.waits
+entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
+end
+local function mend_hands(mending)
+local ids, members, missing = {}, {}, {}
+for i = 1, #mending.hands, 2 do
+append(ids, mending.hands[i])
+append(members, mending.hands[i + 1])
+end
+for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+if tonumber(score) ~= 0 then
+append(missing, '0', members[i])
+note(mending, 'hand_wrong', ids[i])
+end
+end
+write('ZADD', mending.at.hands, missing)
+end
+local function write_mended(mending)
+local failed = commit(mending.plan)
+if failed then
+return failed
+end
+for place, ids in pairs(mending.out) do
+write('ZREM', mending.at[place], ids)
+mending.out[place] = {}
+end
+write('ZADD', mending.at.working, mending.deadlines)
+mend_hands(mending)
+mending.hands, mending.deadlines = {}, {}
+clear(mending.plan)
+end
+local function mend_all(mending, entries, also)
+local tasks = {}
+for _, entry in ipairs(entries) do
+if not entry.newer then
+understand(mending, entry)
+tasks[#tasks + 1] = (entry.held or also) and entry.live and entry.task or nil
+end
+end
+open_groups(mending.plan, tasks)
+for _, entry in ipairs(entries) do
+if entry.newer then
+note(mending, 'record_newer', entry.id)
+else
+mend(mending, entry)
+if also then
+also(entry)
+end
+put(mending, entry.id, entry.had_fixed, entry.fixed)
+put(mending, '.' .. entry.id, entry.had_record, entry.record)
+end
+local failed = #mending.plan.fields >= 2 * PLAN and write_mended(mending)
+if failed then
+return failed
+end
+end
+local failed, _ = write_mended(mending), nil
+if not failed then
+_, _, _, failed = take_back(mending.at, mending.lost, mending.now, function(task)
+return task.s == 'w'
+end)
+end
+return failed
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local workers = KEYS[9]
+local hands = KEYS[10]
+local test_now = ARGV[1]
+local items = ARGV
+local STRIDE = 3
+local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local mending = new_mending(at, clock(test_now))
+local ids, witness, seen = {}, {}, {}
+for i = 2, #items, STRIDE do
+local id = items[i]
+ids[#ids + 1], witness[id], seen[id] = id, items[i + 1], tonumber(items[i + 2])
+end
+local entries = look_up(mending, ids)
+if mending.newer then
+return { 'newer_schema' }
+end
+local function repair(entry)
+local id, task, plan = entry.id, entry.task, mending.plan
+if entry.witness ~= witness[id] or entry.expected <= seen[id] then
+return
+end
+local ghosts = math.max(0, seen[id] - entry.waits)
+mending.ghosts = mending.ghosts + ghosts - entry.ghosts
+task.g = ghosts > 0 and int(ghosts) or nil
+if entry.waits == 1 and seen[id] == 0 then
+local group = shared(task) and plan.groups[task.G or '']
+if group and not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
+turn(task, 'p', mending.now)
+enter(plan, id, task, 'back')
+note(mending, 'place_missing', id)
+else
+note(mending, 'ghosts_wrong', id)
+end
+local nothing = task.s == 'g' and ghosts == 0
+entry.fixed = not nothing and entry.fixed
+entry.record = not nothing and format(task, entry.text)
+end
+local failed = mend_all(mending, entries, repair)
+if failed then
+return failed
+end
+if mending.ghosts ~= 0 then
+redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
+end
+return { 'ok', mending.ghosts, mending.report }
+`,
+  sha1: "a6e22fb767418162ba282ca209eb1af15ef9cbf2",
+  keyLockingSha1: "a04414a38c95dc29081d14c5b799072c6d501ae9",
+};
+
 export const settings: Script = {
   name: "settings",
   source: `local function newer(record)
@@ -6264,7 +8943,7 @@ if last and tonumber(field) then
 group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
 group.ready = group.ready + ready
 else
-group[field] = field == 'u' and value or tonumber(value)
+group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
@@ -6280,8 +8959,8 @@ end
 local state = parse_group(group, group ~= '' and found[2] or '')
 return { 'ok', found[1] or '', state.ready, state.w, state.h }
 `,
-  sha1: "8f086b70befe6e0289eba9e3c8ec64c3ac53f2f9",
-  keyLockingSha1: "473ab783cb42cc9b463682ca08046695ae3b8328",
+  sha1: "48767d7c2b8a113845e2190210e86850b5945236",
+  keyLockingSha1: "c35516c7da4282923f6f084254dd98ddf012c82e",
 };
 
 export const settle: Script = {
@@ -6441,7 +9120,7 @@ if last and tonumber(field) then
 group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
 group.ready = group.ready + ready
 else
-group[field] = field == 'u' and value or tonumber(value)
+group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
@@ -6901,8 +9580,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "db6ce2472e37986389a3261fa63f8a0e49ba56a9",
-  keyLockingSha1: "92035478e645c10cccd1f8aac36eef5a03ad1955",
+  sha1: "3499f8a06bfd6bea0ff618edd72a2b8b2adc7f9e",
+  keyLockingSha1: "e3435d4c09404a1fbd87a3fd5c3d6e0c30537eb2",
 };
 
 export const statistics: Script = {
@@ -7137,7 +9816,7 @@ if last and tonumber(field) then
 group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
 group.ready = group.ready + ready
 else
-group[field] = field == 'u' and value or tonumber(value)
+group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
@@ -7647,10 +10326,11 @@ end
 local function promote(at, now, limit)
 local latest, most = int(now) .. '.5', int(limit + TIMERS)
 local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-local gone, back, fair, timers = {}, {}, {}, {}
+local gone, back, fair, timers, left = {}, {}, {}, {}, 0
 for i = 1, #due, 2 do
 local id, score = due[i], due[i + 1]
 if string.sub(id, 1, 1) == '~' then
+left = left + (#timers == TIMERS and 1 or 0)
 timers[#timers + 1] = #timers < TIMERS and id or nil
 elseif #gone < limit then
 gone[#gone + 1] = id
@@ -7661,7 +10341,7 @@ end
 write('ZREM', at.delayed, gone)
 write('LPUSH', at.pending, back)
 promote_shared(at, fair, now)
-local more = #due == 2 * (limit + TIMERS)
+local more = left > 0 or #due == 2 * (limit + TIMERS)
 if #timers == 0 then
 return #gone, 0, 0, more
 end
@@ -7729,8 +10409,877 @@ more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "0c352cb937e33d5def83450f24f84792caa95d06",
-  keyLockingSha1: "8a34ea1df1888aad786637f98dd77c9eae2bae90",
+  sha1: "0ab38144505b1e4ece8e9a5c2ef1559e8c5df7e9",
+  keyLockingSha1: "488f89351251e50f964cd7be5f2b23b2ac299ade",
+};
+
+export const weed: Script = {
+  name: "weed",
+  source: `local RESEND_WINDOW = 300000
+local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args)
+local count = 0
+for first = 1, #args, SLICE do
+count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+end
+return count
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function store(tasks, fields)
+local reply = redis.pcall('HSET', tasks, unpack(fields))
+if type(reply) == 'table' and reply.err then
+redis.call('HDEL', tasks, '')
+reply = redis.pcall('HSET', tasks, unpack(fields))
+end
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local DEFAULT_MAX_ATTEMPTS = 5
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function turn(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
+end
+local function ghost_record(state, ghosts, version)
+local task =
+{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function exhausted(task)
+local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+return most > 0 and tonumber(task.c) >= most
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready = string.match(value, '^(%d+),(%d+)$')
+if last and tonumber(field) then
+group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value) or 0
+end
+end
+group.settings = parse_settings(settings)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+if times[field] and times[field] > 0 then
+text = text
+.. ';'
+.. (field == 'l' and field or field == 'h' and field or int(field))
+.. '='
+.. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+plan.opened = plan.opened + #names
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function room(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w
+end
+if group.settings.r then
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
+end
+return free - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower, share in pairs(group.bands) do
+count = count + (lower < band and share.ready or 0)
+end
+return count
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+append(plan.fair, int((9 - band) * BAND + share.last), id)
+end
+local function enter(plan, id, task, place)
+if not shared(task) then
+local ids = place == 'back' and plan.back or plan.front
+ids[#ids + 1] = id
+return
+end
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
+local share = ready(group, band, 1)
+share.last = math.max(share.last, task.S % BAND)
+append(plan.fair, task.S, id)
+elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+local zone = place == 'aside' and 'p' or 'q'
+group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
+plan.times.h = plan.times.h + 1
+local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
+else
+admit(plan, group, band, id)
+end
+task.S = nil
+end
+local function release(plan)
+for _, group in pairs(plan.groups) do
+local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+if free >= 1 then
+local lowest = group.settings.n * HELD_GROUP
+local highest = '(' .. int(lowest + HELD_GROUP)
+local least, most = int(lowest), int(free)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+for i = 1, #ids, 2 do
+admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
+plan.freed[#plan.freed + 1] = ids[i]
+end
+local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+plan.times.h, group.h = plan.times.h - group.h + left, left
+end
+end
+end
+local function set_timer(plan, group)
+local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+if group.h > 0 and not limited then
+local when = (not group.settings.r or left > group.ready) and plan.now or opens
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function leave(plan, id, task)
+plan.leave[#plan.leave + 1] = id
+if task.W then
+plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
+end
+if shared(task) then
+local group = group_of(plan, task)
+group.w = math.max(0, group.w - 1)
+end
+end
+local function wait_again(plan, id, task, text, place, due)
+task.s, task.k, task.l = '', '', ''
+turn(task, due and 'd' or 'p', plan.now)
+if due then
+append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+task.S = nil
+else
+enter(plan, id, task, place)
+end
+append(plan.fields, '.' .. id, format(task, text))
+end
+local function finish(plan, id, task, text, state, reason, given)
+local ttl = 0
+if state == 'completed' then
+ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
+elseif reason ~= 'cancelled' then
+ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+end
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+turn(task, task.s, plan.now)
+task.y = reason ~= '' and reason or nil
+task.z = int(plan.now)
+task.f, task.S, task.O = nil, nil, nil
+if state == 'rejected' and ttl > 0 then
+append(plan.dead, task.z, id)
+else
+task.m, task.r, task.d = nil, nil, nil
+append(plan.fields, id, '')
+end
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+tell(plan, reason == 'cancelled' and reason or state, id)
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+for i = #plan.front, 1, -SLICE do
+local ids = {}
+for j = i, math.max(1, i - SLICE + 1), -1 do
+ids[#ids + 1] = plan.front[j]
+end
+redis.call('RPUSH', at.pending, unpack(ids))
+end
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local function take_back(at, ids, now, sure)
+local back, ended, left = 0, 0, 0
+for last = #ids, 1, -PLAN do
+local first = math.max(last - PLAN + 1, 1)
+local names = { '~set', '~stats' }
+for i = first, last do
+names[#names + 1] = '.' .. ids[i]
+end
+local records = redis.call('HMGET', at.tasks, unpack(names))
+local plan = new_plan(at, now)
+if heed(plan, records[1], records[2]) then
+return back, ended, left + last
+end
+local tasks, texts = {}, {}
+for i = first, last do
+tasks[i], texts[i] = parse_with('', records[i - first + 3])
+end
+open_groups(plan, { unpack(tasks, first, last) })
+for i = first, last do
+local id, task = ids[i], tasks[i]
+if newer(records[i - first + 3]) then
+left = left + 1
+elseif sure(task, id) then
+leave(plan, id, task)
+add(task, 'x', 1)
+tell(plan, 'reclaimed', id)
+if task.f then
+finish(plan, id, task, texts[i], 'rejected', 'cancelled')
+elseif exhausted(task) then
+finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
+else
+wait_again(plan, id, task, texts[i], 'front')
+end
+end
+end
+release(plan)
+local failed = commit(plan)
+if failed then
+return back, ended, left, failed
+end
+back = back + #plan.leave - #plan.expiry / 2
+ended = ended + #plan.expiry / 2
+end
+return back, ended, left
+end
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
+local BLANK = '~'
+local LAST = 8640000000000000
+local LONGEST = 630720000000
+local function new_mending(at, now)
+local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+for _, place in ipairs(ZSETS) do
+mending.out[place] = {}
+end
+return mending
+end
+local function note(mending, fault, id)
+append(mending.report, fault, id)
+end
+local function take_from(mending, place, id)
+local ids = mending.out[place]
+ids[#ids + 1] = id
+end
+local function look_up(mending, ids)
+local at, names, scores, entries = mending.at, { '~set', '~lease' }, {}, {}
+for _, id in ipairs(ids) do
+append(names, id, '.' .. id)
+end
+local found = read('HMGET', at.tasks, names)
+for _, place in ipairs(ZSETS) do
+scores[place] = read('ZMSCORE', at[place], ids)
+end
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+for i, id in ipairs(ids) do
+local entry = { id = id, fixed = found[2 * i + 1], record = found[2 * i + 2], expected = 0 }
+for _, place in ipairs(ZSETS) do
+entry[place] = scores[place][i]
+end
+entry.newer = newer(entry.fixed) or newer(entry.record)
+mending.bytes = mending.bytes + #(entry.fixed or '') + #(entry.record or '')
+entries[i] = entry
+end
+return entries
+end
+local function set_aside(mending, field, text)
+local plan, kept = mending.plan, '~b:' .. field
+append(plan.fields, kept, text)
+append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
+note(mending, 'record_broken', field)
+end
+local function put(mending, field, before, after)
+if after and after ~= before then
+append(mending.plan.fields, field, after)
+elseif before and not after then
+mending.plan.gone[#mending.plan.gone + 1] = field
+end
+end
+local function keep_in(mending, entry, first, second)
+local elsewhere = false
+for _, place in ipairs(ZSETS) do
+if entry[place] and place ~= first and place ~= second then
+take_from(mending, place, entry.id)
+entry[place], elsewhere = false, true
+end
+end
+return elsewhere
+end
+local function understand(mending, entry)
+local id, seen = entry.id, parse(entry.record)
+local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
+local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
+entry.live = named and sound(entry.fixed)
+entry.had_fixed, entry.had_record = entry.fixed, entry.record
+if entry.record and not readable then
+set_aside(mending, '.' .. id, entry.record)
+entry.record = false
+end
+if entry.fixed and entry.fixed ~= '' and not entry.live then
+set_aside(mending, id, entry.fixed)
+entry.fixed = false
+end
+entry.task, entry.text = parse_with(entry.live and entry.fixed or '', entry.record)
+entry.ghosts = tonumber(entry.task.g or 0)
+end
+local function zset_of_waiting(mending, entry)
+local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
+local band = 9 - tonumber(task.P or 0)
+local tag, place = tonumber(entry.fair), tonumber(entry.held)
+local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
+if due and due > mending.now then
+return 'delayed'
+elseif tag and shared(task) and math.floor(tag / BAND) == band then
+return 'fair'
+elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + band then
+return 'held'
+elseif due and not (entry.listed and entry.ghosts == 0) then
+return 'delayed'
+end
+end
+local function mend_waiting(mending, entry)
+local id, task, plan = entry.id, entry.task, mending.plan
+local home = zset_of_waiting(mending, entry)
+if keep_in(mending, entry, home) then
+note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
+end
+entry.waits = home and 0 or 1
+if home == 'delayed' then
+local due, mark = tonumber(entry.delayed), shared(task) and '.5' or ''
+local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
+if due ~= tonumber(int(whole) .. mark) then
+append(plan.later, int(whole) .. mark, id)
+note(mending, 'time_broken', id)
+end
+if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
+entry.record = format(task, entry.text)
+note(mending, 'record_incomplete', id)
+end
+end
+end
+local function mend_working(mending, entry)
+local id, task = entry.id, entry.task
+if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
+keep_in(mending, entry)
+mending.lost[#mending.lost + 1] = id
+note(mending, 'lease_missing', id)
+return
+end
+if keep_in(mending, entry, 'working') then
+note(mending, 'two_places', id)
+end
+local deadline = tonumber(entry.working)
+if deadline < 0 or deadline > mending.now + LONGEST then
+append(mending.deadlines, int(mending.now), id)
+note(mending, 'time_broken', id)
+end
+if task.W then
+append(mending.hands, id, hand(task.W, task.n, id))
+end
+if tonumber(task.n) > (mending.lease or 0) then
+mending.lease = math.max(mending.now, tonumber(task.n))
+append(mending.plan.fields, '~lease', int(mending.lease))
+note(mending, 'control_broken', '~lease')
+end
+end
+local function mend_ended(mending, entry)
+local id, task, plan = entry.id, entry.task, mending.plan
+local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
+local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
+local over = tonumber(entry.expiry)
+if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
+note(mending, 'wrong_place', id)
+end
+if dead_letter and not entry.dead then
+append(plan.dead, task.z or int(mending.now), id)
+note(mending, 'place_missing', id)
+end
+if not over or over > mending.now + LONGEST then
+ttl = (dead_letter or task.s == 'c') and ttl or 0
+over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+append(plan.expiry, int(over), id)
+note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
+end
+if not dead_letter and entry.fixed ~= '' then
+entry.fixed = ''
+note(mending, 'record_incomplete', id)
+end
+if not entry.record then
+entry.record = ghost_record('x')
+note(mending, 'record_incomplete', id)
+end
+end
+local function mend_lost(mending, entry)
+local id, task = entry.id, entry.task
+local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
+if keep_in(mending, entry) or known then
+note(mending, 'payload_missing', id)
+end
+local ghosts = entry.ghosts > 0
+entry.fixed = ghosts and id ~= BLANK and '' or false
+entry.record = ghosts and (task.s == 'g' and entry.record or ghost_record('g', task.g, task.v))
+end
+local function mend(mending, entry)
+local task = entry.task
+local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
+entry.waits = 0
+if ended or (entry.fixed == '' and not entry.record) then
+mend_ended(mending, entry)
+elseif not entry.live or task.s == 'g' then
+mend_lost(mending, entry)
+elseif task.s == 'w' then
+mend_working(mending, entry)
+else
+mend_waiting(mending, entry)
+end
+entry.expected = entry.ghosts + entry.waits
+entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
+end
+local function mend_hands(mending)
+local ids, members, missing = {}, {}, {}
+for i = 1, #mending.hands, 2 do
+append(ids, mending.hands[i])
+append(members, mending.hands[i + 1])
+end
+for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+if tonumber(score) ~= 0 then
+append(missing, '0', members[i])
+note(mending, 'hand_wrong', ids[i])
+end
+end
+write('ZADD', mending.at.hands, missing)
+end
+local function write_mended(mending)
+local failed = commit(mending.plan)
+if failed then
+return failed
+end
+for place, ids in pairs(mending.out) do
+write('ZREM', mending.at[place], ids)
+mending.out[place] = {}
+end
+write('ZADD', mending.at.working, mending.deadlines)
+mend_hands(mending)
+mending.hands, mending.deadlines = {}, {}
+clear(mending.plan)
+end
+local function mend_all(mending, entries, also)
+local tasks = {}
+for _, entry in ipairs(entries) do
+if not entry.newer then
+understand(mending, entry)
+tasks[#tasks + 1] = (entry.held or also) and entry.live and entry.task or nil
+end
+end
+open_groups(mending.plan, tasks)
+for _, entry in ipairs(entries) do
+if entry.newer then
+note(mending, 'record_newer', entry.id)
+else
+mend(mending, entry)
+if also then
+also(entry)
+end
+put(mending, entry.id, entry.had_fixed, entry.fixed)
+put(mending, '.' .. entry.id, entry.had_record, entry.record)
+end
+local failed = #mending.plan.fields >= 2 * PLAN and write_mended(mending)
+if failed then
+return failed
+end
+end
+local failed, _ = write_mended(mending), nil
+if not failed then
+_, _, _, failed = take_back(mending.at, mending.lost, mending.now, function(task)
+return task.s == 'w'
+end)
+end
+return failed
+end
+local function blank(mending, at_index)
+local at, count = mending.at, 0
+for _ in pairs(at_index) do
+count = count + 1
+end
+if count == 0 then
+return nil
+end
+local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
+local task = parse(found[1])
+local record = ghost_record('g', int(tonumber(task.g or 0) + count))
+local ghosts = int((tonumber(found[2] or 0) or 0) + count)
+local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
+if failed then
+return failed
+end
+mending.ghosts = mending.ghosts + count
+for index in pairs(at_index) do
+redis.call('LSET', at.pending, int(index), BLANK)
+end
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local workers = KEYS[9]
+local hands = KEYS[10]
+local test_now = ARGV[1]
+local reach = ARGV[2]
+local items = ARGV
+local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local mending = new_mending(at, clock(test_now))
+local ids, places, again = {}, {}, {}
+for i = 3, #items, 2 do
+local id, index = items[i], tonumber(items[i + 1])
+if not places[id] then
+ids[#ids + 1], places[id] = id, {}
+end
+again[#again + 1] = 0
+for j, other in ipairs(redis.call('LRANGE', pending, int(index), int(index + reach))) do
+if other == id then
+places[id][index + j - 1] = true
+again[#again] = 1
+end
+end
+end
+local entries = look_up(mending, ids)
+if mending.newer then
+return { 'newer_schema' }
+end
+local blanks = {}
+local function weed(entry)
+local sorted = {}
+for index in pairs(places[entry.id]) do
+sorted[#sorted + 1] = index
+end
+table.sort(sorted)
+for i = 1, #sorted - entry.expected do
+blanks[sorted[i]] = true
+note(mending, 'two_places', entry.id)
+end
+end
+local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
+return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
+`,
+  sha1: "aedd9695333680417decf09fd322fce611f72004",
+  keyLockingSha1: "edd5c4b4102f20858c270c146f7d899600e164b1",
 };
 
 export const workers: Script = {
