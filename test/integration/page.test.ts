@@ -229,6 +229,16 @@ describe("pending tasks come in the order of delivery", () => {
     expect(await listed({ state: "delayed" })).toEqual([]);
   });
 
+  test("a task of a group that its own ghost precedes in the list comes once, in its group's place", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(named(["a", "b"]));
+    await queue.cancel("a");
+    rig.now += 300_000;
+    await rig.sweepOnce();
+    await queue.enqueue("anew", { id: "a", group: "g" });
+    expect((await listed({ state: "pending" })).toSorted()).toEqual(["a", "b"]);
+  });
+
   test("with groups and priorities it is theirs, page by page too", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
@@ -309,6 +319,7 @@ describe("a search finds exactly what is meant", () => {
     ["declined", ["object"]],
     ["42", ["object"]],
     ["xend", ["long"]],
+    ["j", ["json"]],
     [";G=a;", ["letters"]],
     ["\n;G=a", []],
     ["nowhere", []],

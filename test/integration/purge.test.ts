@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { Operator } from "../../src/index.ts";
 import type { PurgeOptions } from "../../src/queue/task-operator.ts";
 import { bury } from "../support/dead-letters.ts";
+import { roomFor } from "../support/no-room.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -74,6 +76,19 @@ describe("pending tasks", () => {
     expect(counts.length).toBeLessThanOrEqual(4);
     expect((await rig.space()).tasks.get("~ghosts")).toBe("0");
     await nothingLeft();
+  });
+
+  test("a list of nothing but ghosts is dropped in bounded calls too", async () => {
+    await enqueue(named(numbered(1_500)));
+    for (const id of numbered(1_500)) await rig.queue().cancel(id);
+    const first = await rig.operator().purge({ state: "pending", budget: 0, limit: 500 });
+    expect([first.purged, first.cursor === null, (await rig.space()).pending.length]).toEqual([
+      0,
+      false,
+      860,
+    ]);
+    expect(await rig.operator().purge({ state: "pending" })).toMatchObject({ purged: 0, cursor: null });
+    expect((await rig.space()).pending).toEqual([]);
   });
 
   test("a limit leaves the others in their order", async () => {
@@ -396,6 +411,71 @@ describe("where it may not go on", () => {
       else await rig.command("HSET", key("tasks"), `.${id}`, record);
     }
   });
+
+  test("many of a newer release end a purge of the list, and few do not hold up those behind them", async () => {
+    await enqueue(named(numbered(1_500)));
+    const newer = async (ids: readonly string[]) => {
+      for (const id of ids) await rig.command("HSET", key("tasks"), `.${id}`, "2;x\n");
+    };
+    await newer(["t0000", "t1200"]);
+    expect(await rig.operator().purge({ state: "pending" })).toEqual({
+      purged: 1_498,
+      cursor: null,
+      unreadable: 2,
+    });
+    expect((await rig.space()).pending).toEqual(["t1200", "t0000"]);
+    const ids = numbered(200).map((id) => `n${id}`);
+    await enqueue(named(ids));
+    await newer(ids);
+    expect(await rig.operator().purge({ state: "pending" })).toMatchObject({ purged: 0, cursor: null });
+    expect((await rig.space()).pending.toReversed()).toEqual(["t0000", "t1200", ...ids]);
+    for (const id of ["t0000", "t1200", ...ids]) await rig.command("HDEL", key("tasks"), `.${id}`);
+  });
+
+  test("an id without its record, in any place, harms no other and is left to the deep sweep", async () => {
+    await someOfAll();
+    const intact = (await rig.space()).tasks;
+    await rig.queue().enqueueMany([...named(["g3"], { group: "g" }), ...named(["later2"], { delay: "1m" })]);
+    for (const id of ["g1", "later"]) await rig.command("HDEL", key("tasks"), id);
+    expect(await rig.operator().purge({ state: "pending" })).toMatchObject({ purged: 4, unreadable: 1 });
+    expect(await rig.operator().purge({ state: "delayed" })).toMatchObject({ purged: 1, unreadable: 1 });
+    for (const id of ["g1", "later"]) await rig.command("HSET", key("tasks"), id, intact.get(id) ?? "");
+  });
+
+  test.each([
+    ["pending", 0, ["t0320", "t0499"]],
+    ["pending", 1, ["t0320", "t0499"]],
+    ["delayed", 0, ["t0320", "t0499"]],
+    ["rejected", 0, ["t0320", "t0499"]],
+  ] as const)(
+    "where Redis has no room for all of the %s tasks (priority %i), those that went are told, and the others are where they were",
+    async (state, priority, left) => {
+      const tasks = named(numbered(500), { priority, ...(state === "delayed" && { delay: "1m" }) });
+      if (state === "rejected") await bury(rig.queue(), tasks);
+      else await enqueue(tasks);
+      const short = new Operator(QUEUE, { transport: roomFor(rig.transport, 2), now: () => rig.now });
+      // What waits begins with the held ones, of which there are none.
+      const calls = state === "pending" && priority > 0 ? 2 : 1;
+      let purged = 0;
+      let cursor: string | null = null;
+      for (let i = 0; i < calls; i++) {
+        const done: { purged: number; cursor: string | null } = await short.purge({
+          state,
+          cursor: cursor ?? undefined,
+          budget: 0,
+        });
+        purged += done.purged;
+        ({ cursor } = done);
+      }
+      expect(purged).toBe(320);
+      const { tasks: rest } = await rig.operator().list({ state, size: 1_000 });
+      expect([rest.length, rest[0]?.id, rest.at(-1)?.id]).toEqual([180, ...left]);
+      expect(await rig.operator().purge({ state, cursor: cursor ?? undefined })).toMatchObject({
+        purged: 180,
+        cursor: null,
+      });
+    },
+  );
 
   test("settings of a newer release refuse it", async () => {
     await someOfAll();

@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { Operator } from "../../src/index.ts";
+import { callOf } from "../../src/queue/binding.ts";
+import { queueKeys } from "../../src/queue/keys.ts";
+import { redriveScript } from "../../src/queue/task-scripts.ts";
 import { bury } from "../support/dead-letters.ts";
 import { says } from "../support/key-space.ts";
+import { roomFor } from "../support/no-room.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -221,6 +226,38 @@ describe("in bounded calls", () => {
     expect([...(await rig.space()).dead.keys()]).toEqual(["a"]);
   });
 
+  test("an id that stands twice in one call of the script gets one answer twice", async () => {
+    await bury(rig.queue(), named(["a"]));
+    const args = {
+      testNow: String(rig.now),
+      limit: "1",
+      dry: "",
+      interval: "0",
+      cursor: "",
+      filter: "",
+    };
+    const twice = [
+      { id: "a", lease: "" },
+      { id: "a", lease: "" },
+    ];
+    const [outcome] = await rig.transport.send([callOf(redriveScript, queueKeys(QUEUE), args, twice)]);
+    expect(outcome).toEqual({ reply: ["ok", 1, "", 0, "redriven", "redriven"] });
+    expect((await rig.space()).pending).toEqual(["a"]);
+  });
+
+  test("where Redis has no room for all, those that went are told, and the next call goes on", async () => {
+    const ids = numbered(500);
+    await bury(rig.queue(), named(ids));
+    const short = new Operator(QUEUE, { transport: roomFor(rig.transport, 2), now: () => rig.now });
+    const first = await short.redrive({ budget: 0 });
+    expect(first.redriven).toBe(320);
+    expect((await rig.space()).pending.toReversed()).toEqual(ids.slice(0, 320));
+    const none = new Operator(QUEUE, { transport: roomFor(rig.transport, 0), now: () => rig.now });
+    await expect(none.redrive({ cursor: first.cursor ?? "" })).rejects.toMatchObject({ code: "queue_full" });
+    expect(await short.redrive({ ids: ids.slice(300) })).toMatchObject({ redriven: 200, refused: [] });
+    expect((await rig.space()).pending.toReversed()).toEqual(ids);
+  });
+
   test("payloads of a megabyte end a call early, and the next goes on, by filter and by id", async () => {
     const queue = rig.queue();
     const ids = numbered(20);
@@ -231,8 +268,14 @@ describe("in bounded calls", () => {
     for (const task of await queue.dequeue({ max: 10 })) await task.reject("no");
     const { redriven, cursor } = await rig.operator().redrive({ budget: 0, dryRun: true });
     expect([redriven < 20, cursor === null]).toEqual([true, false]);
-    expect(await rig.operator().redrive({ ids })).toMatchObject({ redriven: 20, refused: [] });
-    expect((await rig.space()).dead.size).toBe(0);
+    expect(await rig.operator().redrive({ ids, rate: 10 })).toMatchObject({ redriven: 20, refused: [] });
+    const { dead, pending: atOnce, delayed } = await rig.space();
+    expect([dead.size, atOnce]).toEqual([0, ["t0000"]]);
+    expect([...delayed.values()]).toEqual(
+      numbered(20)
+        .slice(1)
+        .map((_, i) => START + 100 * (i + 1)),
+    );
   });
 });
 
@@ -265,6 +308,13 @@ describe("at a rate", () => {
     expect([...delayed.values()]).toEqual(
       [333, 666, 1_000, 1_334, 1_667].map((ms) => START + ms).concat(late + 333, late + 666),
     );
+  });
+
+  test("hundreds in one call keep it", async () => {
+    await bury(rig.queue(), named(numbered(700)));
+    await rig.operator().redrive({ rate: 100 });
+    const { delayed } = await rig.space();
+    expect([...delayed.values()]).toEqual(numbered(699).map((_, i) => START + 10 * (i + 1)));
   });
 
   test("by id too, and of a group into its place", async () => {
