@@ -13,6 +13,17 @@ export {
 export type { GroupChanges, GroupSettings, QueueChanges, QueueSettings, Rate } from "./queue/settings.ts";
 export type { EventCounts, MinuteCounts, QueueEvent, QueueStatistics } from "./queue/statistics.ts";
 export { sweep, type SweepOptions, type SweepReport } from "./queue/sweep.ts";
+export type { TaskFilter } from "./queue/task-filter.ts";
+export type {
+  ListedTask,
+  ListTasksOptions,
+  PurgeOptions,
+  PurgeReport,
+  RedriveOptions,
+  RedriveReport,
+  Removed,
+  TaskPage,
+} from "./queue/task-operator.ts";
 export type * from "./queue/types.ts";
 export type { ListWorkersOptions, WorkerFailed, WorkerInfo, WorkerPage } from "./queue/worker-operator.ts";
 export type { TaskEvent, WaitOptions, WatchOptions } from "./queue/watch.ts";

@@ -2171,6 +2171,7 @@ export const openapi: OpenApiDocument = {
                           "rejected": 0,
                           "cancelled": 0,
                           "reclaimed": 0,
+                          "redriven": 0,
                           "deleted": 0
                         }
                       ],
@@ -2182,6 +2183,7 @@ export const openapi: OpenApiDocument = {
                         "rejected": 0,
                         "cancelled": 0,
                         "reclaimed": 0,
+                        "redriven": 0,
                         "deleted": 0
                       }
                     }
@@ -4611,6 +4613,10 @@ export const openapi: OpenApiDocument = {
                   "type": "integer",
                   "minimum": 0
                 },
+                "redriven": {
+                  "type": "integer",
+                  "minimum": 0
+                },
                 "deleted": {
                   "type": "integer",
                   "minimum": 0
@@ -4625,6 +4631,7 @@ export const openapi: OpenApiDocument = {
                 "rejected",
                 "cancelled",
                 "reclaimed",
+                "redriven",
                 "deleted"
               ]
             },
@@ -4661,6 +4668,10 @@ export const openapi: OpenApiDocument = {
                 "type": "number",
                 "minimum": 0
               },
+              "redriven": {
+                "type": "number",
+                "minimum": 0
+              },
               "deleted": {
                 "type": "number",
                 "minimum": 0
@@ -4674,6 +4685,7 @@ export const openapi: OpenApiDocument = {
               "rejected",
               "cancelled",
               "reclaimed",
+              "redriven",
               "deleted"
             ],
             "description": "Tasks a minute, the mean of the last five minutes that are over."

@@ -9,6 +9,7 @@ export const queueEvents = [
   "rejected",
   "cancelled",
   "reclaimed",
+  "redriven",
   "deleted",
 ] as const;
 

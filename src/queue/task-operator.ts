@@ -20,7 +20,7 @@ export interface ListedTask extends TaskInfo {
   readonly payload?: unknown;
 }
 
-export interface ListOptions extends TaskFilter, RequestOptions {
+export interface ListTasksOptions extends TaskFilter, RequestOptions {
   readonly state: TaskState;
   /** The cursor of the page before. @default the first page */
   readonly cursor?: string | undefined;
@@ -107,7 +107,7 @@ export class TaskOperator extends QueueHandle {
    * that wait for a group's limit come last.
    * @throws {SluiceError}
    */
-  async list(options: ListOptions): Promise<TaskPage> {
+  async list(options: ListTasksOptions): Promise<TaskPage> {
     const state = stateOf(options?.state, STATES);
     const args = {
       state,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { TaskState } from "../../src/index.ts";
-import type { ListOptions } from "../../src/queue/task-operator.ts";
+import type { ListTasksOptions, TaskState } from "../../src/index.ts";
 import { bury } from "../support/dead-letters.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
 
@@ -10,7 +9,7 @@ const named = (ids: readonly string[], options = {}) => ids.map((id) => ({ id, p
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `t${String(i).padStart(4, "0")}`);
 
 /** All pages of a list: their ids. */
-async function pages(options: ListOptions, between = async () => {}): Promise<string[][]> {
+async function pages(options: ListTasksOptions, between = async () => {}): Promise<string[][]> {
   const found: string[][] = [];
   let cursor: string | undefined;
   do {
@@ -22,7 +21,7 @@ async function pages(options: ListOptions, between = async () => {}): Promise<st
   return found;
 }
 
-const listed = async (options: ListOptions) => (await pages(options)).flat();
+const listed = async (options: ListTasksOptions) => (await pages(options)).flat();
 
 /** One task in each state, and one that was cancelled. */
 async function oneOfEach() {
@@ -173,7 +172,7 @@ describe("page by page", () => {
 
   test("a cursor of another form, state or number is refused", async () => {
     await oneOfEach();
-    const list = (options: object) => rig.operator().list(options as ListOptions);
+    const list = (options: object) => rig.operator().list(options as ListTasksOptions);
     const refused = (path: string) => ({ code: "invalid_argument", path });
     for (const cursor of ["", "x", "1", "-1 a", "1 ", "(1 a", "1 a\n", "1e5 a", 7]) {
       await expect(list({ state: "delayed", cursor })).rejects.toMatchObject(refused("cursor"));
@@ -362,7 +361,7 @@ describe("a search finds exactly what is meant", () => {
     rig.now = START + 5_000;
     await rig.sweepOnce();
     const ended = Object.fromEntries((await rig.space()).dead);
-    const dead = async (filter: Partial<ListOptions>) =>
+    const dead = async (filter: Partial<ListTasksOptions>) =>
       (await listed({ state: "rejected", ...filter })).toSorted();
     expect(await dead({ group: "a" })).toEqual(["a1", "a2"]);
     expect(await dead({ group: "c" })).toEqual([]);

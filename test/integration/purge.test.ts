@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { Operator } from "../../src/index.ts";
-import type { PurgeOptions } from "../../src/queue/task-operator.ts";
+import { Operator, type PurgeOptions } from "../../src/index.ts";
 import { bury } from "../support/dead-letters.ts";
 import { roomFor } from "../support/no-room.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";

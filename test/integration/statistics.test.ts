@@ -43,6 +43,7 @@ describe("statistics", () => {
       rejected: 0,
       cancelled: 0,
       reclaimed: 0,
+      redriven: 0,
       deleted: 0,
     });
     expect(told(statistics)).toEqual({});
