@@ -117,7 +117,10 @@ local function fail_silent(at, now)
   if alarm then
     append(plan.timers, int(alarm), '~w')
     commit(plan)
-    redis.pcall('HSET', at.tasks, '~alarm', int(alarm))
+    if store(at.tasks, { '~alarm', int(alarm) }) then
+      -- Without it the next sign of life sets the timer.
+      redis.call('HDEL', at.tasks, '~alarm')
+    end
   else
     redis.call('HDEL', at.tasks, '~alarm')
   end

@@ -999,15 +999,11 @@ end
 mend_times(mending, times)
 return page[1], ids
 end
-local function read_page()
-if part == 'pending' then
-return read_list()
-elseif part == 'tasks' then
-local page, ids = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
-ids, groups = mend_fields(mending, page[2])
-return page[1], ids
-end
-return read_zset()
+local function read_tasks()
+local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
+local found, states = mend_fields(mending, page[2])
+groups = states
+return page[1], found
 end
 local function look_at_ids(ids, places)
 local entries, blanks = look_up(mending, ids), {}
@@ -1021,8 +1017,8 @@ local failed = mend_all(mending, entries)
 for _, entry in ipairs(entries) do
 local task = entry.task
 if entry.expected > 0 then
-append(expected, entry.id, int(entry.expected))
-expected[#expected + 1] = entry.witness
+append(expected, entry.id, entry.ghosts)
+append(expected, entry.waits, entry.witness)
 elseif places and not entry.newer then
 for index in pairs(places[entry.id]) do
 blanks[index] = true
@@ -1031,14 +1027,15 @@ end
 end
 local counted = entry.working and '1'
 or entry.fair and int(9 - math.floor(entry.fair / BAND)) .. '=' .. int(entry.fair % BAND)
-if counted and entry.live and shared(task) then
+if counted and entry.live and shared(task) and not entry.newer then
 append(members, entry.id, task.G or '')
 members[#members + 1] = counted
 end
 end
 return failed or blank(mending, blanks)
 end
-local next_cursor, ids, places = read_page()
+local read_part = { tasks = read_tasks, pending = read_list }
+local next_cursor, ids, places = (read_part[part] or read_zset)()
 local answer
 if part == 'hands' then
 mend_leases(mending, ids)
@@ -1052,8 +1049,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "97d2d309e433a054bd229eafe33efaec9983db43",
-  keyLockingSha1: "96f58fc7e2dde3e2aed7a36a17804b9cbe8f9bc3",
+  sha1: "178cfdc33cc68636d96516a14c4fa1981ff55895",
+  keyLockingSha1: "f8ba8923c1b64fdff51c49820145650e7513349f",
 };
 
 export const cancel: Script = {
@@ -2413,14 +2410,14 @@ note(mending, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
 end
 end
 local failed = write_mended(mending)
-local counts = {}
-for i = 2, 4 do
-counts[i] = tonumber(found[NAMES[i]] or 0)
+local counts = redis.call('HMGET', tasks, unpack(NAMES, 1, 4))
+for i = 1, 4 do
+counts[i] = tonumber(counts[i] or 0)
 end
-return failed or { 'ok', counter, counts[2], counts[3], counts[4], mending.report }
+return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
 `,
-  sha1: "95236512d34fa7b178502fcfb7b239c461c2cfad",
-  keyLockingSha1: "d66c35dd868b19f0d98920f797e1931dca293a66",
+  sha1: "b1b3ef389764fd0b081174bcb9b2155d7a0ae06d",
+  keyLockingSha1: "a9896e5ab016d9e9f0a0c73f5151d262525d8573",
 };
 
 export const count: Script = {
@@ -3176,7 +3173,9 @@ local alarm, plan = head(at.workers), new_plan(at, now)
 if alarm then
 append(plan.timers, int(alarm), '~w')
 commit(plan)
-redis.pcall('HSET', at.tasks, '~alarm', int(alarm))
+if store(at.tasks, { '~alarm', int(alarm) }) then
+redis.call('HDEL', at.tasks, '~alarm')
+end
 else
 redis.call('HDEL', at.tasks, '~alarm')
 end
@@ -3722,8 +3721,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "c55c05a11c1e51e18d541ab79ccd1ce55f25f457",
-  keyLockingSha1: "b09585ae713ca2968b768e1260bcb1356b8434e8",
+  sha1: "f0ab12065cd701cb4f18ee90769874719dbfa1bd",
+  keyLockingSha1: "34958ccaf14b07584190bc2eb43e3c3b671d2875",
 };
 
 export const drop: Script = {
@@ -10260,7 +10259,9 @@ local alarm, plan = head(at.workers), new_plan(at, now)
 if alarm then
 append(plan.timers, int(alarm), '~w')
 commit(plan)
-redis.pcall('HSET', at.tasks, '~alarm', int(alarm))
+if store(at.tasks, { '~alarm', int(alarm) }) then
+redis.call('HDEL', at.tasks, '~alarm')
+end
 else
 redis.call('HDEL', at.tasks, '~alarm')
 end
@@ -10409,8 +10410,8 @@ more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "0ab38144505b1e4ece8e9a5c2ef1559e8c5df7e9",
-  keyLockingSha1: "488f89351251e50f964cd7be5f2b23b2ac299ade",
+  sha1: "06274c4c2a4f449abcc7ca56814d407b7d3bd969",
+  keyLockingSha1: "04bc9db8a432450997e7f5426397fff81a85c450",
 };
 
 export const weed: Script = {
