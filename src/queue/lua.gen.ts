@@ -305,11 +305,12 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
+local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
@@ -645,7 +646,7 @@ local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
 local band = 9 - tonumber(task.P or 0)
 local tag, place = tonumber(entry.fair), tonumber(entry.held)
 local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
-if due and due > mending.now then
+if due and due >= mending.now + 1 then
 return 'delayed'
 elseif tag and shared(task) and math.floor(tag / BAND) == band then
 return 'fair'
@@ -1049,8 +1050,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "178cfdc33cc68636d96516a14c4fa1981ff55895",
-  keyLockingSha1: "f8ba8923c1b64fdff51c49820145650e7513349f",
+  sha1: "623169076e4b1c13d353a1057eb5def56b0e164c",
+  keyLockingSha1: "9c6c229c6e095cf6f47b99ab1449bc10847935c3",
 };
 
 export const cancel: Script = {
@@ -2809,11 +2810,12 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
+local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
@@ -3721,8 +3723,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "f0ab12065cd701cb4f18ee90769874719dbfa1bd",
-  keyLockingSha1: "34958ccaf14b07584190bc2eb43e3c3b671d2875",
+  sha1: "b49a579c124d819b5e04b34790b685989efc9a1e",
+  keyLockingSha1: "8ec7f5263effbfc06f344daee3da7648c727dbb7",
 };
 
 export const drop: Script = {
@@ -4130,11 +4132,12 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
+local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
@@ -4431,8 +4434,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "199a902e9e6022afb14e07cce92318428c5f954b",
-  keyLockingSha1: "2ec751c5ba19d587ac4f9567fabf8f34e9eb100e",
+  sha1: "786f87c82cdfe963ddcd18222d30f96e855c1183",
+  keyLockingSha1: "2cd1974b1979599e0a2127993e29f66e10860562",
 };
 
 export const fail: Script = {
@@ -4719,11 +4722,12 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
+local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
@@ -5048,8 +5052,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "ffe50743d6d93713f5f092c69ba20b095e0a6fea",
-  keyLockingSha1: "e24e249dc2a50104f9a5cf77864a2bbe3240776c",
+  sha1: "b617b44d1ce9ff397652deb1ec35228085f39473",
+  keyLockingSha1: "5855d5bcb8ece0fcd6066066b53b15eb6486c393",
 };
 
 export const forget: Script = {
@@ -6808,11 +6812,12 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
+local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
@@ -7177,8 +7182,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "e664d05fd56f856a6a5e7951b730a042fdb147fb",
-  keyLockingSha1: "043f447c2c5d82edae6a6ec61ff8204828d4f733",
+  sha1: "aa60004cdf95b59e53c674c012d7f177e26b5e44",
+  keyLockingSha1: "83712b0030191c292cc0ed1fef278e7a712ee97f",
 };
 
 export const register: Script = {
@@ -8357,11 +8362,12 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
+local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
@@ -8692,7 +8698,7 @@ local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
 local band = 9 - tonumber(task.P or 0)
 local tag, place = tonumber(entry.fair), tonumber(entry.held)
 local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
-if due and due > mending.now then
+if due and due >= mending.now + 1 then
 return 'delayed'
 elseif tag and shared(task) and math.floor(tag / BAND) == band then
 return 'fair'
@@ -8917,8 +8923,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "a6e22fb767418162ba282ca209eb1af15ef9cbf2",
-  keyLockingSha1: "a04414a38c95dc29081d14c5b799072c6d501ae9",
+  sha1: "0050525ddeca88c0f90c44f9bf4a259a71f516bd",
+  keyLockingSha1: "be8bcff98635afd3a1bd10b3a458060a50428795",
 };
 
 export const settings: Script = {
@@ -9231,11 +9237,12 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
+local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
@@ -9579,8 +9586,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "3499f8a06bfd6bea0ff618edd72a2b8b2adc7f9e",
-  keyLockingSha1: "e3435d4c09404a1fbd87a3fd5c3d6e0c30537eb2",
+  sha1: "7900e4792feac84b9ab435bdce0390a5a68b97aa",
+  keyLockingSha1: "527f6b3b2181c2480108b31ef238a5bcff960519",
 };
 
 export const statistics: Script = {
@@ -9927,11 +9934,12 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
+local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
@@ -10410,8 +10418,8 @@ more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "06274c4c2a4f449abcc7ca56814d407b7d3bd969",
-  keyLockingSha1: "04bc9db8a432450997e7f5426397fff81a85c450",
+  sha1: "d3f47d74cc37feaf7e04282d5ede1f6ed2716ea3",
+  keyLockingSha1: "d10348eb7e5d980bec646eea054892bb01d74ea5",
 };
 
 export const weed: Script = {
@@ -10706,11 +10714,12 @@ ids[#ids + 1] = id
 return
 end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
+local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
 append(plan.fair, task.S, id)
-elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
 plan.times.h = plan.times.h + 1
@@ -11041,7 +11050,7 @@ local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
 local band = 9 - tonumber(task.P or 0)
 local tag, place = tonumber(entry.fair), tonumber(entry.held)
 local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
-if due and due > mending.now then
+if due and due >= mending.now + 1 then
 return 'delayed'
 elseif tag and shared(task) and math.floor(tag / BAND) == band then
 return 'fair'
@@ -11279,8 +11288,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "aedd9695333680417decf09fd322fce611f72004",
-  keyLockingSha1: "edd5c4b4102f20858c270c146f7d899600e164b1",
+  sha1: "6483bff3ae5dde1438203cfd552ba0af884cc6f6",
+  keyLockingSha1: "9f3ed521f8ab3cff9dd999d7bdef9eff26867705",
 };
 
 export const workers: Script = {

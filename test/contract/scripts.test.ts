@@ -5,13 +5,20 @@ import { queueKeys } from "../../src/queue/keys.ts";
 import { RECORD_DEFAULTS } from "../../src/queue/record.ts";
 import { callOf } from "../../src/queue/binding.ts";
 import * as operatorBindings from "../../src/queue/operator-scripts.ts";
+import * as repairBindings from "../../src/queue/repair-scripts.ts";
 import * as bindings from "../../src/queue/scripts.ts";
 import * as taskBindings from "../../src/queue/task-scripts.ts";
 import * as workerBindings from "../../src/queue/worker-scripts.ts";
 import type { Reply } from "../../src/queue/transport.ts";
 
 const folder = new URL("../../lua/", import.meta.url);
-const all = Object.values({ ...bindings, ...operatorBindings, ...taskBindings, ...workerBindings }).filter(
+const all = Object.values({
+  ...bindings,
+  ...operatorBindings,
+  ...repairBindings,
+  ...taskBindings,
+  ...workerBindings,
+}).filter(
   (value): value is Exclude<typeof value, (...args: never[]) => unknown> => typeof value === "object",
 );
 

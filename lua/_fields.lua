@@ -1,0 +1,145 @@
+-- _fields: what the deep sweep does with what is no id: control fields, and who has them.
+
+-- What settings can be; letters that are not here are left alone.
+local SETTINGS = {
+  p = '^1$',
+  e = '^1$',
+  s = '^1$',
+  m = '^%d+$',
+  b = '^%d+$',
+  n = '^%d+$',
+  k = '^[1-9]%d*$',
+  r = '^%d+/[1-9]%d*$',
+}
+
+-- Settings beyond reading would stop every call that heeds them. last: the last number given to a group.
+-- Returns that number, as it is now.
+local function mend_settings(mending, field, text, last)
+  local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
+  if newer(text) then
+    return last
+  end
+  for letter, value in pairs(settings) do
+    readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
+  end
+  if not readable then
+    set_aside(mending, field, text)
+    plan.gone[#plan.gone + 1] = field
+    return last
+  end
+  local number = tonumber(settings.n)
+  if (settings.m or settings.r) and not number and field ~= '~set' then
+    number, settings.n = last + 1, int(last + 1)
+    append(plan.fields, field, format_settings(settings))
+    note(mending, 'control_broken', field)
+  elseif number and number > last then
+    note(mending, 'control_broken', '~groups')
+  end
+  return math.max(last, number or 0)
+end
+
+-- The settings of groups, by field.
+local function mend_group_settings(mending, texts)
+  if not next(texts) then
+    return
+  end
+  local last = tonumber(redis.call('HGET', mending.at.tasks, '~groups')) or 0
+  local most = last
+  for field, text in pairs(texts) do
+    most = mend_settings(mending, field, text, most)
+  end
+  if most > last then
+    append(mending.plan.fields, '~groups', int(most))
+  end
+end
+
+-- A worker's record goes with the worker.
+local function mend_infos(mending, names)
+  for i, score in ipairs(read('ZMSCORE', mending.at.workers, names)) do
+    if not score then
+      mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
+      note(mending, 'worker_wrong', names[i])
+    end
+  end
+end
+
+-- What is kept for some time has that time in `expiry`.
+local function mend_kept(mending, names, texts)
+  for i, score in ipairs(read('ZMSCORE', mending.at.expiry, names)) do
+    if not score then
+      local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
+      append(mending.plan.expiry, over, names[i])
+      note(mending, 'expiry_missing', names[i])
+    end
+  end
+end
+
+-- Times in `expiry` of what is not kept.
+local function mend_times(mending, names)
+  for i, text in ipairs(read('HMGET', mending.at.tasks, names)) do
+    if not text then
+      take_from(mending, 'expiry', names[i])
+      note(mending, 'record_missing', names[i])
+    end
+  end
+end
+
+-- Members of `hands` whose lease is over, or is another's.
+local function mend_leases(mending, members)
+  local ids, names = {}, {}
+  for i, member in ipairs(members) do
+    ids[i] = string.match(member, '%S*$')
+    names[i] = '.' .. ids[i]
+  end
+  for i, record in ipairs(read('HMGET', mending.at.tasks, names)) do
+    local task = parse(record)
+    local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
+    if not (holds or newer(record)) then
+      take_from(mending, 'hands', members[i])
+      note(mending, 'hand_wrong', ids[i])
+    end
+  end
+end
+
+-- Workers that nothing is known of, and that have nothing. One that is being failed has no record either.
+local function mend_workers(mending, workers)
+  local names = {}
+  for i, worker in ipairs(workers) do
+    names[i] = '~w:' .. worker
+  end
+  for i, info in ipairs(read('HMGET', mending.at.tasks, names)) do
+    local name = string.match(workers[i], '^%S*')
+    if not info and #in_hands(mending.at, name, '0', 1) == 0 then
+      redis.call('ZREM', mending.at.workers, workers[i])
+      note(mending, 'worker_wrong', workers[i])
+    end
+  end
+end
+
+-- Sorts the fields of `tasks` and their texts by what they are, and mends those that are no records of tasks.
+-- Returns ids, and names and states of groups.
+local function mend_fields(mending, found)
+  local ids, seen, groups = {}, {}, {}
+  local settings, infos, kept, texts = {}, {}, {}, {}
+  for i = 1, #found, 2 do
+    local field, text = found[i], found[i + 1]
+    local kind = string.match(field, '^~%a:')
+    if kind == '~g:' then
+      append(groups, string.sub(field, 4), text)
+    elseif kind == '~s:' then
+      settings[field] = text
+    elseif kind == '~w:' then
+      infos[#infos + 1] = string.sub(field, 4)
+    elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
+      kept[#kept + 1], texts[#texts + 1] = field, text
+    elseif string.sub(field, 1, 1) ~= '~' then
+      local id = string.gsub(field, '^%.', '')
+      ids[#ids + 1] = not seen[id] and id or nil
+      seen[id] = true
+    end
+  end
+  mend_group_settings(mending, settings)
+  mend_infos(mending, infos)
+  mend_kept(mending, kept, texts)
+  return ids, groups
+end

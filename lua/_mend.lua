@@ -1,0 +1,331 @@
+-- _mend: what the deep sweep does with an id. Its records say where it belongs; it is taken out of every
+-- other place. The rules, for what a failover leaves behind where keys went back in time one by one:
+--   The record's state rules over the place. A waiting task stands where it is delivered first: in `fair`,
+--   `held` or the list, in this order; in `delayed` while it is not due, or where it is nowhere else.
+--   A task marked working without its lease is taken back, as if that had expired. An id without a payload
+--   is taken out. An ended task stays known until its time in `expiry`, and is nowhere else, but in `dead`.
+--   A record beyond reading is set aside in `~b:<field>`. What a later release wrote is left alone.
+-- Only a look at the whole list tells whether a task stands there, and how often: others decide that.
+
+-- Where an id can stand, besides the list.
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+
+local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
+
+-- Put over an entry of the list that is to go: to take it out would move the others. Blanks are counted like
+-- the ghosts of an id that no task can have, so dequeue drops them.
+local BLANK = '~'
+
+-- Instants: no `at` is later, and no lease or ttl longer, with room to spare.
+local LAST = 8640000000000000
+
+local LONGEST = 630720000000
+
+local function new_mending(at, now)
+  local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+  mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+  for _, place in ipairs(ZSETS) do
+    mending.out[place] = {}
+  end
+  return mending
+end
+
+local function note(mending, fault, id)
+  append(mending.report, fault, id)
+end
+
+local function take_from(mending, place, id)
+  local ids = mending.out[place]
+  ids[#ids + 1] = id
+end
+
+-- Reads the records of ids, and where they stand. Returns entries, in order, by reference to change.
+local function look_up(mending, ids)
+  local at, names, scores, entries = mending.at, { '~set', '~lease' }, {}, {}
+  for _, id in ipairs(ids) do
+    append(names, id, '.' .. id)
+  end
+  local found = read('HMGET', at.tasks, names)
+  for _, place in ipairs(ZSETS) do
+    scores[place] = read('ZMSCORE', at[place], ids)
+  end
+  mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+  for i, id in ipairs(ids) do
+    local entry = { id = id, fixed = found[2 * i + 1], record = found[2 * i + 2], expected = 0 }
+    for _, place in ipairs(ZSETS) do
+      entry[place] = scores[place][i]
+    end
+    entry.newer = newer(entry.fixed) or newer(entry.record)
+    mending.bytes = mending.bytes + #(entry.fixed or '') + #(entry.record or '')
+    entries[i] = entry
+  end
+  return entries
+end
+
+-- Keeps the text of a field where somebody may look at it, and nobody trips over it.
+local function set_aside(mending, field, text)
+  local plan, kept = mending.plan, '~b:' .. field
+  append(plan.fields, kept, text)
+  append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
+  note(mending, 'record_broken', field)
+end
+
+-- Puts into a field what belongs there; nothing: the field goes.
+local function put(mending, field, before, after)
+  if after and after ~= before then
+    append(mending.plan.fields, field, after)
+  elseif before and not after then
+    mending.plan.gone[#mending.plan.gone + 1] = field
+  end
+end
+
+-- Takes an entry out of every zset but those given. Returns whether it was in any other.
+local function keep_in(mending, entry, first, second)
+  local elsewhere = false
+  for _, place in ipairs(ZSETS) do
+    if entry[place] and place ~= first and place ~= second then
+      take_from(mending, place, entry.id)
+      entry[place], elsewhere = false, true
+    end
+  end
+  return elsewhere
+end
+
+-- Sets what the records say of an entry: `fixed` and `record`, as far as they can be read, `task`, `text`,
+-- and `live` where there is a payload.
+local function understand(mending, entry)
+  local id, seen = entry.id, parse(entry.record)
+  local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
+  local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
+  entry.live = named and sound(entry.fixed)
+  entry.had_fixed, entry.had_record = entry.fixed, entry.record
+  if entry.record and not readable then
+    set_aside(mending, '.' .. id, entry.record)
+    entry.record = false
+  end
+  if entry.fixed and entry.fixed ~= '' and not entry.live then
+    set_aside(mending, id, entry.fixed)
+    entry.fixed = false
+  end
+  entry.task, entry.text = parse_with(entry.live and entry.fixed or '', entry.record)
+  entry.ghosts = tonumber(entry.task.g or 0)
+end
+
+-- The zset where a waiting task belongs; nothing: the list.
+local function zset_of_waiting(mending, entry)
+  local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
+  local band = 9 - tonumber(task.P or 0)
+  local tag, place = tonumber(entry.fair), tonumber(entry.held)
+  local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
+  if due and due >= mending.now + 1 then
+    return 'delayed'
+  elseif tag and shared(task) and math.floor(tag / BAND) == band then
+    return 'fair'
+  elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + band then
+    return 'held'
+  elseif due and not (entry.listed and entry.ghosts == 0) then
+    return 'delayed'
+  end
+end
+
+local function mend_waiting(mending, entry)
+  local id, task, plan = entry.id, entry.task, mending.plan
+  local home = zset_of_waiting(mending, entry)
+  if keep_in(mending, entry, home) then
+    note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
+  end
+  entry.waits = home and 0 or 1
+  if home == 'delayed' then
+    local due, mark = tonumber(entry.delayed), shared(task) and '.5' or ''
+    local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
+    if due ~= tonumber(int(whole) .. mark) then
+      append(plan.later, int(whole) .. mark, id)
+      note(mending, 'time_broken', id)
+    end
+    -- What is promoted to `fair` is looked up in its changing record.
+    if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
+      entry.record = format(task, entry.text)
+      note(mending, 'record_incomplete', id)
+    end
+  end
+end
+
+local function mend_working(mending, entry)
+  local id, task = entry.id, entry.task
+  if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
+    keep_in(mending, entry)
+    mending.lost[#mending.lost + 1] = id
+    note(mending, 'lease_missing', id)
+    return
+  end
+  if keep_in(mending, entry, 'working') then
+    note(mending, 'two_places', id)
+  end
+  local deadline = tonumber(entry.working)
+  if deadline < 0 or deadline > mending.now + LONGEST then
+    append(mending.deadlines, int(mending.now), id)
+    note(mending, 'time_broken', id)
+  end
+  if task.W then
+    append(mending.hands, id, hand(task.W, task.n, id))
+  end
+  if tonumber(task.n) > (mending.lease or 0) then
+    -- Further than any counter can have come, so that no number is given out twice.
+    mending.lease = math.max(mending.now, tonumber(task.n))
+    append(mending.plan.fields, '~lease', int(mending.lease))
+    note(mending, 'control_broken', '~lease')
+  end
+end
+
+local function mend_ended(mending, entry)
+  local id, task, plan = entry.id, entry.task, mending.plan
+  local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
+  local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
+  local over = tonumber(entry.expiry)
+  if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
+    note(mending, 'wrong_place', id)
+  end
+  if dead_letter and not entry.dead then
+    append(plan.dead, task.z or int(mending.now), id)
+    note(mending, 'place_missing', id)
+  end
+  if not over or over > mending.now + LONGEST then
+    ttl = (dead_letter or task.s == 'c') and ttl or 0
+    over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+    append(plan.expiry, int(over), id)
+    note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
+  end
+  if not dead_letter and entry.fixed ~= '' then
+    entry.fixed = ''
+    note(mending, 'record_incomplete', id)
+  end
+  if not entry.record then
+    -- Known, and nothing more is known of it.
+    entry.record = ghost_record('x')
+    note(mending, 'record_incomplete', id)
+  end
+end
+
+-- An id without a payload: nothing is left of it but its ghosts.
+local function mend_lost(mending, entry)
+  local id, task = entry.id, entry.task
+  local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
+  if keep_in(mending, entry) or known then
+    note(mending, 'payload_missing', id)
+  end
+  local ghosts = entry.ghosts > 0
+  entry.fixed = ghosts and id ~= BLANK and '' or false
+  entry.record = ghosts and (task.s == 'g' and entry.record or ghost_record('g', task.g, task.v))
+end
+
+-- Adds to a plan what an entry needs. Sets `expected`, how many entries of the list are its own, `waits`, 1
+-- where one of them is to be delivered, and `witness`, which changes with whatever changes that.
+local function mend(mending, entry)
+  local task = entry.task
+  local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
+  entry.waits = 0
+  if ended or (entry.fixed == '' and not entry.record) then
+    mend_ended(mending, entry)
+  elseif not entry.live or task.s == 'g' then
+    mend_lost(mending, entry)
+  elseif task.s == 'w' then
+    mend_working(mending, entry)
+  else
+    mend_waiting(mending, entry)
+  end
+  entry.expected = entry.ghosts + entry.waits
+  entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
+end
+
+-- Gives each working task of a worker its member of `hands`.
+local function mend_hands(mending)
+  local ids, members, missing = {}, {}, {}
+  for i = 1, #mending.hands, 2 do
+    append(ids, mending.hands[i])
+    append(members, mending.hands[i + 1])
+  end
+  for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+    if tonumber(score) ~= 0 then
+      append(missing, '0', members[i])
+      note(mending, 'hand_wrong', ids[i])
+    end
+  end
+  write('ZADD', mending.at.hands, missing)
+end
+
+-- Writes what has been decided so far. Returns the error where Redis has no room.
+local function write_mended(mending)
+  local failed = commit(mending.plan)
+  if failed then
+    return failed
+  end
+  for place, ids in pairs(mending.out) do
+    write('ZREM', mending.at[place], ids)
+    mending.out[place] = {}
+  end
+  write('ZADD', mending.at.working, mending.deadlines)
+  mend_hands(mending)
+  mending.hands, mending.deadlines = {}, {}
+  clear(mending.plan)
+end
+
+-- Mends entries, as many at a time as a plan holds. also: what else is decided of each. Returns the error
+-- where Redis has no room.
+local function mend_all(mending, entries, also)
+  local tasks = {}
+  for _, entry in ipairs(entries) do
+    if not entry.newer then
+      understand(mending, entry)
+      tasks[#tasks + 1] = (entry.held or also) and entry.live and entry.task or nil
+    end
+  end
+  open_groups(mending.plan, tasks)
+  for _, entry in ipairs(entries) do
+    if entry.newer then
+      note(mending, 'record_newer', entry.id)
+    else
+      mend(mending, entry)
+      if also then
+        also(entry)
+      end
+      put(mending, entry.id, entry.had_fixed, entry.fixed)
+      put(mending, '.' .. entry.id, entry.had_record, entry.record)
+    end
+    local failed = #mending.plan.fields >= 2 * PLAN and write_mended(mending)
+    if failed then
+      return failed
+    end
+  end
+  local failed, _ = write_mended(mending), nil
+  if not failed then
+    -- At last, for it may change groups that are open here.
+    _, _, _, failed = take_back(mending.at, mending.lost, mending.now, function(task)
+      return task.s == 'w'
+    end)
+  end
+  return failed
+end
+
+-- Puts blanks over entries of the list. at_index: a set of places from the left. Returns the error where
+-- Redis has no room.
+local function blank(mending, at_index)
+  local at, count = mending.at, 0
+  for _ in pairs(at_index) do
+    count = count + 1
+  end
+  if count == 0 then
+    return nil
+  end
+  local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
+  local task = parse(found[1])
+  local record = ghost_record('g', int(tonumber(task.g or 0) + count))
+  local ghosts = int((tonumber(found[2] or 0) or 0) + count)
+  local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
+  if failed then
+    return failed
+  end
+  mending.ghosts = mending.ghosts + count
+  for index in pairs(at_index) do
+    redis.call('LSET', at.pending, int(index), BLANK)
+  end
+end

@@ -1,0 +1,90 @@
+-- control: mends what a deep sweep finds in one look among the control fields, and sets right what it
+-- counted.
+local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
+local held = KEYS[2] -- zset  id -> place behind its group's limit
+local delayed = KEYS[3] -- zset  id -> due (ms)
+local tasks = KEYS[4] -- hash  records and control fields
+local expiry = KEYS[5] -- zset  id -> when its record goes away (ms)
+local workers = KEYS[6] -- zset  worker -> when it is silent (ms)
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local lease = ARGV[2] -- the lease counter from before the count
+local items = ARGV -- then for each: field (of a count), before (what it said before the count), count
+-- Returns {'ok', lease counter, ghosts, timers, broken, {fault, field, …}} | {'newer_schema'}
+
+-- A count goes on while the queue does, and can be off by what comes and goes meanwhile. So it is heeded only
+-- where the field says what it said before, and nobody has dequeued.
+
+local at = queue_at(nil, fair, held, nil, delayed, tasks, expiry, nil, workers)
+local mending = new_mending(at, clock(test_now))
+local plan, now = mending.plan, mending.now
+local NAMES = { '~lease', '~ghosts', '~timers', '~broken', '~groups', '~alarm', '~set', '~fair' }
+local found = {}
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(NAMES))) do
+  found[NAMES[i]] = value
+end
+if newer(found['~set']) then
+  return { 'newer_schema' }
+end
+
+-- Numbers beyond reading stop every call that counts with them.
+for i = 1, 6 do
+  local name, value = NAMES[i], found[NAMES[i]]
+  if value and not string.find(value, '^%-?%d+$') then
+    note(mending, 'control_broken', name)
+    found[name] = name == '~lease' and int(now)
+    put(mending, name, value, found[name])
+  end
+end
+if found['~set'] then
+  mend_settings(mending, '~set', found['~set'], 0)
+end
+
+-- Without `~fair` nobody looks into `fair`; its virtual times are those of the tasks that are next.
+local waiting, kept = redis.call('ZCARD', fair), redis.call('ZCARD', held)
+local times = parse_clock(found['~fair'])
+if not found['~fair'] and waiting > 0 then
+  for band = 0, 9 do
+    local least, most = int((9 - band) * BAND), '(' .. int((10 - band) * BAND)
+    local first = redis.call('ZRANGE', fair, least, most, 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+    times[band] = first[2] and math.max(0, first[2] % BAND - SHARE)
+  end
+end
+if times.h ~= kept or (not found['~fair'] and waiting > 0) then
+  times.h = kept
+  append(plan.fields, '~fair', format_clock(times))
+  note(mending, 'control_broken', '~fair')
+end
+
+-- Somebody looks in time for the next worker that is silent.
+local first, timer = head(workers), tonumber(redis.call('ZSCORE', delayed, '~w'))
+local alarm = tonumber(found['~alarm'])
+local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
+if late or (timer and not alarm) then
+  local when = first or math.floor(timer)
+  append(plan.timers, int(when), '~w')
+  append(plan.fields, '~alarm', int(when))
+  note(mending, 'timer_wrong', '~alarm')
+elseif alarm and not timer then
+  put(mending, '~alarm', alarm)
+  note(mending, 'timer_wrong', '~alarm')
+end
+
+local counter = tonumber(found['~lease'] or 0)
+for i = 3, #items, 3 do
+  local field, before, count = items[i], tonumber(items[i + 1]), tonumber(items[i + 2])
+  local says = tonumber(found[field] or 0)
+  if field == '~broken' then
+    -- What was put aside before the sweep began, the sweep has found.
+    put(mending, field, found[field], says > before and int(says - before))
+  elseif says == before and says ~= count and counter == tonumber(lease) then
+    put(mending, field, found[field], count > 0 and int(count))
+    note(mending, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
+  end
+end
+
+local failed = write_mended(mending)
+local counts = redis.call('HMGET', tasks, unpack(NAMES, 1, 4))
+for i = 1, 4 do
+  counts[i] = tonumber(counts[i] or 0)
+end
+return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }

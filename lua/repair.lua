@@ -1,0 +1,66 @@
+-- repair: gives tasks that stand nowhere a place, at the back, and counts the ghosts of ids anew: where
+-- nothing has changed since before the list was read. (I1)
+local pending = KEYS[1] -- list  ids; in at the left, out at the right
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local held = KEYS[3] -- zset  id -> place behind its group's limit
+local working = KEYS[4] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[5] -- zset  id -> due (ms)
+local tasks = KEYS[6] -- hash  records and control fields
+local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[9] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[10] -- zset  worker, lease number and id, by name
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local items = ARGV -- then for each: id, witness (from before the list was read), seen (its entries there)
+-- Returns {'ok', ghosts added, {fault, id, …}} | {'newer_schema'}
+
+-- Why nothing that is sound is touched: the list was read from the left, where entries come in. They only
+-- ever move to the right, so one that was there all the time was seen. What leaves the list, or comes in,
+-- changes the witness; what could come in without, from `delayed`, was not there.
+
+local STRIDE = 3
+local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local mending = new_mending(at, clock(test_now))
+local ids, witness, seen = {}, {}, {}
+for i = 2, #items, STRIDE do
+  local id = items[i]
+  ids[#ids + 1], witness[id], seen[id] = id, items[i + 1], tonumber(items[i + 2])
+end
+local entries = look_up(mending, ids)
+if mending.newer then
+  return { 'newer_schema' }
+end
+
+local function repair(entry)
+  local id, task, plan = entry.id, entry.task, mending.plan
+  if entry.witness ~= witness[id] or entry.expected <= seen[id] then
+    return
+  end
+  local ghosts = math.max(0, seen[id] - entry.waits)
+  mending.ghosts = mending.ghosts + ghosts - entry.ghosts
+  task.g = ghosts > 0 and int(ghosts) or nil
+  if entry.waits == 1 and seen[id] == 0 then
+    local group = shared(task) and plan.groups[task.G or '']
+    if group and not group.settings.n then
+      -- Without a number nothing can be held, whatever its state says.
+      group.h, group.settings.m, group.settings.r = 0, nil, nil
+    end
+    turn(task, 'p', mending.now)
+    enter(plan, id, task, 'back')
+    note(mending, 'place_missing', id)
+  else
+    note(mending, 'ghosts_wrong', id)
+  end
+  local nothing = task.s == 'g' and ghosts == 0
+  entry.fixed = not nothing and entry.fixed
+  entry.record = not nothing and format(task, entry.text)
+end
+
+local failed = mend_all(mending, entries, repair)
+if failed then
+  return failed
+end
+if mending.ghosts ~= 0 then
+  redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
+end
+return { 'ok', mending.ghosts, mending.report }

@@ -1,0 +1,168 @@
+import { SluiceError } from "../errors.ts";
+import { DeepPass, FIRST, isPlace, type Findings, type Stand } from "./deep-pass.ts";
+import { milliseconds } from "./duration.ts";
+import type { Fault } from "./faults.ts";
+import { queueName, wholeNumber } from "./names.ts";
+import { listQueues } from "./registry.ts";
+import type { Transport } from "./transport.ts";
+import type { Duration } from "./types.ts";
+
+export interface DeepSweepOptions {
+  /** When to stop and give a cursor; a step that was begun is finished. @default "20s" */
+  readonly budget?: Duration | undefined;
+  /** The cursor of an earlier report, to go on from there. @default from the beginning */
+  readonly cursor?: string | undefined;
+  /** @default "sluice" */
+  readonly prefix?: string | undefined;
+  /** One queue, registered or not: a failover may have lost the registry too. @default all registered ones */
+  readonly queue?: string | undefined;
+  /** Which of the registered queues. @default all */
+  readonly queues?: ((name: string) => boolean) | undefined;
+  /** How many ids are told of each fault in each queue, 0 to 1,000. @default 10 */
+  readonly examples?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** For tests only: the clock (epoch ms) instead of Redis's. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** What was found of one fault in one queue, and repaired. */
+export interface FaultReport {
+  readonly queue: string;
+  readonly fault: Fault;
+  readonly count: number;
+  /** Some of the ids: of tasks, or names of groups, workers and control fields. */
+  readonly ids: readonly string[];
+}
+
+export interface DeepSweepReport {
+  /** How many queues were looked at to their end. */
+  readonly queues: number;
+  /** How many entries were looked at; a task is looked at wherever it stands. */
+  readonly entries: number;
+  /** Empty where everything is sound. */
+  readonly faults: readonly FaultReport[];
+  /** Queues that could not be looked at, or not to their end. */
+  readonly failed: readonly { readonly queue: string; readonly code: string }[];
+  /** Where to go on; null where all has been looked at. */
+  readonly cursor: string | null;
+}
+
+/** What a queue's own state can cause; whatever else is thrown concerns the way to Redis. */
+const OF_ONE_QUEUE: readonly string[] = ["redis_error", "newer_schema", "queue_full", "unexpected_reply"];
+
+/**
+ * Looks for whatever contradicts itself in queues, as a failover leaves it where keys went back in time one by one, and
+ * repairs it; reports what it found. Tasks without a place get one, those in two keep one, leases without a holder are
+ * taken back, records beyond reading are set aside, counts are made anew. It works beside live traffic, and what is
+ * sound stays as it is, byte for byte. In bounded calls: about three commands for a hundred entries.
+ * @throws {SluiceError} where Redis cannot be reached; a fault of one queue is in the report
+ */
+export async function deepSweep(
+  transport: Transport,
+  options: DeepSweepOptions = {},
+): Promise<DeepSweepReport> {
+  const deadline = performance.now() + milliseconds(options.budget ?? "20s", "budget");
+  const timeIsUp = () => performance.now() >= deadline;
+  const start = readCursor(options.cursor);
+  const names =
+    options.queue === undefined ? await registered(transport, options) : [queueName(options.queue)];
+  const report = new Report(wholeNumber(options.examples ?? 10, "examples", 0, 1_000));
+  let cursor: string | null = null;
+  for (const name of names) {
+    if (start !== undefined && name < start.queue) continue;
+    if (report.begun > 0 && timeIsUp()) {
+      cursor = writeCursor(name, FIRST);
+      break;
+    }
+    const stand = start?.queue === name ? start.stand : FIRST;
+    const left = await sweepQueue(transport, name, stand, options, report, timeIsUp);
+    if (left !== null) {
+      cursor = writeCursor(name, left);
+      break;
+    }
+  }
+  return report.done(cursor);
+}
+
+async function sweepQueue(
+  transport: Transport,
+  name: string,
+  from: Stand,
+  { prefix, now, signal }: DeepSweepOptions,
+  report: Report,
+  timeIsUp: () => boolean,
+): Promise<Stand | null> {
+  const findings = report.begin(name);
+  try {
+    const left = await new DeepPass(name, { transport, prefix, now, signal }, findings).goOn(from, timeIsUp);
+    if (left === null) report.queues++;
+    return left;
+  } catch (error) {
+    if (!(error instanceof SluiceError) || !OF_ONE_QUEUE.includes(error.code)) throw error;
+    report.failed.push({ queue: name, code: error.code });
+    return null;
+  }
+}
+
+/** All registered queues that are wanted, in order of their names: a cursor can then name one. */
+async function registered(transport: Transport, options: DeepSweepOptions): Promise<string[]> {
+  const { prefix, signal, now, queues = () => true } = options;
+  const names = new Set<string>();
+  let cursor: string | undefined;
+  do {
+    const page = await listQueues(transport, { prefix, signal, now, cursor, size: 1_000 });
+    for (const { name } of page.queues) if (queues(name)) names.add(name);
+    cursor = page.cursor ?? undefined;
+  } while (cursor !== undefined);
+  return [...names].toSorted((a, b) => (a < b ? -1 : 1));
+}
+
+class Report {
+  queues = 0;
+  begun = 0;
+  readonly failed: { queue: string; code: string }[] = [];
+  readonly #examples: number;
+  readonly #faults = new Map<string, FaultReport & { count: number; ids: string[] }>();
+  #entries = 0;
+
+  constructor(examples: number) {
+    this.#examples = examples;
+  }
+
+  begin(queue: string): Findings {
+    this.begun++;
+    return {
+      looked: (entries) => (this.#entries += entries),
+      found: (fault, id) => {
+        const known = this.#faults.get(`${queue} ${fault}`) ?? { queue, fault, count: 0, ids: [] };
+        this.#faults.set(`${queue} ${fault}`, known);
+        known.count++;
+        const shown = printable(id);
+        if (known.ids.length < this.#examples && !known.ids.includes(shown)) known.ids.push(shown);
+      },
+    };
+  }
+
+  done(cursor: string | null): DeepSweepReport {
+    const { queues, failed } = this;
+    return { queues, entries: this.#entries, faults: [...this.#faults.values()], failed, cursor };
+  }
+}
+
+/** What stands where an id should may be anything. */
+function printable(id: string): string {
+  return id.slice(0, 140).replace(/[^ -~]/g, "?");
+}
+
+function writeCursor(queue: string, { place, scan }: Stand): string {
+  return `${queue}/${place}/${scan}`;
+}
+
+function readCursor(cursor: string | undefined): { queue: string; stand: Stand } | undefined {
+  if (cursor === undefined) return undefined;
+  const [, queue, place, scan] = /^([\w.-]+)\/(\w+)\/(\d{1,20})$/.exec(cursor) ?? [];
+  if (queue === undefined || place === undefined || scan === undefined || !isPlace(place)) {
+    throw new SluiceError("invalid_argument", "cursor must be one that an earlier report gave", "cursor");
+  }
+  return { queue: queueName(queue, "cursor"), stand: { place, scan } };
+}

@@ -1,0 +1,93 @@
+/** The scripts of the deep sweep, as `scripts.ts` binds the others. */
+import { okay, ReplyReader, type Binding } from "./binding.ts";
+import { FAULTS } from "./faults.ts";
+import { parts } from "./keys.ts";
+import * as lua from "./lua.gen.ts";
+import type { Reply } from "./transport.ts";
+
+const readFaults = (reader: ReplyReader) =>
+  reader.nested().rest((item) => ({ fault: item.oneOf(...FAULTS), id: item.text() }));
+
+export const auditScript = {
+  script: lua.audit,
+  keys: parts,
+  args: ["testNow", "part", "cursor", "size"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("audit", reply);
+    return {
+      cursor: reader.text(),
+      entries: reader.integer(),
+      bytes: reader.integer(),
+      ghosts: reader.integer(),
+      faults: readFaults(reader),
+      /** What the list must hold of each id. */
+      expected: reader.nested().rest((item) => ({
+        id: item.text(),
+        ghosts: item.integer(),
+        waits: item.integer(),
+        witness: item.text(),
+      })),
+      groups: reader.nested().rest((item) => ({ name: item.text(), state: item.text() })),
+      timers: reader.nested().rest((item) => item.text()),
+      /** Tasks of groups in `fair` and `working`, and what a group's state counts of each. */
+      members: reader
+        .nested()
+        .rest((item) => ({ id: item.text(), group: item.text(), counted: item.text() })),
+    };
+  },
+} as const satisfies Binding;
+
+export const repairScript = {
+  script: lua.repair,
+  keys: parts,
+  args: ["testNow"],
+  each: ["id", "witness", "seen"],
+  decode: (reply: Reply) => {
+    const reader = okay("repair", reply);
+    return { ghosts: reader.integer(), faults: readFaults(reader) };
+  },
+} as const satisfies Binding;
+
+export const weedScript = {
+  script: lua.weed,
+  keys: parts,
+  args: ["testNow", "reach"],
+  each: ["id", "index"],
+  decode: (reply: Reply) => {
+    const reader = okay("weed", reply);
+    return {
+      ghosts: reader.integer(),
+      faults: readFaults(reader),
+      found: reader.rest((item) => item.integer() === 1),
+    };
+  },
+} as const satisfies Binding;
+
+export const regroupScript = {
+  script: lua.regroup,
+  keys: ["fair", "held", "working", "delayed", "tasks"],
+  args: ["testNow", "counted"],
+  each: ["name", "before", "state"],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("regroup", reply);
+    return reader.status("ok", "large") === "large" ? null : { faults: readFaults(reader) };
+  },
+} as const satisfies Binding;
+
+export const controlScript = {
+  script: lua.control,
+  keys: ["fair", "held", "delayed", "tasks", "expiry", "workers"],
+  args: ["testNow", "lease"],
+  each: ["field", "before", "count"],
+  decode: (reply: Reply) => {
+    const reader = okay("control", reply);
+    return {
+      lease: reader.integer(),
+      ghosts: reader.integer(),
+      timers: reader.integer(),
+      broken: reader.integer(),
+      faults: readFaults(reader),
+    };
+  },
+} as const satisfies Binding;

@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import { deepTools, key } from "../support/deep.ts";
+import { START, useRig } from "../support/rig.ts";
+
+// Damage of one kind at a time. After each test the rig holds the queue against every invariant.
+const rig = useRig();
+const { found, enqueue, drained } = deepTools(rig);
+
+describe("what is counted is counted anew", () => {
+  test("ghosts: of an id, and of all", async () => {
+    await enqueue("a", "b", "c", "d");
+    for (const id of ["a", "b", "c"]) await rig.queue().cancel(id);
+    await rig.command("LREM", key("pending"), "1", "a");
+    expect(await found()).toEqual({ ghosts_wrong: ["a"] });
+    await rig.command("HSET", key("tasks"), "~ghosts", "17");
+    expect(await found()).toEqual({ ghosts_wrong: ["~ghosts"] });
+    await rig.command("HDEL", key("tasks"), "~ghosts");
+    expect(await found()).toEqual({ ghosts_wrong: ["~ghosts"] });
+    await rig.command("HSET", key("tasks"), "~ghosts", "many");
+    expect(await found()).toEqual({ control_broken: ["~ghosts"], ghosts_wrong: ["~ghosts"] });
+    expect(await rig.queue().counts()).toMatchObject({ pending: 1 });
+    expect(await drained()).toEqual(["d"]);
+  });
+
+  test("a ghost that is nowhere, of an id that is otherwise forgotten", async () => {
+    await enqueue("a", "b");
+    await rig.queue().cancel("a");
+    rig.now += 300_000;
+    await rig.sweepOnce();
+    await rig.command("LREM", key("pending"), "1", "a");
+    expect(await found()).toEqual({ ghosts_wrong: ["a"] });
+    expect(await rig.command("HMGET", key("tasks"), "a", ".a")).toEqual([null, null]);
+  });
+
+  test("what dequeue put aside: found, and the count begins anew", async () => {
+    await enqueue("a", "b");
+    await rig.command("HSET", key("tasks"), "a", "junk");
+    expect(await drained()).toEqual(["b"]);
+    expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
+    expect(await found()).toMatchObject({ record_broken: ["a"] });
+    expect(await rig.queue().counts()).toMatchObject({ broken: 0 });
+  });
+
+  test.each(["", "1;w=7", "1;h=2", "1;0=5,9", "1;w=x;h=y;0=z", "junk"])(
+    "the state %j of a group, whose tasks go on, behind its limit",
+    async (state) => {
+      await rig.operator().configureGroup("g", { maxWorking: 2 });
+      await enqueue(...Array.from({ length: 6 }, (_, i) => ({ id: `g${i}`, group: "g" })));
+      const [task] = await rig.queue().dequeue();
+      if (state === "") await rig.command("HDEL", key("tasks"), "~g:g");
+      else await rig.command("HSET", key("tasks"), "~g:g", state);
+      expect((await found())["group_wrong"]).toEqual(["g"]);
+      expect(await task?.complete()).toMatchObject({ ok: true });
+      expect((await rig.queue().dequeue({ max: 9 })).length).toBe(2);
+      rig.now += 300_000;
+      expect((await drained()).length).toBe(5);
+    },
+  );
+
+  test("the state of a group that has nothing", async () => {
+    await enqueue("a");
+    await rig.command("HSET", key("tasks"), "~g:ghost town", "1;w=3;h=1;0=5,2");
+    expect(await found()).toEqual({ group_wrong: ["ghost town"] });
+    expect(await rig.command("HEXISTS", key("tasks"), "~g:ghost town")).toBe(0);
+  });
+
+  test("~fair: without it nobody sees the tasks of groups", async () => {
+    await enqueue({ id: "a", group: "g" }, { id: "b", priority: 2 }, "c");
+    await rig.command("HDEL", key("tasks"), "~fair");
+    expect(await rig.queue().counts()).toMatchObject({ pending: 1 });
+    expect(await found()).toEqual({ control_broken: ["~fair"] });
+    expect(await drained()).toEqual(["b", "c", "a"]);
+  });
+
+  test("the lease counter: no number is given out twice", async () => {
+    await enqueue("a", "b");
+    const [a] = await rig.queue().dequeue();
+    await rig.command("HDEL", key("tasks"), "~lease");
+    expect(await found()).toEqual({ control_broken: ["~lease"] });
+    const [b] = await rig.queue().dequeue();
+    expect(b?.receipt).not.toBe(a?.receipt);
+    expect((await rig.queue().get("b"))?.lease).toBeGreaterThan((await rig.queue().get("a"))?.lease ?? 0);
+    await rig.command("HSET", key("tasks"), "~lease", "many");
+    expect(await found()).toMatchObject({ control_broken: ["~lease"] });
+    await enqueue("c");
+    expect((await rig.queue().dequeue())[0]?.id).toBe("c");
+  });
+});
+
+describe("workers, timers and keys", () => {
+  test("hands: a lease more, one less, one out of order", async () => {
+    await enqueue("a", "b", "c");
+    await rig.queue().dequeue({ max: 3, worker: { name: "w", incarnation: "1" } });
+    const hands = [...(await rig.space()).hands.keys()];
+    await rig.command("ZREM", key("hands"), hands[0] ?? "");
+    await rig.command("ZADD", key("hands"), "0", "w 1 000000000000009 a", "0", "junk", "3", hands[1] ?? "");
+    const { hand_wrong: wrong } = await found();
+    expect(wrong).toEqual(["a", "b", "junk"]);
+    expect(await rig.operator().failWorker({ name: "w", incarnation: "1" })).toMatchObject({ returned: 3 });
+  });
+
+  test("a worker without a record, a record without a worker", async () => {
+    await enqueue("a", "b");
+    for (const name of ["x", "y"])
+      await rig
+        .queue()
+        .dequeue({ worker: { name } })
+        .then(([task]) => task?.complete());
+    await rig.command("HDEL", key("tasks"), "~w:x ");
+    await rig.command("ZREM", key("workers"), "y ");
+    expect(await found()).toMatchObject({ worker_wrong: ["x ", "y "] });
+    expect(await rig.queue().counts()).toMatchObject({ workers: 0 });
+  });
+
+  test("the alarm for silent workers, and how many timers there are", async () => {
+    await enqueue("a");
+    await rig.queue().dequeue({ worker: { name: "x", silentAfter: 1_000 } });
+    await rig.command("ZREM", key("delayed"), "~w");
+    expect(await found()).toEqual({ timer_wrong: ["~alarm", "~timers"] });
+    await rig.command("HSET", key("tasks"), "~timers", "5");
+    expect(await found()).toEqual({ timer_wrong: ["~timers"] });
+    await rig.command("HSET", key("tasks"), "~alarm", "soon");
+    expect(await found()).toMatchObject({ control_broken: ["~alarm"] });
+    rig.now += 1_000;
+    await rig.sweepOnce();
+    expect((await rig.space()).pending).toEqual(["a"]);
+  });
+
+  test("the timer of a group whose rate holds tasks back", async () => {
+    await rig.operator().configureGroup("g", { rate: { max: 1, per: "1s" } });
+    await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" });
+    await rig
+      .queue()
+      .dequeue()
+      .then(([task]) => task?.complete());
+    await rig.command("ZREM", key("delayed"), "~g:g");
+    await rig.command("HDEL", key("tasks"), "~timers");
+    expect(await found()).toEqual({ timer_wrong: ["g"] });
+    rig.now += 1_100;
+    await rig.sweepOnce();
+    expect(await drained()).toEqual(["b"]);
+  });
+
+  test("a dedup key that no time would end", async () => {
+    await enqueue({ id: "a", dedup: { key: "k", window: "1h" } });
+    await rig.command("ZREM", key("expiry"), "~d:k");
+    expect(await found()).toEqual({ expiry_missing: ["~d:k"] });
+    expect((await rig.space()).expiry.get("~d:k")).toBe(START + 3_600_000);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect } from "vitest";
+import type { NewTask } from "../../src/index.ts";
+import { deepSweep, type DeepSweepOptions } from "../../src/queue/deep-sweep.ts";
+import { QUEUE, type Rig } from "./rig.ts";
+
+/** The raw key of a part of the rig's queue. */
+export const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
+
+/** What tests of the deep sweep do with a rig. */
+export function deepTools(rig: Rig) {
+  const look = (options: DeepSweepOptions = {}) =>
+    deepSweep(rig.transport, { now: () => rig.now, ...options });
+
+  /** What a deep sweep finds, ids by fault: once, and the second time nothing, with nothing changed. */
+  async function found(): Promise<Record<string, string[]>> {
+    const { faults, failed, cursor } = await look();
+    expect([failed, cursor]).toEqual([[], null]);
+    const after = await rig.keySpace();
+    expect((await look()).faults).toEqual([]);
+    expect(await rig.keySpace()).toEqual(after);
+    return Object.fromEntries(faults.map(({ fault, ids }) => [fault, ids.toSorted()]));
+  }
+
+  const enqueue = (...tasks: (string | (Partial<NewTask<unknown>> & { id: string }))[]) =>
+    rig
+      .queue()
+      .enqueueMany(
+        tasks.map((task) => ({ payload: 1, ...(typeof task === "string" ? { id: task } : task) })),
+      );
+
+  /** The ids of everything that is delivered from now on, in order; each is completed. */
+  async function drained(): Promise<string[]> {
+    const ids: string[] = [];
+    for (;;) {
+      const batch = await rig.queue().dequeue({ max: 10 });
+      if (batch.length === 0) return ids;
+      for (const task of batch) {
+        ids.push(task.id);
+        expect(await task.complete()).toMatchObject({ ok: true });
+      }
+    }
+  }
+
+  return { look, found, enqueue, drained };
+}
