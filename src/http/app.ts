@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
 import { Queue } from "../queue/queue.ts";
 import type { Transport } from "../queue/transport.ts";
-import { Gate, type Scope, type TokenEntry } from "./auth.ts";
+import { forbidden, Gate, type Scope, type TokenEntry } from "./auth.ts";
 import type { App, Services, Variables } from "./context.ts";
 import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf } from "./methods.ts";
 import { Problem, problemOf, problemResponse, problems } from "./problem.ts";
@@ -110,16 +110,4 @@ export function createApp(options: AppOptions): App {
   app.onError((error, c) => problemResponse(faultOf(error, c)));
 
   return app;
-}
-
-function forbidden(scopes: readonly (Scope | "cron")[], queue: string | undefined): Problem {
-  const wanted = scopes.filter((scope) => scope !== "cron");
-  const detail =
-    wanted.length === 0
-      ? "Only the cron secret opens this; with a token use POST."
-      : `The token has not the scope ${wanted.join(" or ")}${queue === undefined ? "" : ` for the queue ${queue}`}.`;
-  return new Problem("forbidden", {
-    detail,
-    headers: { "www-authenticate": 'Bearer realm="sluice", error="insufficient_scope"' },
-  });
 }

@@ -133,6 +133,19 @@ export class Gate {
   }
 }
 
+/** What a caller is told whose token has none of the scopes, for that queue or for any. */
+export function forbidden(scopes: readonly (Scope | "cron")[], queue: string | undefined): Problem {
+  const wanted = scopes.filter((scope) => scope !== "cron");
+  const detail =
+    wanted.length === 0
+      ? "Only the cron secret opens this; with a token use POST."
+      : `The token has not the scope ${wanted.join(" or ")}${queue === undefined ? "" : ` for the queue ${queue}`}.`;
+  return new Problem("forbidden", {
+    detail,
+    headers: { "www-authenticate": 'Bearer realm="sluice", error="insufficient_scope"' },
+  });
+}
+
 async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }

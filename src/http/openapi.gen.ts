@@ -2520,8 +2520,8 @@ export const openapi: OpenApiDocument = {
         "tags": [
           "operation"
         ],
-        "summary": "Promote due tasks, reclaim expired leases",
-        "description": "What cron calls once a minute where the platform has no cron binding. With a token it sweeps the queues that the token is for, with the cron secret all of them. Scope: admin.",
+        "summary": "Promote due tasks, reclaim expired leases; or repair what contradicts itself",
+        "description": "What cron calls once a minute where the platform has no cron binding. With a token it sweeps the queues that the token is for, with the cron secret all of them.\n\nWith `deep: true` it looks at every entry for what contradicts itself, as a failover leaves it where keys went back in time one by one, repairs it, and reports what it found: tasks without a place or in two, leases without a holder, records beyond reading, wrong counts. It works beside live traffic, and what is sound stays as it is. Where `cursor` is not null, call again with it. It costs about three Redis commands for a hundred entries. Scope: admin.",
         "security": [
           {
             "token": [
@@ -2542,13 +2542,28 @@ export const openapi: OpenApiDocument = {
           "content": {
             "application/json": {
               "schema": {
-                "$ref": "#/components/schemas/Sweep"
+                "anyOf": [
+                  {
+                    "$ref": "#/components/schemas/Sweep"
+                  },
+                  {
+                    "$ref": "#/components/schemas/DeepSweep"
+                  }
+                ]
               },
               "examples": {
                 "short": {
                   "summary": "short",
                   "value": {
                     "budget": "5s"
+                  }
+                },
+                "deep": {
+                  "summary": "deep",
+                  "value": {
+                    "deep": true,
+                    "queue": "emails",
+                    "budget": "30s"
                   }
                 }
               }
@@ -2561,7 +2576,14 @@ export const openapi: OpenApiDocument = {
             "content": {
               "application/json": {
                 "schema": {
-                  "$ref": "#/components/schemas/Swept"
+                  "anyOf": [
+                    {
+                      "$ref": "#/components/schemas/Swept"
+                    },
+                    {
+                      "$ref": "#/components/schemas/DeepSwept"
+                    }
+                  ]
                 },
                 "examples": {
                   "some": {
@@ -2574,6 +2596,26 @@ export const openapi: OpenApiDocument = {
                       "expired": 40,
                       "more": false,
                       "failed": []
+                    }
+                  },
+                  "deep": {
+                    "summary": "deep",
+                    "value": {
+                      "queues": 1,
+                      "entries": 1204,
+                      "faults": [
+                        {
+                          "queue": "emails",
+                          "fault": "place_missing",
+                          "count": 2,
+                          "ids": [
+                            "welcome-17",
+                            "welcome-18"
+                          ]
+                        }
+                      ],
+                      "failed": [],
+                      "cursor": null
                     }
                   }
                 }
@@ -3445,6 +3487,38 @@ export const openapi: OpenApiDocument = {
         },
         "additionalProperties": false
       },
+      "DeepSweep": {
+        "type": "object",
+        "properties": {
+          "deep": {
+            "const": true
+          },
+          "queue": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$",
+            "description": "This queue only, registered or not. Default: all that are registered."
+          },
+          "cursor": {
+            "type": "string",
+            "minLength": 1,
+            "description": "Where to go on: the `cursor` of the answer before."
+          },
+          "examples": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000,
+            "description": "How many ids are told of each fault in each queue. Default 10."
+          },
+          "budget": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "Time that the sweep may take. Default \"20s\", at most \"60s\"."
+          }
+        },
+        "required": [
+          "deep"
+        ],
+        "additionalProperties": false
+      },
       "Duration": {
         "anyOf": [
           {
@@ -3458,6 +3532,11 @@ export const openapi: OpenApiDocument = {
           }
         ],
         "description": "Milliseconds, or a text: `\"250ms\"`, `\"30s\"`, `\"5m\"`, `\"2h\"`, `\"7d\"`."
+      },
+      "QueueName": {
+        "type": "string",
+        "pattern": "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$",
+        "description": "What a queue is called."
       },
       "TaskId": {
         "type": "string",
@@ -4910,6 +4989,109 @@ export const openapi: OpenApiDocument = {
           "failed"
         ]
       },
+      "DeepSwept": {
+        "type": "object",
+        "properties": {
+          "queues": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Queues that were looked at to their end."
+          },
+          "entries": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Entries that were looked at; a task is looked at wherever it stands."
+          },
+          "faults": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "queue": {
+                  "type": "string"
+                },
+                "fault": {
+                  "enum": [
+                    "payload_missing",
+                    "place_missing",
+                    "two_places",
+                    "wrong_place",
+                    "lease_missing",
+                    "expiry_missing",
+                    "record_missing",
+                    "record_broken",
+                    "record_incomplete",
+                    "record_newer",
+                    "time_broken",
+                    "ghosts_wrong",
+                    "group_wrong",
+                    "timer_wrong",
+                    "hand_wrong",
+                    "worker_wrong",
+                    "control_broken"
+                  ],
+                  "type": "string"
+                },
+                "count": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "ids": {
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  },
+                  "description": "Some of them: of tasks, or names of groups, workers and control fields."
+                }
+              },
+              "required": [
+                "queue",
+                "fault",
+                "count",
+                "ids"
+              ]
+            },
+            "description": "What was found and repaired; empty where everything is sound. `record_newer` is left as it is."
+          },
+          "failed": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "queue": {
+                  "type": "string"
+                },
+                "code": {
+                  "type": "string"
+                }
+              },
+              "required": [
+                "queue",
+                "code"
+              ]
+            },
+            "description": "Queues that could not be looked at, or not to their end, and why."
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Where to go on; null where all has been looked at."
+          }
+        },
+        "required": [
+          "queues",
+          "entries",
+          "faults",
+          "failed",
+          "cursor"
+        ]
+      },
       "Health": {
         "type": "object",
         "properties": {
@@ -5221,10 +5403,9 @@ export const openapi: OpenApiDocument = {
         "name": "queue",
         "in": "path",
         "required": true,
-        "description": "Name of the queue: 1 to 128 of A-Z a-z 0-9 _ . -, not beginning with a dot.",
+        "description": "Name of the queue.",
         "schema": {
-          "type": "string",
-          "pattern": "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$"
+          "$ref": "#/components/schemas/QueueName"
         },
         "example": "emails"
       },

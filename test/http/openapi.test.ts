@@ -176,6 +176,7 @@ describe("the document", () => {
       ["Statistics", (await ask("GET", "/v1/queues/told/statistics")).body],
       ["QueueDeleted", (await ask("DELETE", "/v1/queues/none")).body],
       ["Swept", (await ask("POST", "/v1/sweep")).body],
+      ["DeepSwept", (await ask("POST", "/v1/sweep", { json: { deep: true } })).body],
       ["Health", (await ask("GET", "/health")).body],
       ["Problem", (await ask("GET", "/nowhere")).body],
     ];
@@ -220,6 +221,8 @@ describe("the page", () => {
     expect(titled).toEqual([
       '<a href="#NewTask">NewTask</a>',
       '<a href="#NewTasks">NewTasks</a>',
+      '<a href="#Sweep">Sweep</a>',
+      '<a href="#DeepSweep">DeepSweep</a>',
       ...["complete", "reject", "requeue", "extend"].map(outcome),
     ]);
     for (const ok of [true, false]) expect(body).toContain(`<td>With <code>ok: ${ok}</code></td>`);

@@ -52,27 +52,6 @@ describe("queues", () => {
     } while (cursor !== null);
     expect(names).toContain(queue());
   });
-
-  it("are swept: due tasks become pending, expired leases are reclaimed or end as dead letters", async () => {
-    await enqueue({
-      tasks: [
-        { id: "due", payload: 1, delay: 5 },
-        { id: "slow", payload: 2, lease: 1 },
-        { id: "last", payload: 3, lease: 1, maxAttempts: 1 },
-      ],
-    });
-    expect((await pull({ max: 2 })).body.tasks).toHaveLength(2);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    const { status, body } = await ask("POST", "/v1/sweep", { json: { budget: "5s" } });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ promoted: 1, reclaimed: 1, rejected: 1, more: false, failed: [] });
-    expect(await counts()).toMatchObject({
-      pending: 2,
-      delayed: 0,
-      working: 0,
-      rejected: 1,
-    });
-  });
 });
 
 const unset = {

@@ -102,12 +102,14 @@ export function servedQueue() {
   });
 
   const ask: Ask = (...args) => served.ask(...args);
+  const redis = () => served.redis;
   const queue = () => `q${count}`;
   const path = () => `/v1/queues/${queue()}`;
   const tasks = () => `${path()}/tasks`;
   const pull = (json?: unknown, headers = {}) => ask("POST", `${tasks()}/pull`, { json, headers });
   return {
     ask,
+    redis,
     queue,
     path,
     tasks,

@@ -9,7 +9,7 @@ import * as operation from "../../src/http/schemas/operation.ts";
 import * as queues from "../../src/http/schemas/queues.ts";
 import * as taskOperation from "../../src/http/schemas/task-operation.ts";
 import * as tasks from "../../src/http/schemas/tasks.ts";
-import { duration, name, taskId } from "../../src/http/schemas/values.ts";
+import { duration, name, queueName, taskId } from "../../src/http/schemas/values.ts";
 import * as workers from "../../src/http/schemas/workers.ts";
 
 /** Every schema that the document has a name for. */
@@ -27,7 +27,9 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Heartbeat: workers.heartbeat,
   FailWorker: workers.fail,
   Sweep: operation.sweep,
+  DeepSweep: operation.deepSweep,
   Duration: duration,
+  QueueName: queueName,
   TaskId: taskId,
   Name: name,
   Worker: workers.worker,
@@ -53,6 +55,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   HeartbeatAnswer: workerReplies.heartbeat,
   WorkerFailed: workerReplies.failed,
   Swept: operationReplies.swept,
+  DeepSwept: operationReplies.deepSwept,
   Health: operationReplies.health,
   Problem: operationReplies.problem,
 };
@@ -60,6 +63,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
 /** What no schema can say. */
 export const meanings: Readonly<Record<string, string>> = {
   Duration: 'Milliseconds, or a text: `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`.',
+  QueueName: "What a queue is called.",
   TaskId: "Visible ASCII, the first character a letter or digit.",
   Name: "What a group, a worker or a key is called: of the same form as an id.",
 };
@@ -76,8 +80,8 @@ export const parameters: Record<string, Parameter> = {
     name: "queue",
     in: "path",
     required: true,
-    description: "Name of the queue: 1 to 128 of A-Z a-z 0-9 _ . -, not beginning with a dot.",
-    schema: { type: "string", pattern: "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$" },
+    description: "Name of the queue.",
+    schema: ref("schemas", "QueueName"),
     example: "emails",
   },
   id: {

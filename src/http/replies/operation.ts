@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { FAULTS } from "../../queue/faults.ts";
 import { count, described } from "./values.ts";
 
 export const swept = v.object({
@@ -12,6 +13,30 @@ export const swept = v.object({
     v.array(v.object({ queue: v.string(), code: v.string() })),
     "Queues whose sweep failed, and why; the others were swept.",
   ),
+});
+
+export const deepSwept = v.object({
+  queues: described(count, "Queues that were looked at to their end."),
+  entries: described(count, "Entries that were looked at; a task is looked at wherever it stands."),
+  faults: described(
+    v.array(
+      v.object({
+        queue: v.string(),
+        fault: v.picklist(FAULTS),
+        count,
+        ids: described(
+          v.array(v.string()),
+          "Some of them: of tasks, or names of groups, workers and control fields.",
+        ),
+      }),
+    ),
+    "What was found and repaired; empty where everything is sound. `record_newer` is left as it is.",
+  ),
+  failed: described(
+    v.array(v.object({ queue: v.string(), code: v.string() })),
+    "Queues that could not be looked at, or not to their end, and why.",
+  ),
+  cursor: described(v.nullable(v.string()), "Where to go on; null where all has been looked at."),
 });
 
 export const health = v.object({ status: v.literal("ok") });

@@ -1,5 +1,7 @@
+import { deepSweep } from "../../queue/deep-sweep.ts";
 import { sweep } from "../../queue/sweep.ts";
 import type { Duration } from "../../queue/types.ts";
+import { forbidden } from "../auth.ts";
 import {
   type App,
   budgetOf,
@@ -14,14 +16,13 @@ import type * as replies from "../replies/operation.ts";
 import type { ReplyOf } from "../replies/values.ts";
 import * as schemas from "../schemas/operation.ts";
 
-/** What cron calls where there is no cron binding. */
+/** What cron calls where there is no cron binding, and the deep sweep. */
 export function sweepRoutes(app: App, services: Services): void {
   const { transport, prefix, allow } = services;
 
   const run = async (c: Call, wanted?: Duration) => {
     const budget = budgetOf(wanted);
-    const { grants } = c.var;
-    const queues = (name: string) => grants.allows("cron", name) || grants.allows("admin", name);
+    const queues = mayBeSweptBy(c);
     const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, prefix, queues });
     return c.json(reply);
   };
@@ -29,8 +30,14 @@ export function sweepRoutes(app: App, services: Services): void {
   app.post("/v1/sweep", allow("admin", "cron"), async (c) => {
     requestOptions(c);
     readQuery(c);
-    const { budget } = await readBody(c, services, schemas.sweep, "optional");
-    return run(c, budget);
+    const body = await readBody(c, services, plainOrDeep, "optional");
+    if (!("deep" in body)) return run(c, body.budget);
+    const { deep: _, budget, ...options } = body;
+    const queues = mayBeSweptBy(c);
+    if (options.queue !== undefined && !queues(options.queue)) throw forbidden(["admin"], options.queue);
+    const within = { budget: budgetOf(budget), prefix, queues };
+    const reply: ReplyOf<typeof replies.deepSwept> = await deepSweep(transport, { ...options, ...within });
+    return c.json(reply);
   });
 
   // Platforms whose cron can only GET send their secret along; a token is for POST.
@@ -39,4 +46,14 @@ export function sweepRoutes(app: App, services: Services): void {
     readQuery(c);
     return run(c);
   });
+}
+
+function mayBeSweptBy({ var: { grants } }: Call): (queue: string) => boolean {
+  return (queue) => grants.allows("cron", queue) || grants.allows("admin", queue);
+}
+
+/** Chosen before it is checked, so that faults are told of the form that was meant. */
+function plainOrDeep(body: unknown): typeof schemas.sweep | typeof schemas.deepSweep {
+  const deep = typeof body === "object" && body !== null && Object.hasOwn(body, "deep");
+  return deep ? schemas.deepSweep : schemas.sweep;
 }

@@ -47,6 +47,12 @@ const idWords = "must be 1 to 128 visible ASCII characters, the first a letter o
 const idForm = /^[A-Za-z0-9][!-~]{0,127}$/;
 export const taskId = v.pipe(v.string(idWords), v.regex(idForm, idWords));
 
+const queueWords = "must be 1 to 128 of A-Z a-z 0-9 _ . -, not beginning with a dot";
+export const queueName = v.pipe(
+  v.string(queueWords),
+  v.regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/, queueWords),
+);
+
 /** What a group, worker, incarnation or key is called: of the same form as an id. */
 export const name = v.pipe(v.string(idWords), v.regex(idForm, idWords));
 
