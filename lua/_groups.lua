@@ -165,12 +165,13 @@ local function enter(plan, id, task, place)
     return
   end
   local group, band = group_of(plan, task), tonumber(task.P or 0)
+  local full = group.h > 0 or room(group, plan.now) < 1
   -- A tag that was delivered lies behind, unless virtual time began anew since.
   if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
     local share = ready(group, band, 1)
     share.last = math.max(share.last, task.S % BAND)
     append(plan.fair, task.S, id)
-  elseif (group.h > 0 or room(group, plan.now) < 1) and ready_below(group, band) == 0 then
+  elseif place == 'aside' or (full and ready_below(group, band) == 0) then
     local zone = place == 'aside' and 'p' or 'q'
     group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
     plan.times.h = plan.times.h + 1

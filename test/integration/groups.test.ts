@@ -403,11 +403,15 @@ describe("what a review found", () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("g", { maxWorking: 2 });
     await queue.enqueueMany(many("g", 10));
-    await queue.enqueueMany(many("g", 2, { priority: 9, headers: { high: "1" } }));
+    await queue.enqueueMany(many("g", 3, { priority: 9, headers: { high: "1" } }));
     const first = await queue.dequeue({ max: 5 });
     expect(first.map(({ headers }) => headers?.["high"])).toEqual(["1", "1"]);
     await Promise.all(first.map((task) => task.complete()));
-    expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual([0, 1]);
+    const second = await queue.dequeue({ max: 5 });
+    expect(second.map(({ headers, payload }) => [headers?.["high"], payload])).toEqual([
+      ["1", 2],
+      [undefined, 0],
+    ]);
   });
 
   test("tells when a rate leaves room also where this very call used it up", async () => {
