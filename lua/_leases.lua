@@ -46,3 +46,32 @@ local function give_up(line, batch, first)
   end
   line.drained = false
 end
+
+-- Leases the batch, as far as Redis has room. Returns the error where that is for none.
+local function lease_all(plan, line, batch, call)
+  local names = { call.token }
+  for i, entry in ipairs(batch) do
+    names[i + 1] = entry.id
+    tell(plan, 'dequeued', entry.id)
+  end
+  close(plan)
+  if #batch == 0 then
+    return nil
+  end
+  append(plan.fields, '~lease', int(call.counter + #batch))
+  append(plan.fields, call.slot, table.concat(names, ' '))
+  if plan.settings.r then
+    local _, _, used = recent(plan.settings.r, call.used, plan.now, #batch)
+    append(plan.fields, '~rate', used)
+  end
+  for first = 1, #batch, LEASES do
+    local last = math.min(first + LEASES - 1, #batch)
+    local failed = batch[first] and lease_slice(plan, batch, call, first, last, plan.fields)
+    plan.fields = {}
+    if failed and first == 1 then
+      return failed
+    elseif failed then
+      give_up(line, batch, first)
+    end
+  end
+end

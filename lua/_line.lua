@@ -119,3 +119,13 @@ local function fetch(line, most, time)
     line.drained = pop(line, most) < most
   end
 end
+
+-- When more will be in line (ms; 0: nothing known).
+local function when_again(line, plan)
+  local next_due = line.drained and line.next_due or plan.now
+  for i = 1, #plan.timers, 2 do
+    local when = tonumber(plan.timers[i])
+    next_due = next_due > 0 and math.min(next_due, when) or when
+  end
+  return next_due
+end

@@ -27,7 +27,6 @@ local slot = slot_of(token, max)
 local plan, line, batch = new_plan(at), new_line(at), new_batch(max, tonumber(max_bytes))
 -- The last lease number; dequeues of late, where a rate is set; when to look after workers.
 local counter, used, alarm
-local tried = false -- to take back expired leases that fill a limit
 
 -- Read once, and only where something is there.
 local function time()
@@ -66,18 +65,6 @@ local function heed_control(found)
   end
 end
 
--- Takes back expired leases that fill the queue's limit: all would wait for the next sweep. Once a call; true
--- where it has.
-local function make_room()
-  local deadline = plan.settings.m and not tried and head(working)
-  tried = true
-  if not deadline or deadline > plan.now then
-    return false
-  end
-  local back, ended = reclaim(at, plan.now, math.max(max, 32))
-  return back + ended > 0
-end
-
 -- Fills the batch. Returns the reply where that is settled already.
 local function choose()
   fetch(line, max, time)
@@ -87,7 +74,8 @@ local function choose()
   local reply, full = heed_control(found)
   if reply then
     put_back(line, 1)
-    if full and make_room() then
+    -- Expired leases may be what fills the limit: they would wait for the next sweep.
+    if full and plan.settings.m and not line.next_due and bring_due(line, 1, max, time) then
       return choose()
     elseif full then
       spend_token()
@@ -142,38 +130,14 @@ end
 if #batch > 0 or not line.drained or worker ~= '' then
   time()
 end
-if #batch > 0 then
-  local names = { token }
-  for i, entry in ipairs(batch) do
-    names[i + 1] = entry.id
-    tell(plan, 'dequeued', entry.id)
-  end
-  append(plan.fields, '~lease', int(counter + #batch))
-  append(plan.fields, slot, table.concat(names, ' '))
-  if plan.settings.r then
-    local _, _, text = recent(plan.settings.r, used, plan.now, #batch)
-    append(plan.fields, '~rate', text)
-  end
-end
 if worker ~= '' then
   note_worker(plan, worker, info, alarm)
 end
 pay_back(line)
 plan.dry = line.drained
-close(plan)
-local call = { counter = counter, token = token, lease = lease, worker = worker ~= '' and worker or nil }
-for first = 1, #batch, LEASES do
-  local failed = batch[first]
-    and lease_slice(plan, batch, call, first, math.min(first + LEASES - 1, #batch), plan.fields)
-  plan.fields = {}
-  if failed and first == 1 then
-    put_back(line, 1)
-    return failed
-  elseif failed then
-    give_up(line, batch, first)
-  end
-end
-local failed = commit(plan)
+local holder = worker ~= '' and worker or nil
+local call = { counter = counter, token = token, slot = slot, lease = lease, worker = holder, used = used }
+local failed = lease_all(plan, line, batch, call) or commit(plan)
 if failed then
   put_back(line, 1)
   return failed
@@ -183,12 +147,7 @@ if #batch == 0 then
   spend_token()
 end
 
-local next_due = line.drained and line.next_due or plan.now
-for i = 1, #plan.timers, 2 do
-  local when = tonumber(plan.timers[i])
-  next_due = next_due > 0 and math.min(next_due, when) or when
-end
-local reply = { 'ok', next_due }
+local reply = { 'ok', when_again(line, plan) }
 for _, entry in ipairs(batch) do
   give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end

@@ -592,6 +592,7 @@ end
 mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
 for i, id in ipairs(ids) do
 local entry = { id = id, fixed = found[2 * i + 1], record = found[2 * i + 2], expected = 0 }
+entry.fixed = not string.find(id, '^[.~]') and entry.fixed
 for _, place in ipairs(ZSETS) do
 entry[place] = scores[place][i]
 end
@@ -1050,8 +1051,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "623169076e4b1c13d353a1057eb5def56b0e164c",
-  keyLockingSha1: "9c6c229c6e095cf6f47b99ab1449bc10847935c3",
+  sha1: "a0502ac6be6b0e15d83fc5f1f402c4aeb7f4ceaf",
+  keyLockingSha1: "8e3bc045f68df735a04420e3560d896850bab5dc",
 };
 
 export const cancel: Script = {
@@ -3362,6 +3363,14 @@ if line.drained and not line.next_due and not line.busy and bring_due(line, firs
 line.drained = pop(line, most) < most
 end
 end
+local function when_again(line, plan)
+local next_due = line.drained and line.next_due or plan.now
+for i = 1, #plan.timers, 2 do
+local when = tonumber(plan.timers[i])
+next_due = next_due > 0 and math.min(next_due, when) or when
+end
+return next_due
+end
 local function new_batch(max, bytes)
 return { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {}, ghosts = 0, broken = 0 }
 end
@@ -3522,6 +3531,33 @@ entry.task.g, entry.deadline, batch[i] = ghosts_left, nil, nil
 end
 line.drained = false
 end
+local function lease_all(plan, line, batch, call)
+local names = { call.token }
+for i, entry in ipairs(batch) do
+names[i + 1] = entry.id
+tell(plan, 'dequeued', entry.id)
+end
+close(plan)
+if #batch == 0 then
+return nil
+end
+append(plan.fields, '~lease', int(call.counter + #batch))
+append(plan.fields, call.slot, table.concat(names, ' '))
+if plan.settings.r then
+local _, _, used = recent(plan.settings.r, call.used, plan.now, #batch)
+append(plan.fields, '~rate', used)
+end
+for first = 1, #batch, LEASES do
+local last = math.min(first + LEASES - 1, #batch)
+local failed = batch[first] and lease_slice(plan, batch, call, first, last, plan.fields)
+plan.fields = {}
+if failed and first == 1 then
+return failed
+elseif failed then
+give_up(line, batch, first)
+end
+end
+end
 local function slot_of(token, max)
 local slots = max > 100 and 64 or 1024
 local hash = 0
@@ -3575,7 +3611,6 @@ local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
 local plan, line, batch = new_plan(at), new_line(at), new_batch(max, tonumber(max_bytes))
 local counter, used, alarm
-local tried = false
 local function time()
 plan.now = plan.now or clock(test_now)
 return plan.now
@@ -3606,15 +3641,6 @@ return { 'ok', again }, true
 end
 end
 end
-local function make_room()
-local deadline = plan.settings.m and not tried and head(working)
-tried = true
-if not deadline or deadline > plan.now then
-return false
-end
-local back, ended = reclaim(at, plan.now, math.max(max, 32))
-return back + ended > 0
-end
 local function choose()
 fetch(line, max, time)
 local first, last = 1, math.min(32, #line)
@@ -3622,7 +3648,7 @@ local found = look_at(line, slot, first, last)
 local reply, full = heed_control(found)
 if reply then
 put_back(line, 1)
-if full and make_room() then
+if full and plan.settings.m and not line.next_due and bring_due(line, 1, max, time) then
 return choose()
 elseif full then
 spend_token()
@@ -3672,38 +3698,14 @@ end
 if #batch > 0 or not line.drained or worker ~= '' then
 time()
 end
-if #batch > 0 then
-local names = { token }
-for i, entry in ipairs(batch) do
-names[i + 1] = entry.id
-tell(plan, 'dequeued', entry.id)
-end
-append(plan.fields, '~lease', int(counter + #batch))
-append(plan.fields, slot, table.concat(names, ' '))
-if plan.settings.r then
-local _, _, text = recent(plan.settings.r, used, plan.now, #batch)
-append(plan.fields, '~rate', text)
-end
-end
 if worker ~= '' then
 note_worker(plan, worker, info, alarm)
 end
 pay_back(line)
 plan.dry = line.drained
-close(plan)
-local call = { counter = counter, token = token, lease = lease, worker = worker ~= '' and worker or nil }
-for first = 1, #batch, LEASES do
-local failed = batch[first]
-and lease_slice(plan, batch, call, first, math.min(first + LEASES - 1, #batch), plan.fields)
-plan.fields = {}
-if failed and first == 1 then
-put_back(line, 1)
-return failed
-elseif failed then
-give_up(line, batch, first)
-end
-end
-local failed = commit(plan)
+local holder = worker ~= '' and worker or nil
+local call = { counter = counter, token = token, slot = slot, lease = lease, worker = holder, used = used }
+local failed = lease_all(plan, line, batch, call) or commit(plan)
 if failed then
 put_back(line, 1)
 return failed
@@ -3712,19 +3714,14 @@ write_strays(batch, tasks)
 if #batch == 0 then
 spend_token()
 end
-local next_due = line.drained and line.next_due or plan.now
-for i = 1, #plan.timers, 2 do
-local when = tonumber(plan.timers[i])
-next_due = next_due > 0 and math.min(next_due, when) or when
-end
-local reply = { 'ok', next_due }
+local reply = { 'ok', when_again(line, plan) }
 for _, entry in ipairs(batch) do
 give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "b49a579c124d819b5e04b34790b685989efc9a1e",
-  keyLockingSha1: "8ec7f5263effbfc06f344daee3da7648c727dbb7",
+  sha1: "d13627f9bb569ce5cefb1996960a821be357547f",
+  keyLockingSha1: "6cebf80e1b94e129e1e8b34a6f9bb9814b747b72",
 };
 
 export const drop: Script = {
@@ -8644,6 +8641,7 @@ end
 mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
 for i, id in ipairs(ids) do
 local entry = { id = id, fixed = found[2 * i + 1], record = found[2 * i + 2], expected = 0 }
+entry.fixed = not string.find(id, '^[.~]') and entry.fixed
 for _, place in ipairs(ZSETS) do
 entry[place] = scores[place][i]
 end
@@ -8923,8 +8921,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "0050525ddeca88c0f90c44f9bf4a259a71f516bd",
-  keyLockingSha1: "be8bcff98635afd3a1bd10b3a458060a50428795",
+  sha1: "80adee7ab74e50f40d3ea70d2fabf284e3ad5544",
+  keyLockingSha1: "e5f1ffabf16ee822bea5575c5d379f9d54895584",
 };
 
 export const settings: Script = {
@@ -10996,6 +10994,7 @@ end
 mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
 for i, id in ipairs(ids) do
 local entry = { id = id, fixed = found[2 * i + 1], record = found[2 * i + 2], expected = 0 }
+entry.fixed = not string.find(id, '^[.~]') and entry.fixed
 for _, place in ipairs(ZSETS) do
 entry[place] = scores[place][i]
 end
@@ -11288,8 +11287,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "6483bff3ae5dde1438203cfd552ba0af884cc6f6",
-  keyLockingSha1: "9f3ed521f8ab3cff9dd999d7bdef9eff26867705",
+  sha1: "77d8a03e77c81ab6b00e84c64aab3b310b310493",
+  keyLockingSha1: "2e0a56c6941b01a504e5b46394e3c5933b18d6f1",
 };
 
 export const workers: Script = {

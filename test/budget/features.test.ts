@@ -100,12 +100,12 @@ describe("a call that is refused", () => {
     expect(await cost(() => billed.queue.dequeue())).toBe(4);
   });
 
-  test("costs 7 at maxWorking; at a rate 5, or 7 where so few wait that it looks for what is due", async () => {
+  test("costs 8 at maxWorking; at a rate 5, or 7 where so few wait that it looks for what is due", async () => {
     const { queue, operator } = billed;
     await queue.enqueueMany(many(5));
     await operator.configure({ maxWorking: 1 });
     await queue.dequeue();
-    expect(await cost(() => queue.dequeue())).toBe(7);
+    expect(await cost(() => queue.dequeue())).toBe(8);
     await operator.configure({ maxWorking: null, rate: { max: 1, per: "1h" } });
     await queue.dequeue();
     expect(await cost(() => queue.dequeue())).toBe(5);
