@@ -86,12 +86,13 @@ local function put_back(line, first)
   write('ZADD', line.at.fair, scores)
 end
 
--- Puts what is due in line, at least `most` of each kind if so many are. Sets `next_due`: when the next delayed
--- task is due or lease expires (0: none). True where anything was due; the popped are then back, from the
--- given one on, for reclaimed tasks stand before them, promoted ones behind.
+-- Puts what is due in line, at least `most` of each kind if so many are. Sets `next_due`: when the next
+-- delayed task is due or lease expires (0: none). True where anything was due; the popped are then back, from
+-- the given one on, for reclaimed tasks stand before them, promoted ones behind.
 local function bring_due(line, first, most, time)
   local at = line.at
-  local due, deadline = head(at.delayed), head(at.working)
+  local due, wake = upcoming(at.delayed)
+  local deadline = head(at.working)
   local now = (due or deadline) and time()
   local is_due, expired = due and due <= now, deadline and deadline <= now
   if is_due or expired then
@@ -103,9 +104,10 @@ local function bring_due(line, first, most, time)
   end
   if is_due then
     promote(at, now, math.max(most, 32))
-    due = head(at.delayed)
+    local _, following = upcoming(at.delayed)
+    wake = following
   end
-  line.next_due = math.min(due or deadline or 0, deadline or due or 0)
+  line.next_due = math.min(wake or deadline or 0, deadline or wake or 0)
   return is_due or expired
 end
 
@@ -125,7 +127,9 @@ local function when_again(line, plan)
   local next_due = line.drained and line.next_due or plan.now
   for i = 1, #plan.timers, 2 do
     local when = tonumber(plan.timers[i])
-    next_due = next_due > 0 and math.min(next_due, when) or when
+    if plan.timers[i + 1] ~= '~w' then
+      next_due = next_due > 0 and math.min(next_due, when) or when
+    end
   end
   return next_due
 end

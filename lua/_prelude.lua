@@ -61,6 +61,15 @@ local function head(key)
   return score and math.floor(tonumber(score))
 end
 
+-- When the first of `delayed` is due, and the first that is worth asking for: a look for silent workers is
+-- not.
+local function upcoming(delayed)
+  local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
+  local due, following = first[2], first[4]
+  local wake = first[1] == '~w' and following or first[1] ~= '~w' and due
+  return due and math.floor(tonumber(due)), wake and math.floor(tonumber(wake)) or nil
+end
+
 -- Redis at its limit refuses a command that may need memory as a script's first write, and allows it as a
 -- later one. What replaces records frees more than it needs; a removal that removes nothing makes it later.
 -- Returns the error where there is no room even so.

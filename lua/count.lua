@@ -34,7 +34,8 @@ if control[3] then
   waiting = waiting + redis.call('ZCARD', fair) + parse_clock(control[3]).h
   next_ids[#next_ids + 1] = redis.call('ZRANGE', fair, '0', '0')[1]
 end
-local due, deadline = head(delayed), head(working)
+local _, due = upcoming(delayed)
+local deadline = head(working)
 return {
   'ok',
   waiting,

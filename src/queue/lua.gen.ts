@@ -2435,6 +2435,12 @@ local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
 return score and math.floor(tonumber(score))
 end
+local function upcoming(delayed)
+local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
+local due, following = first[2], first[4]
+local wake = first[1] == '~w' and following or first[1] ~= '~w' and due
+return due and math.floor(tonumber(due)), wake and math.floor(tonumber(wake)) or nil
+end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
@@ -2491,7 +2497,8 @@ if control[3] then
 waiting = waiting + redis.call('ZCARD', fair) + parse_clock(control[3]).h
 next_ids[#next_ids + 1] = redis.call('ZRANGE', fair, '0', '0')[1]
 end
-local due, deadline = head(delayed), head(working)
+local _, due = upcoming(delayed)
+local deadline = head(working)
 return {
 'ok',
 waiting,
@@ -2505,8 +2512,8 @@ redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "fdcda688bfc569dc961d17e0c91ff6c8aa97777d",
-  keyLockingSha1: "e458638a738cba9cdc00c21658c6c3aee4683aa0",
+  sha1: "d91bc19fd4373e2d1776b792775fd835ce2f6a9c",
+  keyLockingSha1: "ebea37b76471ed450631065f3aa53bfc1d0242f4",
 };
 
 export const dequeue: Script = {
@@ -2551,6 +2558,12 @@ end
 local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
 return score and math.floor(tonumber(score))
+end
+local function upcoming(delayed)
+local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
+local due, following = first[2], first[4]
+local wake = first[1] == '~w' and following or first[1] ~= '~w' and due
+return due and math.floor(tonumber(due)), wake and math.floor(tonumber(wake)) or nil
 end
 local function store(tasks, fields)
 local reply = redis.pcall('HSET', tasks, unpack(fields))
@@ -3339,7 +3352,8 @@ write('ZADD', line.at.fair, scores)
 end
 local function bring_due(line, first, most, time)
 local at = line.at
-local due, deadline = head(at.delayed), head(at.working)
+local due, wake = upcoming(at.delayed)
+local deadline = head(at.working)
 local now = (due or deadline) and time()
 local is_due, expired = due and due <= now, deadline and deadline <= now
 if is_due or expired then
@@ -3351,9 +3365,10 @@ deadline = head(at.working)
 end
 if is_due then
 promote(at, now, math.max(most, 32))
-due = head(at.delayed)
+local _, following = upcoming(at.delayed)
+wake = following
 end
-line.next_due = math.min(due or deadline or 0, deadline or due or 0)
+line.next_due = math.min(wake or deadline or 0, deadline or wake or 0)
 return is_due or expired
 end
 local function fetch(line, most, time)
@@ -3367,7 +3382,9 @@ local function when_again(line, plan)
 local next_due = line.drained and line.next_due or plan.now
 for i = 1, #plan.timers, 2 do
 local when = tonumber(plan.timers[i])
+if plan.timers[i + 1] ~= '~w' then
 next_due = next_due > 0 and math.min(next_due, when) or when
+end
 end
 return next_due
 end
@@ -3720,8 +3737,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "d13627f9bb569ce5cefb1996960a821be357547f",
-  keyLockingSha1: "6cebf80e1b94e129e1e8b34a6f9bb9814b747b72",
+  sha1: "93a6be6e28ed039b22cf65c21b936ccb383fd464",
+  keyLockingSha1: "de9a5eef2e4253170701f7a0a1ef7fd9b7583eb0",
 };
 
 export const drop: Script = {

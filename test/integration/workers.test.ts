@@ -284,6 +284,16 @@ describe("for days", () => {
   });
 });
 
+test("a look for silent workers is nothing to come back for", async () => {
+  const queue = rig.queue();
+  const worker = { name: "w", silentAfter: "1m" };
+  expect((await queue.dequeue({ worker })).nextDueAt).toBeNull();
+  expect((await queue.counts()).nextDueAt).toBeNull();
+  await queue.enqueue(1, { delay: "2m" });
+  expect((await queue.dequeue({ worker })).nextDueAt).toBe(rig.now + 120_000);
+  expect((await queue.counts()).nextDueAt).toBe(rig.now + 120_000);
+});
+
 /** A worker that has the tasks `t0` … of a new queue. */
 async function filled(queue: Queue, worker: Worker, count: number): Promise<LeasedTask[]> {
   const tasks: LeasedTask[] = [];
