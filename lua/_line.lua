@@ -91,8 +91,8 @@ end
 -- the given one on, for reclaimed tasks stand before them, promoted ones behind.
 local function bring_due(line, first, most, time)
   local at = line.at
-  local due, wake = upcoming(at.delayed)
   local deadline = head(at.working)
+  local due, wake = upcoming(at.delayed, deadline)
   local now = (due or deadline) and time()
   local is_due, expired = due and due <= now, deadline and deadline <= now
   if is_due or expired then
@@ -100,14 +100,15 @@ local function bring_due(line, first, most, time)
   end
   if expired then
     reclaim(at, now, math.max(most, 32))
-    deadline = head(at.working)
   end
   if is_due then
     promote(at, now, math.max(most, 32))
-    local _, following = upcoming(at.delayed)
+  end
+  if is_due or expired then
+    local _, following = upcoming(at.delayed, head(at.working))
     wake = following
   end
-  line.next_due = math.min(wake or deadline or 0, deadline or wake or 0)
+  line.next_due = wake or 0
   return is_due or expired
 end
 

@@ -61,13 +61,13 @@ local function head(key)
   return score and math.floor(tonumber(score))
 end
 
--- When the first of `delayed` is due, and the first that is worth asking for: a look for silent workers is
--- not.
-local function upcoming(delayed)
+-- When the first of `delayed` is due, and when it is worth asking again (nil: nothing known). deadline: of the
+-- first lease; a look for silent workers counts only where somebody works.
+local function upcoming(delayed, deadline)
   local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-  local due, following = first[2], first[4]
-  local wake = first[1] == '~w' and following or first[1] ~= '~w' and due
-  return due and math.floor(tonumber(due)), wake and math.floor(tonumber(wake)) or nil
+  local due = first[2] and math.floor(tonumber(first[2]))
+  local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
+  return due, wake and math.min(wake, deadline or wake) or deadline
 end
 
 -- Redis at its limit refuses a command that may need memory as a script's first write, and allows it as a

@@ -34,8 +34,7 @@ if control[3] then
   waiting = waiting + redis.call('ZCARD', fair) + parse_clock(control[3]).h
   next_ids[#next_ids + 1] = redis.call('ZRANGE', fair, '0', '0')[1]
 end
-local _, due = upcoming(delayed)
-local deadline = head(working)
+local _, wake = upcoming(delayed, head(working))
 return {
   'ok',
   waiting,
@@ -43,7 +42,7 @@ return {
   redis.call('ZCARD', working),
   redis.call('ZCARD', dead),
   oldest_age(next_ids),
-  math.min(due or deadline or 0, deadline or due or 0),
+  wake or 0,
   tonumber(control[2] or 0),
   redis.call('ZCARD', workers),
   settings.p and 1 or 0,

@@ -2435,11 +2435,11 @@ local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
 return score and math.floor(tonumber(score))
 end
-local function upcoming(delayed)
+local function upcoming(delayed, deadline)
 local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due, following = first[2], first[4]
-local wake = first[1] == '~w' and following or first[1] ~= '~w' and due
-return due and math.floor(tonumber(due)), wake and math.floor(tonumber(wake)) or nil
+local due = first[2] and math.floor(tonumber(first[2]))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
+return due, wake and math.min(wake, deadline or wake) or deadline
 end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
@@ -2497,8 +2497,7 @@ if control[3] then
 waiting = waiting + redis.call('ZCARD', fair) + parse_clock(control[3]).h
 next_ids[#next_ids + 1] = redis.call('ZRANGE', fair, '0', '0')[1]
 end
-local _, due = upcoming(delayed)
-local deadline = head(working)
+local _, wake = upcoming(delayed, head(working))
 return {
 'ok',
 waiting,
@@ -2506,14 +2505,14 @@ redis.call('ZCARD', delayed) - tonumber(control[4] or 0),
 redis.call('ZCARD', working),
 redis.call('ZCARD', dead),
 oldest_age(next_ids),
-math.min(due or deadline or 0, deadline or due or 0),
+wake or 0,
 tonumber(control[2] or 0),
 redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "d91bc19fd4373e2d1776b792775fd835ce2f6a9c",
-  keyLockingSha1: "ebea37b76471ed450631065f3aa53bfc1d0242f4",
+  sha1: "4924a629929cfb4c5c184dffcb6aa1177cd5e24d",
+  keyLockingSha1: "f393c94672e93730ace68383dd2838119952ebcd",
 };
 
 export const dequeue: Script = {
@@ -2559,11 +2558,11 @@ local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
 return score and math.floor(tonumber(score))
 end
-local function upcoming(delayed)
+local function upcoming(delayed, deadline)
 local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due, following = first[2], first[4]
-local wake = first[1] == '~w' and following or first[1] ~= '~w' and due
-return due and math.floor(tonumber(due)), wake and math.floor(tonumber(wake)) or nil
+local due = first[2] and math.floor(tonumber(first[2]))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
+return due, wake and math.min(wake, deadline or wake) or deadline
 end
 local function store(tasks, fields)
 local reply = redis.pcall('HSET', tasks, unpack(fields))
@@ -3352,8 +3351,8 @@ write('ZADD', line.at.fair, scores)
 end
 local function bring_due(line, first, most, time)
 local at = line.at
-local due, wake = upcoming(at.delayed)
 local deadline = head(at.working)
+local due, wake = upcoming(at.delayed, deadline)
 local now = (due or deadline) and time()
 local is_due, expired = due and due <= now, deadline and deadline <= now
 if is_due or expired then
@@ -3361,14 +3360,15 @@ put_back(line, first)
 end
 if expired then
 reclaim(at, now, math.max(most, 32))
-deadline = head(at.working)
 end
 if is_due then
 promote(at, now, math.max(most, 32))
-local _, following = upcoming(at.delayed)
+end
+if is_due or expired then
+local _, following = upcoming(at.delayed, head(at.working))
 wake = following
 end
-line.next_due = math.min(wake or deadline or 0, deadline or wake or 0)
+line.next_due = wake or 0
 return is_due or expired
 end
 local function fetch(line, most, time)
@@ -3737,8 +3737,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "93a6be6e28ed039b22cf65c21b936ccb383fd464",
-  keyLockingSha1: "de9a5eef2e4253170701f7a0a1ef7fd9b7583eb0",
+  sha1: "c864478903ec3cba28e5eaf8c2d5928caeaac99b",
+  keyLockingSha1: "dd47cf70cb5737b948979991611868eb1ebb5cbc",
 };
 
 export const drop: Script = {
