@@ -150,3 +150,17 @@ describe("operating a queue", () => {
     expect(await cost(() => operator.deleteQueue({ force: true }))).toBe(9);
   });
 });
+
+describe("an id or a key that is to be unique", () => {
+  test("costs 2 more with a dedup key, 1 more with `again`, 5 more where a task begins anew", async () => {
+    const { queue } = billed;
+    const dedup = { key: "k", window: "1h" };
+    expect(await cost(() => queue.enqueue(1, { dedup }))).toBe(4 + 2);
+    expect(await cost(() => queue.enqueue(1, { dedup }))).toBe(3);
+    expect(await cost(() => queue.enqueue(1, { id: "a", again: true }))).toBe(4 + 1);
+    await queue.settle(
+      (await queue.dequeue({ max: 10 })).map(({ receipt }) => ({ receipt, outcome: "complete" as const })),
+    );
+    expect(await cost(() => queue.enqueue(1, { id: "a", again: true }))).toBe(4 + 5);
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import type { LeasedTask } from "../../src/index.ts";
+import { useRig } from "../support/rig.ts";
+
+const rig = useRig();
+
+describe("complete first, then work: at most once", () => {
+  test("of all who ever held a task exactly one is told ok, whoever comes first", async () => {
+    const queue = rig.queue({ lease: 1_000, maxAttempts: 0 });
+    for (let round = 0; round < 20; round++) {
+      await queue.enqueue(round, { id: `t${round}` });
+      const holders: LeasedTask[] = [];
+      for (let i = 0; i < 8; i++) {
+        holders.push(...(await queue.dequeue()));
+        rig.now += 1_000;
+      }
+      expect(holders).toHaveLength(8);
+      const answers = await Promise.all(holders.map((task) => task.complete()));
+      expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
+      // Of the holders only the last can.
+      expect(answers.at(-1)).toMatchObject({ ok: true, state: "completed" });
+      expect(answers.slice(0, -1).every((answer) => !answer.ok && answer.code === "lease_lost")).toBe(true);
+    }
+  });
+
+  test("racing consumers that complete before they work do each task once, also where some die in between", async () => {
+    const queue = rig.queue({ lease: 1_000 });
+    await queue.enqueueMany(Array.from({ length: 200 }, (_, i) => ({ payload: i, id: `t${i}` })));
+    const done = new Map<string, number>();
+    let died = 0;
+    const consume = async (every: number) => {
+      for (let n = 1; ; n++) {
+        const tasks = await queue.dequeue({ max: 3 });
+        if (tasks.length === 0) return;
+        for (const task of tasks) {
+          const mine = await task.complete();
+          if (!mine.ok) continue;
+          if (n % every === 0) {
+            died++;
+            continue;
+          }
+          done.set(task.id, (done.get(task.id) ?? 0) + 1);
+        }
+      }
+    };
+    await Promise.all([consume(7), consume(11), consume(13), consume(5)]);
+    rig.now += 10_000;
+    await rig.sweepOnce();
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    expect([...done.values()].every((times) => times === 1)).toBe(true);
+    expect(done.size + died).toBe(200);
+  });
+
+  test("a completion that is sent again says ok again to its own sender, and to nobody else", async () => {
+    const queue = rig.queue({ lease: 1_000 });
+    await queue.enqueue(1);
+    const [early] = await queue.dequeue();
+    rig.now += 1_000;
+    const [late] = await queue.dequeue();
+    const first = await late?.complete();
+    expect(await late?.complete()).toEqual(first);
+    expect(await early?.complete()).toMatchObject({ ok: false, code: "lease_lost" });
+  });
+});
