@@ -2,8 +2,11 @@ import { sleep } from "../sleep.ts";
 import type { Call, Services } from "./context.ts";
 import { problemBody } from "./problem.ts";
 
-/** A comment goes out after so long without an event, ms, so that nobody between takes the stream for dead. */
-const KEEP_ALIVE = 15_000;
+/**
+ * A comment goes out after so long without an event, ms. Nobody between then takes the stream for dead, and a client
+ * that has gone is noticed: workerd does so only where it writes.
+ */
+const KEEP_ALIVE = 3_000;
 
 /** When a browser connects again after the stream's end, ms. */
 const RECONNECT_AFTER = 1_000;

@@ -20,7 +20,7 @@ export function openingOver(url: string, token: string): Opening {
         signal: connection.signal,
       });
       if (!response.ok || response.body === null) throw await refusal(response);
-      const events = eventsOf(response.body);
+      const events = eventsOf(response.body.getReader());
       // The first one is the confirmation.
       const { value } = await events.next();
       if (value?.startsWith(`subscribe,${channel},`)) return { messages: messagesOf(events, channel), close };
@@ -63,21 +63,19 @@ async function* messagesOf(events: AsyncIterable<string>, channel: string): Asyn
 }
 
 /** The data of the events of a stream. */
-async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string, undefined> {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+async function* eventsOf(
+  reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder();
   let text = "";
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const events = (text + value).split(/\r\n\r\n|\n\n|\r\r/);
-      text = events.pop() ?? "";
-      for (const event of events) {
-        const data = Array.from(event.matchAll(/^data: ?(.*)$/gm), ([, line]) => line);
-        if (data.length > 0) yield data.join("\n");
-      }
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const events = (text + decoder.decode(value, { stream: true })).split(/\r\n\r\n|\n\n|\r\r/);
+    text = events.pop() ?? "";
+    for (const event of events) {
+      const data = Array.from(event.matchAll(/^data: ?(.*)$/gm), ([, line]) => line);
+      if (data.length > 0) yield data.join("\n");
     }
-  } finally {
-    await reader.cancel().catch(() => {});
   }
 }

@@ -33,7 +33,8 @@ export async function openEvents(
   const response = await fetch(path, {
     headers: { authorization: `Bearer ${secrets.all}`, accept: "text/event-stream", ...headers },
   });
-  const frames = framesOf(response);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const frames = framesOf(reader);
   const next = async () => (await frames.next()).value;
   return {
     status: response.status,
@@ -49,32 +50,26 @@ export async function openEvents(
       for await (const frame of frames) all.push(frame);
       return all;
     },
-    async leave() {
-      await frames.return(undefined);
-    },
+    leave: async () => reader?.cancel(),
   };
 }
 
-async function* framesOf({ body }: Response): AsyncGenerator<TestFrame, undefined> {
-  if (body === null) return;
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  try {
-    let text = "";
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done && text !== "") throw new Error(`the stream ends within an event: ${text}`);
-      if (done) return;
-      const events = (text + value).split("\n\n");
-      text = events.pop() ?? "";
-      for (const event of events) {
-        const fields = event.split("\n").map((line) => /^(event|id|data|retry|): ?(.*)$/.exec(line) ?? []);
-        const of = (name: string) => fields.find((field) => field[1] === name)?.[2];
-        const data = of("data");
-        if (data !== undefined)
-          yield { event: of("event") ?? "message", id: of("id"), data: JSON.parse(data) };
-      }
+async function* framesOf(
+  reader: ReadableStreamDefaultReader<string> | undefined,
+): AsyncGenerator<TestFrame, undefined> {
+  if (reader === undefined) return;
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done && text !== "") throw new Error(`the stream ends within an event: ${text}`);
+    if (done) return;
+    const events = (text + value).split("\n\n");
+    text = events.pop() ?? "";
+    for (const event of events) {
+      const fields = event.split("\n").map((line) => /^(event|id|data|retry|): ?(.*)$/.exec(line) ?? []);
+      const of = (name: string) => fields.find((field) => field[1] === name)?.[2];
+      const data = of("data");
+      if (data !== undefined) yield { event: of("event") ?? "message", id: of("id"), data: JSON.parse(data) };
     }
-  } finally {
-    await reader.cancel();
   }
 }

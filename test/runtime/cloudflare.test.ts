@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
+import { type Fetch, openEvents } from "../http/event-frames.ts";
 import { asker, type Ask, secrets, tokens } from "../http/served.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
@@ -61,6 +62,10 @@ describe("the Worker in workerd", () => {
     }));
   });
   afterAll(() => server.close());
+
+  const fetchEvents: Fetch = (path, { headers = {} }) =>
+    // workerd's own types of a Response are not those of the DOM.
+    server.fetch(path, { headers: headers as Record<string, string> }) as unknown as Promise<Response>;
 
   it("is healthy, to everybody", async () => {
     const { status, body } = await ask("GET", "/health", { as: null });
@@ -124,6 +129,57 @@ describe("the Worker in workerd", () => {
     expect((await ask("POST", tasks, { json })).body.tasks).toHaveLength(1_000);
     expect((await ask("POST", `${tasks}/pull`, { json: { max: 100 } })).body.tasks).toHaveLength(100);
     expect(gateway.usage().requests).toBeLessThanOrEqual(4);
+  });
+
+  it("follows a task as server-sent events until its end, and goes on behind the Last-Event-ID", async () => {
+    const path = "/v1/queues/followed/tasks";
+    const open = (headers?: Record<string, string>) => openEvents(fetchEvents, `${path}/x`, headers);
+    await ask("POST", path, { json: { payload: 1, id: "x" } });
+    const stream = await open();
+    expect([stream.status, stream.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    expect(await stream.next()).toMatchObject({ event: "transition", id: "1", data: { to: "pending" } });
+    const [{ receipt }] = (await ask("POST", `${path}/pull`)).body.tasks;
+    expect(await stream.next()).toMatchObject({ event: "transition", id: "2", data: { to: "working" } });
+    await ask("POST", `${path}/settle`, { json: { settlements: [{ receipt, outcome: "complete" }] } });
+    const [end] = await stream.rest();
+    expect(end).toMatchObject({ event: "end", id: "3", data: { task: { state: "completed" } } });
+    expect(await (await open({ "last-event-id": "2" })).rest()).toEqual([end]);
+    expect((await open({ "last-event-id": "3" })).status).toBe(204);
+  });
+
+  it("waits for the end of a task, or for the time given", async () => {
+    const path = "/v1/queues/awaited/tasks";
+    await ask("POST", path, { json: { payload: 1, id: "x" } });
+    expect((await ask("GET", `${path}/x?wait=300ms`)).body.state).toBe("pending");
+    const waiting = ask("GET", `${path}/x?wait=30s`);
+    await ask("POST", `${path}/x/cancel`);
+    expect((await waiting).body).toMatchObject({ state: "rejected", reason: "cancelled" });
+  });
+
+  it("looks no more at a task once the client has gone", async () => {
+    const path = "/v1/queues/left/tasks";
+    await ask("POST", path, { json: { payload: 1, id: "x" } });
+    const stream = await openEvents(fetchEvents, `${path}/x`);
+    expect(await stream.next()).toMatchObject({ id: "1" });
+    await stream.leave();
+    // Quiet for longer than the longest pause between two looks.
+    for (let requests = -1; requests !== gateway.usage().requests;) {
+      requests = gateway.usage().requests;
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+    }
+  });
+
+  it("tells a queue's events from its answer on", async () => {
+    const path = "/v1/queues/told";
+    await ask("PATCH", `${path}/settings`, { json: { events: true } });
+    const stream = await openEvents(fetchEvents, `${path}/events`);
+    await ask("POST", `${path}/tasks`, { json: { payload: 1, id: "x" } });
+    await ask("POST", `${path}/tasks/x/cancel`);
+    expect(await stream.take(2)).toMatchObject([
+      { event: "enqueued", data: { ids: ["x"] } },
+      { event: "cancelled", data: { ids: ["x"] } },
+    ]);
+    await stream.leave();
   });
 
   it("answers problems as documented", async () => {

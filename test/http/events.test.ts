@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { createApp } from "../../src/http/app.ts";
+import type { Fault } from "../../src/http/report.ts";
+import { type Gateway, startGateway } from "../../src/local/index.ts";
+import type { Transport } from "../../src/queue/transport.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { openEvents, type TestStream } from "./event-frames.ts";
+import { type Ask, asker, expectProblem, serve, tokens } from "./served.ts";
+
+let served: Awaited<ReturnType<typeof serve>>;
+let gateway: Gateway;
+let faults: Fault[] = [];
+let streams: TestStream[] = [];
+let queue: string;
+let count = 0;
+
+beforeAll(async () => {
+  served = await serve();
+  gateway = await startGateway({ redisUrl: served.redis.url });
+});
+afterAll(async () => {
+  await gateway.close();
+  await served.stop();
+});
+beforeEach(() => {
+  queue = `q${count++}`;
+  faults = [];
+});
+afterEach(async () => {
+  for (const stream of streams) await stream.leave();
+  streams = [];
+  await untilListening(0);
+});
+
+/** Resolves when so many connections listen to the queue's channel, which Redis itself says. */
+async function untilListening(listeners: number): Promise<void> {
+  const channel = `sluice:{${queue}}:events`;
+  const listening = async () => {
+    const [outcome] = await served.transport.send([["PUBSUB", "NUMSUB", channel]]);
+    return outcome && "reply" in outcome && Array.isArray(outcome.reply) ? outcome.reply[1] : undefined;
+  };
+  await vi.waitUntil(async () => (await listening()) === listeners, { timeout: 20_000, interval: 5 });
+}
+
+const transports: readonly (readonly [string, () => Transport])[] = [
+  ["resp", () => served.transport],
+  ["upstash", () => upstash(gateway)],
+];
+
+describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport) => {
+  let app: ReturnType<typeof createApp>;
+  let ask: Ask;
+  beforeEach(() => {
+    app = createApp({ transport: transport(), tokens, report: (fault) => faults.push(fault) });
+    ask = asker((request) => app.fetch(request));
+  });
+
+  const tasks = () => `/v1/queues/${queue}/tasks`;
+  const configure = (events: boolean) => ask("PATCH", `/v1/queues/${queue}/settings`, { json: { events } });
+  const listen = async (query = "", headers = {}) => {
+    const fetch = (path: string, init: RequestInit) =>
+      app.fetch(new Request(`http://sluice.test${path}`, init));
+    const stream = await openEvents(fetch, `/v1/queues/${queue}/events${query}`, headers);
+    streams.push(stream);
+    return stream;
+  };
+
+  it("tells what happens, from the moment of the answer on", async () => {
+    await configure(true);
+    const stream = await listen();
+    expect([stream.status, stream.headers.get("content-type"), stream.headers.get("cache-control")]).toEqual([
+      200,
+      "text/event-stream",
+      "no-store",
+    ]);
+    await ask("POST", tasks(), { json: { tasks: ["a", "b"].map((id) => ({ id, payload: id })) } });
+    const [{ receipt }] = (await ask("POST", `${tasks()}/pull`)).body.tasks;
+    await ask("POST", `${tasks()}/settle`, { json: { settlements: [{ receipt, outcome: "complete" }] } });
+    await ask("POST", `${tasks()}/b/cancel`);
+    const frame = (event: string, ...ids: string[]) => ({
+      event,
+      id: undefined,
+      data: { event, at: expect.any(Number), ids },
+    });
+    expect(await stream.take(4)).toEqual([
+      frame("enqueued", "a", "b"),
+      frame("dequeued", "a"),
+      frame("completed", "a"),
+      frame("cancelled", "b"),
+    ]);
+  });
+
+  it("is silent while the queue's setting is off, and tells once it is on", async () => {
+    const stream = await listen("", { accept: "*/*" });
+    await ask("POST", tasks(), { json: { payload: 1, id: "silent" } });
+    await configure(true);
+    await ask("POST", `${tasks()}/pull`);
+    expect(await stream.next()).toMatchObject({ event: "dequeued", data: { ids: ["silent"] } });
+  });
+
+  it("stops listening when the client goes away", async () => {
+    const stream = await listen();
+    await untilListening(1);
+    await stream.leave();
+    await untilListening(0);
+  });
+
+  it("ends, and stops listening, when its time is over", async () => {
+    const stream = await listen("?wait=50ms");
+    expect(await stream.rest()).toEqual([]);
+    await untilListening(0);
+    for (const wait of ["301s", "soon"]) {
+      expectProblem(await ask("GET", `/v1/queues/${queue}/events?wait=${wait}`), "invalid_request");
+    }
+  });
+
+  it("tells that Redis has gone, reports it, and ends", async () => {
+    const stream = await listen();
+    await served.transport.send([["CLIENT", "KILL", "TYPE", "pubsub"]]);
+    const told = await stream.rest();
+    expect(told).toMatchObject([{ event: "problem", data: { code: "redis_unreachable" } }]);
+    expect(faults).toMatchObject([
+      { instance: told[0]?.data.instance, route: "/v1/queues/:queue/events", code: "redis_unreachable" },
+    ]);
+  });
+
+  it("is for the scope admin", async () => {
+    const events = `/v1/queues/${queue}/events`;
+    for (const as of ["enqueue", "consume", "mails"] as const) {
+      expectProblem(await ask("GET", events, { as }), "forbidden");
+    }
+    expectProblem(await ask("GET", events, { as: null }), "unauthorized");
+  });
+
+  it("answers HEAD without listening", async () => {
+    const { status, body } = await ask("HEAD", `/v1/queues/${queue}/events`);
+    expect([status, body]).toEqual([200, ""]);
+    await untilListening(0);
+  });
+});
+
+it("a way to Redis that cannot subscribe is said to be none for events", async () => {
+  const { transport } = served;
+  const app = createApp({
+    tokens,
+    transport: { send: transport.send },
+    report: (fault) => faults.push(fault),
+  });
+  const answer = await asker((request) => app.fetch(request))("GET", `/v1/queues/${queue}/events`);
+  expectProblem(answer, "unsupported");
+});
+
+it("Redis's refusal is answered as on any other route, and without its words", async () => {
+  await served.transport.send([["ACL", "SETUSER", "quiet", "on", ">secret", "~*", "resetchannels", "+@all"]]);
+  const own = await startGateway({ redisUrl: served.redis.url.replace("//", "//quiet:secret@") });
+  try {
+    const app = createApp({ tokens, transport: upstash(own), report: (fault) => faults.push(fault) });
+    const answer = await asker((request) => app.fetch(request))("GET", `/v1/queues/${queue}/events`);
+    const { instance, detail } = expectProblem(answer, "redis_unauthorized");
+    expect(detail).not.toMatch(/NOPERM|quiet/);
+    expect(faults).toMatchObject([{ instance, code: "redis_unauthorized" }]);
+  } finally {
+    await own.close();
+  }
+});
