@@ -1,5 +1,5 @@
 import { SluiceError } from "../errors.ts";
-import { byteLength, encodeError, encodeValue } from "./codec.ts";
+import { byteLength } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
 import { derivedName, newToken } from "./identity.ts";
@@ -11,6 +11,7 @@ import { readReceipt, writeReceipt } from "./receipt.ts";
 import { DEFAULT_LEASE, readFixed } from "./record.ts";
 import { callOf } from "./binding.ts";
 import { countScript, dequeueScript, settleScript } from "./scripts.ts";
+import { readSettled, settlementArguments } from "./settlement.ts";
 import type { Reply, ScriptCall } from "./transport.ts";
 import {
   waitForEnd,
@@ -20,7 +21,7 @@ import {
   type WaitOptions,
   type WatchOptions,
 } from "./watch.ts";
-import { encodeProgress, prolongAll, signOfLife } from "./worker.ts";
+import { prolongAll, signOfLife } from "./worker.ts";
 import { heartbeatScript } from "./worker-scripts.ts";
 import type {
   DequeueOptions,
@@ -246,76 +247,4 @@ export class Queue<T = unknown> extends Producer<T> {
 
 function checkedMaxBytes(value: number): number {
   return wholeNumber(value, "maxBytes", 1, 50_000_000);
-}
-
-function keptFor(ttl: Duration | undefined, at: string): string {
-  return ttl === undefined ? "" : String(milliseconds(ttl, `${at}.ttl`));
-}
-
-function settlementArguments(settlement: Settlement, at: string) {
-  const { outcome } = settlement;
-  const plain = { outcome, ms: "", count: "1", text: "" };
-  switch (outcome) {
-    case "complete":
-      return {
-        ...plain,
-        ms: keptFor(settlement.ttl, at),
-        text: settlement.result === undefined ? "" : encodeValue(settlement.result, `${at}.result`),
-      };
-    case "reject":
-      return {
-        ...plain,
-        ms: keptFor(settlement.ttl, at),
-        text: encodeError(settlement.error, `${at}.error`),
-      };
-    case "requeue":
-      if (settlement.unstarted === true) {
-        if (settlement.delay !== undefined || settlement.error !== undefined) {
-          throw new SluiceError(
-            "invalid_argument",
-            `${at}.unstarted must stand alone: no delay, no error`,
-            `${at}.unstarted`,
-          );
-        }
-        return { ...plain, outcome: "return" };
-      }
-      return {
-        ...plain,
-        ms: String(milliseconds(settlement.delay ?? 0, `${at}.delay`)),
-        count: settlement.count === false ? "0" : "1",
-        text: encodeError(settlement.error, `${at}.error`),
-      };
-    case "extend":
-      return {
-        ...plain,
-        ms:
-          settlement.lease === undefined
-            ? ""
-            : String(milliseconds(settlement.lease, `${at}.lease`, { min: 1 })),
-        text: settlement.progress === undefined ? "" : encodeProgress(settlement.progress, `${at}.progress`),
-      };
-    default:
-      throw new SluiceError(
-        "invalid_argument",
-        `${at}.outcome must be complete, reject, requeue or extend`,
-        `${at}.outcome`,
-      );
-  }
-}
-
-function readSettled(settlements: readonly Settlement[], reply: Reply): Settled[] {
-  return settleScript.decode(reply).map(({ state, reason, at, cancelRequested }, i) => {
-    const receipt = (settlements[i] as Settlement).receipt;
-    if (state === "lost") return { receipt, ok: false, code: "lease_lost" };
-    if (state === "newer") return { receipt, ok: false, code: "newer_schema" };
-    return {
-      receipt,
-      ok: true,
-      state,
-      ...(reason !== "" && { reason }),
-      ...(state === "working" && { deadlineAt: at }),
-      ...(state === "delayed" && { dueAt: at }),
-      ...(cancelRequested && { cancelRequested }),
-    };
-  });
 }

@@ -1,0 +1,81 @@
+import { SluiceError } from "../errors.ts";
+import { encodeError, encodeValue } from "./codec.ts";
+import { milliseconds } from "./duration.ts";
+import { settleScript } from "./scripts.ts";
+import type { Reply } from "./transport.ts";
+import type { Duration, Settled, Settlement } from "./types.ts";
+import { encodeProgress } from "./worker.ts";
+
+function keptFor(ttl: Duration | undefined, at: string): string {
+  return ttl === undefined ? "" : String(milliseconds(ttl, `${at}.ttl`));
+}
+
+/** What the settle script is told of one settlement. */
+export function settlementArguments(settlement: Settlement, at: string) {
+  const { outcome } = settlement;
+  const plain = { outcome, ms: "", count: "1", text: "" };
+  switch (outcome) {
+    case "complete":
+      return {
+        ...plain,
+        ms: keptFor(settlement.ttl, at),
+        text: settlement.result === undefined ? "" : encodeValue(settlement.result, `${at}.result`),
+      };
+    case "reject":
+      return {
+        ...plain,
+        ms: keptFor(settlement.ttl, at),
+        text: encodeError(settlement.error, `${at}.error`),
+      };
+    case "requeue":
+      if (settlement.unstarted === true) {
+        if (settlement.delay !== undefined || settlement.error !== undefined) {
+          throw new SluiceError(
+            "invalid_argument",
+            `${at}.unstarted must stand alone: no delay, no error`,
+            `${at}.unstarted`,
+          );
+        }
+        return { ...plain, outcome: "return" };
+      }
+      return {
+        ...plain,
+        ms: String(milliseconds(settlement.delay ?? 0, `${at}.delay`)),
+        count: settlement.count === false ? "0" : "1",
+        text: encodeError(settlement.error, `${at}.error`),
+      };
+    case "extend":
+      return {
+        ...plain,
+        ms:
+          settlement.lease === undefined
+            ? ""
+            : String(milliseconds(settlement.lease, `${at}.lease`, { min: 1 })),
+        text: settlement.progress === undefined ? "" : encodeProgress(settlement.progress, `${at}.progress`),
+      };
+    default:
+      throw new SluiceError(
+        "invalid_argument",
+        `${at}.outcome must be complete, reject, requeue or extend`,
+        `${at}.outcome`,
+      );
+  }
+}
+
+/** What became of the settlements, in their order. */
+export function readSettled(settlements: readonly Settlement[], reply: Reply): Settled[] {
+  return settleScript.decode(reply).map(({ state, reason, at, cancelRequested }, i) => {
+    const receipt = (settlements[i] as Settlement).receipt;
+    if (state === "lost") return { receipt, ok: false, code: "lease_lost" };
+    if (state === "newer") return { receipt, ok: false, code: "newer_schema" };
+    return {
+      receipt,
+      ok: true,
+      state,
+      ...(reason !== "" && { reason }),
+      ...(state === "working" && { deadlineAt: at }),
+      ...(state === "delayed" && { dueAt: at }),
+      ...(cancelRequested && { cancelRequested }),
+    };
+  });
+}
