@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { SluiceError, type TaskEvent, type Transport } from "../../src/index.ts";
+import { Operator, SluiceError, type TaskEvent, type Transport } from "../../src/index.ts";
 import type { CommandOutcome } from "../../src/queue/transport.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
 
@@ -152,7 +152,7 @@ describe("watch", () => {
     expect(looks() - before).toBe(2);
   });
 
-  test("of a task that nobody knows, or whose record has expired, tells that it is gone", async () => {
+  test("of a task that nobody knows, that was deleted, or whose record has expired, tells that it is gone", async () => {
     const queue = rig.queue();
     expect(await all(queue.watch("none"))).toEqual([{ event: "gone" }]);
     await queue.enqueue(1, { id: "a" });
@@ -162,6 +162,12 @@ describe("watch", () => {
     rig.now += 600_000;
     await rig.sweepOnce();
     expect(await watch.rest()).toEqual([{ event: "gone" }]);
+    await queue.enqueue(1, { id: "b" });
+    const other = stepwise(queue.watch("b", { every: 10 }));
+    await other.next();
+    await queue.cancel("b");
+    await new Operator(QUEUE, { transport: rig.transport, now: () => rig.now }).remove("b");
+    expect(await other.rest()).toEqual([{ event: "gone" }]);
   });
 
   test("of an id that ended and began again goes on with rising versions, and says what it missed", async () => {
@@ -176,6 +182,25 @@ describe("watch", () => {
     expect(await watch.next()).toEqual({ event: "transition", version: 4, to: "pending", at: START + 5 });
     await (await queue.dequeue())[0]?.complete();
     expect((await watch.rest()).map(short)).toEqual(["5 working", "6 completed, the end"]);
+  });
+
+  test("of a dead letter that was redriven between two looks tells the rejection, and goes on", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    const watch = stepwise(queue.watch("a", { every: 10 }));
+    await watch.next();
+    await (await queue.dequeue())[0]?.reject();
+    await new Operator(QUEUE, { transport: rig.transport, now: () => rig.now }).redrive({ ids: ["a"] });
+    const told = [await watch.next(), await watch.next(), await watch.next()];
+    await (await queue.dequeue())[0]?.complete();
+    told.push(...(await watch.rest()));
+    expect(told.map((event) => event && short(event))).toEqual([
+      "2 working",
+      "3 rejected",
+      "4 pending",
+      "5 working",
+      "6 completed, the end",
+    ]);
   });
 
   test("goes on behind any version, and tells the end even where that was it", async () => {
