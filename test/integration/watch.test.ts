@@ -1,43 +1,9 @@
-import { describe, expect, test, vi } from "vitest";
-import { Operator, SluiceError, type TaskEvent, type Transport } from "../../src/index.ts";
-import type { CommandOutcome } from "../../src/queue/transport.ts";
+import { describe, expect, test } from "vitest";
+import { Operator, SluiceError, type Transport } from "../../src/index.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
+import { all, chance, counted, hanging, listen, short, stepwise } from "../support/watching.ts";
 
 const rig = useRig();
-
-/** Notes all that is told, as it comes. */
-function listen(events: AsyncIterable<TaskEvent>) {
-  const told: TaskEvent[] = [];
-  const ended = (async () => {
-    for await (const event of events) told.push(event);
-  })();
-  const until = (count: number) =>
-    vi.waitUntil(() => told.length >= count, { timeout: 20_000, interval: 5 }).then(() => told);
-  return { told, ended, until };
-}
-
-async function all(events: AsyncIterable<TaskEvent>): Promise<TaskEvent[]> {
-  const { told, ended } = listen(events);
-  await ended;
-  return told;
-}
-
-/** A watch that looks only when the test asks for what comes next. */
-function stepwise(events: AsyncIterable<TaskEvent>) {
-  const iterator = events[Symbol.asyncIterator]();
-  return {
-    next: async () => (await iterator.next()).value as TaskEvent | undefined,
-    rest: () => all({ [Symbol.asyncIterator]: () => iterator }),
-  };
-}
-
-/** What a transition says, in short: `2 working`. */
-const short = (event: TaskEvent) => {
-  if (event.event === "gone") return "gone";
-  if (event.event === "gap") return `${event.version} gap of ${event.missed}`;
-  if (event.event === "progress") return `${event.version} progress ${JSON.stringify(event.progress)}`;
-  return `${event.version} ${event.to}${event.event === "end" ? ", the end" : ""}`;
-};
 
 describe("watch", () => {
   test("tells the whole life, delay, promotion, requeues, progress, cancellation and end, each once and in order", async () => {
@@ -142,7 +108,7 @@ describe("watch", () => {
   });
 
   test("of a task that has ended tells the end alone, and looks once", async () => {
-    const { queue, looks } = counted();
+    const { queue, looks } = counted(rig);
     await queue.enqueue(1, { id: "a" });
     await (await queue.dequeue())[0]?.complete({ kept: true });
     const before = looks();
@@ -232,7 +198,7 @@ describe("watch", () => {
   });
 
   test("drops the lower versions of a replica that lags", async () => {
-    const { queue, replay } = counted();
+    const { queue, replay } = counted(rig);
     await queue.enqueue(1, { id: "a" });
     const { told, ended, until } = listen(queue.watch("a", { every: 10 }));
     await until(1);
@@ -258,7 +224,7 @@ describe("watch", () => {
     between.abort();
     await idle.ended;
     const within = new AbortController();
-    const { queue: stalled, looking } = hanging();
+    const { queue: stalled, looking } = hanging(rig);
     const hung = listen(stalled.watch("a", { signal: within.signal }));
     await looking;
     within.abort();
@@ -295,7 +261,7 @@ describe("watch", () => {
   });
 
   test("whenever it looks, versions rise and all are told or counted", async () => {
-    const random = lcg(7);
+    const random = chance(7);
     for (let life = 0; life < 20; life++) {
       const queue = rig.queue({ maxAttempts: 0 });
       const id = `t${life}`;
@@ -320,98 +286,3 @@ describe("watch", () => {
     }
   });
 });
-
-describe("wait", () => {
-  test("gives the task once it has ended", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1, { id: "a" });
-    const waiting = queue.wait("a", { every: 10 });
-    await (await queue.dequeue())[0]?.complete({ ok: true });
-    expect(await waiting).toEqual(await queue.get("a"));
-    expect(await queue.wait("a")).toMatchObject({ state: "completed", result: { ok: true } });
-  });
-
-  test("gives the task as it stands when the time is over", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1, { id: "a" });
-    await queue.dequeue();
-    for (const span of [0, 40]) {
-      expect(await queue.wait("a", { for: span, every: 10 })).toEqual(await queue.get("a"));
-    }
-  });
-
-  test("gives null at once where nobody knows the task, and where its record goes while it waits", async () => {
-    const { queue, looks } = counted();
-    expect(await queue.wait("none", { for: "1h" })).toBeNull();
-    await queue.enqueue(1, { id: "a" });
-    const before = looks();
-    const waiting = queue.wait("a", { for: "1h", every: 10 });
-    await vi.waitUntil(() => looks() > before, { timeout: 20_000, interval: 5 });
-    await rig.command("DEL", `sluice:{${QUEUE}}:tasks`, `sluice:{${QUEUE}}:pending`);
-    expect(await waiting).toBeNull();
-  });
-
-  test("throws `aborted` when its signal aborts", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1, { id: "a" });
-    const aborting = new AbortController();
-    const waiting = queue.wait("a", { for: "1h", every: "1h", signal: aborting.signal });
-    aborting.abort();
-    await expect(waiting).rejects.toMatchObject({ code: "aborted" });
-    await expect(queue.wait("a", { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" });
-  });
-
-  test("refuses a wrong argument", async () => {
-    await expect(rig.queue().wait("a", { for: -1 })).rejects.toMatchObject({ path: "for" });
-    await expect(rig.queue().wait(" a")).rejects.toMatchObject({ path: "id" });
-  });
-});
-
-/** A queue whose requests are counted, and can be answered with an older answer. */
-function counted() {
-  let sent = 0;
-  let latest: CommandOutcome[] = [];
-  let stale: { answer: CommandOutcome[]; times: number; done: () => void } | undefined;
-  const isLook = (commands: Parameters<Transport["send"]>[0]) =>
-    commands.some((command) => "script" in command && command.script.name === "inspect");
-  const transport: Transport = {
-    async send(commands, options) {
-      sent++;
-      if (!isLook(commands)) return rig.transport.send(commands, options);
-      if (stale && stale.times > 0) {
-        if (--stale.times === 0) stale.done();
-        return stale.answer;
-      }
-      return (latest = await rig.transport.send(commands, options));
-    },
-  };
-  return {
-    queue: rig.queue({ transport }),
-    looks: () => sent,
-    replay: {
-      look: async () => latest,
-      give: (answer: CommandOutcome[], times: number) =>
-        new Promise<void>((done) => (stale = { answer, times, done })),
-    },
-  };
-}
-
-/** A queue whose Redis takes requests and never answers. */
-function hanging() {
-  let begun = () => {};
-  const looking = new Promise<void>((resolve) => (begun = resolve));
-  const transport: Transport = {
-    send: (_, { signal } = {}) =>
-      new Promise((_resolve, reject) => {
-        signal?.addEventListener("abort", () => reject(new SluiceError("aborted", "aborted")));
-        begun();
-      }),
-  };
-  return { queue: rig.queue({ transport }), looking };
-}
-
-/** Chance that is the same in each run. */
-function lcg(seed: number): () => number {
-  let state = seed;
-  return () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
-}
