@@ -61,8 +61,8 @@ local function head(key)
   return score and math.floor(tonumber(score))
 end
 
--- When the first of `delayed` is due, and when it is worth asking again (nil: nothing known). deadline: of the
--- first lease; a look for silent workers counts only where somebody works.
+-- When the first of `delayed` is due, and when it is worth asking again (nil: nothing known). deadline: of
+-- the first lease; a look for silent workers counts only where somebody works.
 local function upcoming(delayed, deadline)
   local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
   local due = first[2] and math.floor(tonumber(first[2]))

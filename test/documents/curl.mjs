@@ -8,6 +8,7 @@ const next = () => args.next().value ?? "";
 for (const arg of args) {
   if (arg === "-X") method = next();
   else if (arg === "-d") body = next();
+  else if (arg === "-N") continue;
   else if (arg === "-H") {
     const [name = "", ...value] = next().split(":");
     headers[name] = value.join(":").trim();
@@ -19,4 +20,10 @@ const response = await fetch(url ?? "", {
   headers,
   body: body ?? null,
 });
-console.log(JSON.stringify({ status: response.status, body: await response.json() }));
+const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+const answer = isStream
+  ? { text: await response.text() }
+  : response.status === 204
+    ? {}
+    : await response.json();
+console.log(JSON.stringify({ status: response.status, body: answer }));

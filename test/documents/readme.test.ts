@@ -123,10 +123,12 @@ describe("the README's curl lines", () => {
     rmSync(bin, { recursive: true });
   });
 
-  const commands = block("test/documents/readme.test.ts runs these commands", "sh")
-    .replaceAll("\\\n", " ")
-    .split("\n")
-    .filter((line) => line.startsWith("curl "));
+  const linesOf = (marker: string) =>
+    block(`test/documents/readme.test.ts runs these${marker}`, "sh")
+      .replaceAll("\\\n", " ")
+      .split("\n")
+      .filter((line) => line.startsWith("curl "));
+  const commands = linesOf(" commands");
 
   async function run(
     command: string,
@@ -178,5 +180,34 @@ describe("the README's curl lines", () => {
     expect(await run(list)).toMatchObject({ status: 200, body: { queues: [{ name: "emails" }] } });
     expect(await run(cancel)).toMatchObject({ status: 409, body: { code: "already_ended" } });
     expect(await run(sweep)).toMatchObject({ status: 200, body: { queues: 1, promoted: 0 } });
+  });
+
+  test("of operating a queue are each answered as documented", async () => {
+    // What the first ones left: a task that has ended.
+    await run(commands[0] as string);
+    const [pulled] = ((await run(commands[1] as string)).body["tasks"] as { receipt: string }[]) ?? [];
+    if (pulled) await run(commands[3] as string, pulled.receipt);
+
+    const answers: unknown[] = [];
+    for (const command of linesOf(", too")) {
+      const { status, body } = await run(command);
+      answers.push({ status, tells: Object.keys(body).toSorted() });
+    }
+    const [events, waited, enqueued, settings, group, paused, resumed, peeked, ...rest] = answers;
+    const set = ["events", "maxPending", "maxWorking", "paused", "rate", "statistics"];
+    expect(events).toEqual({ status: 200, tells: ["text"] });
+    expect(waited).toMatchObject({
+      status: 200,
+      tells: expect.arrayContaining(["state", "transitions"]) as unknown,
+    });
+    expect(enqueued).toEqual({ status: 201, tells: ["created", "id"] });
+    for (const answer of [settings, paused, resumed]) expect(answer).toEqual({ status: 200, tells: set });
+    expect(group).toMatchObject({
+      status: 200,
+      tells: expect.arrayContaining(["maxWorking", "weight"]) as unknown,
+    });
+    expect(peeked).toEqual({ status: 200, tells: ["cursor", "tasks", "unreadable"] });
+    expect(rest).toHaveLength(10);
+    for (const answer of rest) expect(answer).toMatchObject({ status: 200 });
   });
 });

@@ -107,7 +107,7 @@ describe("groups share a queue by weighted fair queueing", () => {
     await queue.enqueueMany(many("b", 50));
     for (const { id } of mine.slice(1)) await queue.cancel(id);
     await queue.enqueue("next", { group: "a", id: "next" });
-    const order = (await queue.dequeue({ max: 4 })).map(({ id, group }) => (id === "next" ? id : group));
+    const order = (await queue.dequeue({ max: 4 })).map(({ id, group = "" }) => (id === "next" ? id : group));
     expect(order.toSorted()).toEqual(["a", "b", "b", "next"]);
   });
 
@@ -134,7 +134,7 @@ describe("groups share a queue by weighted fair queueing", () => {
   test("a group's state goes with its last task", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([...many("hosts", 2), ...many("et", 2), ...many("x;y%z=1!", 2)]);
-    expect((await queue.dequeue({ max: 6 })).map(({ group }) => group).toSorted()).toEqual([
+    expect((await queue.dequeue({ max: 6 })).map(({ group = "" }) => group).toSorted()).toEqual([
       "et",
       "et",
       "hosts",
@@ -165,7 +165,7 @@ describe("priorities", () => {
     expect(
       tasks
         .slice(2, 4)
-        .map(({ group }) => group)
+        .map(({ group = "" }) => group)
         .toSorted(),
     ).toEqual(["a", "b"]);
   });
@@ -296,7 +296,7 @@ describe("a group's limit on how often it is dequeued", () => {
     await queue.enqueueMany(many("free", 2));
     const times: number[] = [];
     const first = await queue.dequeue({ max: 10 });
-    expect(first.map(({ group }) => group).toSorted()).toEqual(["free", "free", "slow", "slow", "slow"]);
+    expect(first.map(({ group = "" }) => group).toSorted()).toEqual(["free", "free", "slow", "slow", "slow"]);
     times.push(START, START, START);
     while (times.length < 7) {
       const batch = await queue.dequeue({ max: 10 });
