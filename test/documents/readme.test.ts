@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { serve } from "@hono/node-server";
@@ -96,6 +96,23 @@ describe("the README's first use", () => {
       mailer.close();
     }
   });
+});
+
+test("every link of the documents to a file leads to one", () => {
+  const lost: string[] = [];
+  for (const document of [
+    "README.md",
+    "CONTRIBUTING.md",
+    "lua/README.md",
+    "docs/benchmarks.md",
+    "docs/gateway.md",
+  ]) {
+    const text = readFileSync(join(root, document), "utf8");
+    for (const [, target = ""] of text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)) {
+      if (!existsSync(join(root, dirname(document), target))) lost.push(`${document}: ${target}`);
+    }
+  }
+  expect(lost).toEqual([]);
 });
 
 describe("the README's curl lines", () => {
