@@ -1,10 +1,11 @@
-import { createClient, ErrorReply } from "@redis/client";
+import { ErrorReply } from "@redis/client";
 
 import { SluiceError } from "../errors.ts";
 import type { Transport } from "../queue/transport.ts";
 import { isRefusedForNow, redisError, withhold } from "./redis-error.ts";
 import type { Words } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
+import { newClient, type Client } from "./resp-client.ts";
 import { retryPolicy, Transient } from "./retry.ts";
 import type { RetryOptions } from "./retry.ts";
 import { sender } from "./send.ts";
@@ -127,19 +128,6 @@ class Connection {
     }
     return client;
   }
-}
-
-export type Client = ReturnType<typeof newClient>;
-
-function newClient(url: string, connectTimeout: number) {
-  return createClient({
-    url,
-    RESP: 2,
-    disableOfflineQueue: true,
-    disableClientInfo: true,
-    maintNotifications: "disabled",
-    socket: { reconnectStrategy: false, connectTimeout },
-  });
 }
 
 function exchangeOver(connection: Connection): Exchange {

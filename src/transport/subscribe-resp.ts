@@ -1,4 +1,4 @@
-import type { Client } from "./resp.ts";
+import type { Client } from "./resp-client.ts";
 import { Transient } from "./retry.ts";
 import type { Opening } from "./subscriber.ts";
 

@@ -1,0 +1,15 @@
+import { createClient } from "@redis/client";
+
+/** A client that is not connected and does not reconnect. */
+export function newClient(url: string, connectTimeout: number) {
+  return createClient({
+    url,
+    RESP: 2,
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: "disabled",
+    socket: { reconnectStrategy: false, connectTimeout },
+  });
+}
+
+export type Client = ReturnType<typeof newClient>;
