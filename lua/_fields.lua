@@ -12,6 +12,12 @@ local SETTINGS = {
   r = '^%d+/[1-9]%d*$',
 }
 
+-- The scores of `held` have room for so many numbers of groups. One that is found without looking at all of
+-- them is beyond those that were given out.
+local MOST_GROUPS = 131071
+
+local SPARE_GROUPS = 65536
+
 -- Settings beyond reading would stop every call that heeds them. last: the last number given to a group.
 -- Returns that number, as it is now.
 local function mend_settings(mending, field, text, last)
@@ -28,14 +34,16 @@ local function mend_settings(mending, field, text, last)
     return last
   end
   local number = tonumber(settings.n)
-  if (settings.m or settings.r) and not number and field ~= '~set' then
-    number, settings.n = last + 1, int(last + 1)
+  local needed = field ~= '~set' and (settings.m or settings.r or number)
+  if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
+    number = math.max(last, SPARE_GROUPS) + 1
+    settings.n = int(number)
     append(plan.fields, field, format_settings(settings))
     note(mending, 'control_broken', field)
-  elseif number and number > last then
+  elseif needed and number > last then
     note(mending, 'control_broken', '~groups')
   end
-  return math.max(last, number or 0)
+  return needed and math.max(last, number) or last
 end
 
 -- The settings of groups, by field.
@@ -101,19 +109,25 @@ local function mend_leases(mending, members)
   end
 end
 
--- Workers that nothing is known of, and that have nothing. One that is being failed has no record either.
+-- Takes out workers that nothing is known of, and that have nothing; one that is being failed has no record
+-- either. Who would never be silent is silent now.
 local function mend_workers(mending, workers)
-  local names = {}
+  local at, names, scores = mending.at, {}, {}
   for i, worker in ipairs(workers) do
     names[i] = '~w:' .. worker
   end
-  for i, info in ipairs(read('HMGET', mending.at.tasks, names)) do
-    local name = string.match(workers[i], '^%S*')
-    if not info and #in_hands(mending.at, name, '0', 1) == 0 then
-      redis.call('ZREM', mending.at.workers, workers[i])
-      note(mending, 'worker_wrong', workers[i])
+  local silent = read('ZMSCORE', at.workers, workers)
+  for i, info in ipairs(read('HMGET', at.tasks, names)) do
+    local worker, score = workers[i], tonumber(silent[i])
+    if not info and #in_hands(at, string.match(worker, '^%S*'), '0', 1) == 0 then
+      redis.call('ZREM', at.workers, worker)
+      note(mending, 'worker_wrong', worker)
+    elseif score < 0 or score > mending.now + LONGEST then
+      append(scores, int(mending.now), worker)
+      note(mending, 'time_broken', worker)
     end
   end
+  write('ZADD', at.workers, scores)
 end
 
 -- Sorts the fields of `tasks` and their texts by what they are, and mends those that are no records of tasks.

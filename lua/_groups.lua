@@ -34,6 +34,10 @@ local function parse_group(name, state, settings)
     end
   end
   group.settings = parse_settings(settings)
+  if not group.settings.n then
+    -- Without a number nothing can be held, whatever a broken state or setting says.
+    group.h, group.settings.m, group.settings.r = 0, nil, nil
+  end
   return group
 end
 

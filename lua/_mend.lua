@@ -21,6 +21,9 @@ local LAST = 8640000000000000
 
 local LONGEST = 630720000000
 
+-- Virtual times: half the room of a priority, more deliveries than there will ever be.
+local LATEST_TAG = BAND / 2
+
 local function new_mending(at, now)
   local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
   mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
@@ -52,6 +55,8 @@ local function look_up(mending, ids)
   mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
   for i, id in ipairs(ids) do
     local entry = { id = id, fixed = found[2 * i + 1], record = found[2 * i + 2], expected = 0 }
+    -- Behind what is no id there may be another's record, or a control field.
+    entry.fixed = not string.find(id, '^[.~]') and entry.fixed
     for _, place in ipairs(ZSETS) do
       entry[place] = scores[place][i]
     end
@@ -103,7 +108,7 @@ local function understand(mending, entry)
     set_aside(mending, '.' .. id, entry.record)
     entry.record = false
   end
-  if entry.fixed and entry.fixed ~= '' and not entry.live then
+  if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
     set_aside(mending, id, entry.fixed)
     entry.fixed = false
   end
@@ -119,7 +124,7 @@ local function zset_of_waiting(mending, entry)
   local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
   if due and due >= mending.now + 1 then
     return 'delayed'
-  elseif tag and shared(task) and math.floor(tag / BAND) == band then
+  elseif tag and shared(task) and math.floor(tag / BAND) == band and tag % BAND < LATEST_TAG then
     return 'fair'
   elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + band then
     return 'held'

@@ -26,12 +26,16 @@ if newer(found['~set']) then
   return { 'newer_schema' }
 end
 
--- Numbers beyond reading stop every call that counts with them.
+-- Numbers beyond reading stop every call that counts with them. Those that are given out go on far beyond
+-- any that can have been.
+local beyond = { ['~lease'] = now, ['~groups'] = SPARE_GROUPS }
+local limits = { ['~groups'] = MOST_GROUPS }
 for i = 1, 6 do
   local name, value = NAMES[i], found[NAMES[i]]
-  if value and not string.find(value, '^%-?%d+$') then
+  local readable = value and #value <= 15 and string.find(value, '^%-?%d+$')
+  if value and not (readable and tonumber(value) < (limits[name] or LAST)) then
     note(mending, 'control_broken', name)
-    found[name] = name == '~lease' and int(now)
+    found[name] = beyond[name] and int(beyond[name])
     put(mending, name, value, found[name])
   end
 end
@@ -39,17 +43,24 @@ if found['~set'] then
   mend_settings(mending, '~set', found['~set'], 0)
 end
 
--- Without `~fair` nobody looks into `fair`; its virtual times are those of the tasks that are next.
+-- Without `~fair` nobody looks into `fair`. A virtual time that is not there, or beyond all others, is that
+-- of the task that is next.
 local waiting, kept = redis.call('ZCARD', fair), redis.call('ZCARD', held)
 local times = parse_clock(found['~fair'])
-if not found['~fair'] and waiting > 0 then
-  for band = 0, 9 do
-    local least, most = int((9 - band) * BAND), '(' .. int((10 - band) * BAND)
-    local first = redis.call('ZRANGE', fair, least, most, 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
-    times[band] = first[2] and math.max(0, first[2] % BAND - SHARE)
+local lost = not found['~fair'] and waiting > 0
+for band = 0, 9 do
+  if lost or (times[band] or 0) >= LATEST_TAG then
+    local least, before = (9 - band) * BAND, (9 - band) * BAND + LATEST_TAG
+    local range = { int(least), '(' .. int(before) }
+    local next_in_line =
+      redis.call('ZRANGE', fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+    times[band], lost = math.max(0, tonumber(next_in_line[2] or least) - least - SHARE), true
   end
 end
-if times.h ~= kept or (not found['~fair'] and waiting > 0) then
+if (times.l or 0) >= LATEST_TAG then
+  times.l, lost = nil, true
+end
+if lost or times.h ~= kept then
   times.h = kept
   append(plan.fields, '~fair', format_clock(times))
   note(mending, 'control_broken', '~fair')
@@ -58,6 +69,7 @@ end
 -- Somebody looks in time for the next worker that is silent.
 local first, timer = head(workers), tonumber(redis.call('ZSCORE', delayed, '~w'))
 local alarm = tonumber(found['~alarm'])
+first = first and math.max(0, math.min(first, now + LONGEST))
 local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
 if late or (timer and not alarm) then
   local when = first or math.floor(timer)

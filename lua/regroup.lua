@@ -42,7 +42,7 @@ end
 
 local function count_ready(group, score)
   local share = ready(group, 9 - math.floor(score / BAND), 1)
-  share.last = math.max(share.last, score % BAND)
+  share.last = math.max(share.last, score % BAND % LATEST_TAG)
 end
 
 local function count_working(group)
@@ -58,9 +58,9 @@ if counted ~= '1' and not (count(fair, count_ready) and count(working, count_wor
   return { 'large' }
 end
 
--- True where a group's state does not say what is there. Makes it say so.
-local function correct(group, is)
-  local wrong = group.w ~= is.w or group.h ~= is.h
+-- True where a group's state does not say what is there, or not in the form it should. Makes it say so.
+local function correct(group, is, text)
+  local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
   if is.h > 0 and group.q == 0 then
     -- Behind all that are held.
     group.q = HELD_LATER / 2
@@ -69,9 +69,10 @@ local function correct(group, is)
   for band = 0, 9 do
     local share = group.bands[band] or { last = 0, ready = 0 }
     local real = is.bands[band] or { last = 0, ready = 0 }
-    wrong = wrong or share.ready ~= real.ready
+    wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
     if real.ready > 0 then
-      group.bands[band] = { last = math.max(share.last, real.last), ready = real.ready }
+      local last = share.last < LATEST_TAG and share.last or 0
+      group.bands[band] = { last = math.max(last, real.last), ready = real.ready }
     else
       group.bands[band] = nil
     end
@@ -103,7 +104,7 @@ for first = 1, #groups, PLAN do
     local least = number and int(number * HELD_GROUP)
     actual[name].h = number and redis.call('ZCOUNT', held, least, '(' .. int((number + 1) * HELD_GROUP)) or 0
     local sure = counted ~= '1' or (was or '') == before[name]
-    if sure and not newer(was) and correct(group, actual[name]) then
+    if sure and not newer(was) and correct(group, actual[name], was or '') then
       group.changed = true
       note(mending, 'group_wrong', name)
     elseif sure and not newer(was) and unwatched(group) then

@@ -41,9 +41,9 @@ local function repair(entry)
   task.g = ghosts > 0 and int(ghosts) or nil
   if entry.waits == 1 and seen[id] == 0 then
     local group = shared(task) and plan.groups[task.G or '']
-    if group and not group.settings.n then
-      -- Without a number nothing can be held, whatever its state says.
-      group.h, group.settings.m, group.settings.r = 0, nil, nil
+    local share = group and group.bands[tonumber(task.P or 0)]
+    if share and share.last >= LATEST_TAG then
+      share.last = 0
     end
     turn(task, 'p', mending.now)
     enter(plan, id, task, 'back')

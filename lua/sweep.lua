@@ -33,6 +33,7 @@ local function expire()
     end
     for i, record in ipairs(redis.call('HMGET', tasks, unpack(names))) do
       local id, task = ids[last + i], parse(record)
+      local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
       if newer(record) then
         left = left + 1
       else
@@ -41,11 +42,11 @@ local function expire()
         if string.sub(id, 1, 1) == '~' then
           -- A dedup key whose window is over, or the note that tasks were taken from a worker.
           gone[#gone + 1] = id
-        elseif tonumber(task.g or 0) > 0 then
+        elseif ended and tonumber(task.g or 0) > 0 then
           -- The list still holds the id: what is left of the record says so.
           append(ghosts, names[i], ghost_record('g', task.g))
           append(ghosts, id, '')
-        elseif task.s == 'c' or task.s == 'r' or task.s == 'x' then
+        elseif ended then
           append(gone, id, names[i])
         end
       end

@@ -177,8 +177,9 @@ export class DeepPass extends QueueHandle {
     this.#ghostsBefore = entries.reduce((sum, { ghosts }) => sum + ghosts, 0) - this.#ghostsAdded;
     if (entries.length > 0) {
       await this.#readList(expected);
-      await this.#repair(entries.filter((entry) => entry.places.length < own(entry)));
+      // Before anything is put into the list, which moves the others.
       await this.#weed(entries.filter((entry) => entry.places.length > own(entry)));
+      await this.#repair(entries.filter((entry) => entry.places.length < own(entry)));
     }
     if (groups.size > 0 && !this.#metNewer) await this.#regroup(groups);
     return scan;

@@ -197,6 +197,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -565,6 +568,7 @@ local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
 local BLANK = '~'
 local LAST = 8640000000000000
 local LONGEST = 630720000000
+local LATEST_TAG = BAND / 2
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
 mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
@@ -635,7 +639,7 @@ if entry.record and not readable then
 set_aside(mending, '.' .. id, entry.record)
 entry.record = false
 end
-if entry.fixed and entry.fixed ~= '' and not entry.live then
+if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
 set_aside(mending, id, entry.fixed)
 entry.fixed = false
 end
@@ -649,7 +653,7 @@ local tag, place = tonumber(entry.fair), tonumber(entry.held)
 local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
 if due and due >= mending.now + 1 then
 return 'delayed'
-elseif tag and shared(task) and math.floor(tag / BAND) == band then
+elseif tag and shared(task) and math.floor(tag / BAND) == band and tag % BAND < LATEST_TAG then
 return 'fair'
 elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + band then
 return 'held'
@@ -847,6 +851,8 @@ n = '^%d+$',
 k = '^[1-9]%d*$',
 r = '^%d+/[1-9]%d*$',
 }
+local MOST_GROUPS = 131071
+local SPARE_GROUPS = 65536
 local function mend_settings(mending, field, text, last)
 local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
 if newer(text) then
@@ -861,14 +867,16 @@ plan.gone[#plan.gone + 1] = field
 return last
 end
 local number = tonumber(settings.n)
-if (settings.m or settings.r) and not number and field ~= '~set' then
-number, settings.n = last + 1, int(last + 1)
+local needed = field ~= '~set' and (settings.m or settings.r or number)
+if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
+number = math.max(last, SPARE_GROUPS) + 1
+settings.n = int(number)
 append(plan.fields, field, format_settings(settings))
 note(mending, 'control_broken', field)
-elseif number and number > last then
+elseif needed and number > last then
 note(mending, 'control_broken', '~groups')
 end
-return math.max(last, number or 0)
+return needed and math.max(last, number) or last
 end
 local function mend_group_settings(mending, texts)
 if not next(texts) then
@@ -924,17 +932,22 @@ end
 end
 end
 local function mend_workers(mending, workers)
-local names = {}
+local at, names, scores = mending.at, {}, {}
 for i, worker in ipairs(workers) do
 names[i] = '~w:' .. worker
 end
-for i, info in ipairs(read('HMGET', mending.at.tasks, names)) do
-local name = string.match(workers[i], '^%S*')
-if not info and #in_hands(mending.at, name, '0', 1) == 0 then
-redis.call('ZREM', mending.at.workers, workers[i])
-note(mending, 'worker_wrong', workers[i])
+local silent = read('ZMSCORE', at.workers, workers)
+for i, info in ipairs(read('HMGET', at.tasks, names)) do
+local worker, score = workers[i], tonumber(silent[i])
+if not info and #in_hands(at, string.match(worker, '^%S*'), '0', 1) == 0 then
+redis.call('ZREM', at.workers, worker)
+note(mending, 'worker_wrong', worker)
+elseif score < 0 or score > mending.now + LONGEST then
+append(scores, int(mending.now), worker)
+note(mending, 'time_broken', worker)
 end
 end
+write('ZADD', at.workers, scores)
 end
 local function mend_fields(mending, found)
 local ids, seen, groups = {}, {}, {}
@@ -1051,8 +1064,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "a0502ac6be6b0e15d83fc5f1f402c4aeb7f4ceaf",
-  keyLockingSha1: "8e3bc045f68df735a04420e3560d896850bab5dc",
+  sha1: "5145234cc13adc30603cc5054aa39ea55a7d7f4e",
+  keyLockingSha1: "8a0745705e799358b0f418be9c7b41a31c6a54d8",
 };
 
 export const cancel: Script = {
@@ -1225,6 +1238,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -1561,8 +1577,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "d2ee09a38da0e2c315c67b3df286ea9abebdf9c0",
-  keyLockingSha1: "61631aa64fb1a7e3313054071409e239f3fa2314",
+  sha1: "8a24f5c89126805bfc3a988a7b8a49824560f9e6",
+  keyLockingSha1: "b161c47d6171fa7c213874787160d84a13bb04aa",
 };
 
 export const configure: Script = {
@@ -1685,6 +1701,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -2000,8 +2019,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "b68892afdf34341e16389c702111cab1d2a083a9",
-  keyLockingSha1: "7b25a60cf5d02f652a0846ca0096e1e559af8e17",
+  sha1: "d3730054379fc8be7055a04775541384ea542750",
+  keyLockingSha1: "d4de3489e00bb4269ab4dc3892ec03b49bd1c881",
 };
 
 export const control: Script = {
@@ -2258,6 +2277,9 @@ publish(plan)
 end
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local LAST = 8640000000000000
+local LONGEST = 630720000000
+local LATEST_TAG = BAND / 2
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
 mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
@@ -2320,6 +2342,8 @@ n = '^%d+$',
 k = '^[1-9]%d*$',
 r = '^%d+/[1-9]%d*$',
 }
+local MOST_GROUPS = 131071
+local SPARE_GROUPS = 65536
 local function mend_settings(mending, field, text, last)
 local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
 if newer(text) then
@@ -2334,14 +2358,16 @@ plan.gone[#plan.gone + 1] = field
 return last
 end
 local number = tonumber(settings.n)
-if (settings.m or settings.r) and not number and field ~= '~set' then
-number, settings.n = last + 1, int(last + 1)
+local needed = field ~= '~set' and (settings.m or settings.r or number)
+if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
+number = math.max(last, SPARE_GROUPS) + 1
+settings.n = int(number)
 append(plan.fields, field, format_settings(settings))
 note(mending, 'control_broken', field)
-elseif number and number > last then
+elseif needed and number > last then
 note(mending, 'control_broken', '~groups')
 end
-return math.max(last, number or 0)
+return needed and math.max(last, number) or last
 end
 local fair = KEYS[1]
 local held = KEYS[2]
@@ -2363,11 +2389,14 @@ end
 if newer(found['~set']) then
 return { 'newer_schema' }
 end
+local beyond = { ['~lease'] = now, ['~groups'] = SPARE_GROUPS }
+local limits = { ['~groups'] = MOST_GROUPS }
 for i = 1, 6 do
 local name, value = NAMES[i], found[NAMES[i]]
-if value and not string.find(value, '^%-?%d+$') then
+local readable = value and #value <= 15 and string.find(value, '^%-?%d+$')
+if value and not (readable and tonumber(value) < (limits[name] or LAST)) then
 note(mending, 'control_broken', name)
-found[name] = name == '~lease' and int(now)
+found[name] = beyond[name] and int(beyond[name])
 put(mending, name, value, found[name])
 end
 end
@@ -2376,20 +2405,27 @@ mend_settings(mending, '~set', found['~set'], 0)
 end
 local waiting, kept = redis.call('ZCARD', fair), redis.call('ZCARD', held)
 local times = parse_clock(found['~fair'])
-if not found['~fair'] and waiting > 0 then
+local lost = not found['~fair'] and waiting > 0
 for band = 0, 9 do
-local least, most = int((9 - band) * BAND), '(' .. int((10 - band) * BAND)
-local first = redis.call('ZRANGE', fair, least, most, 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
-times[band] = first[2] and math.max(0, first[2] % BAND - SHARE)
+if lost or (times[band] or 0) >= LATEST_TAG then
+local least, before = (9 - band) * BAND, (9 - band) * BAND + LATEST_TAG
+local range = { int(least), '(' .. int(before) }
+local next_in_line =
+redis.call('ZRANGE', fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+times[band], lost = math.max(0, tonumber(next_in_line[2] or least) - least - SHARE), true
 end
 end
-if times.h ~= kept or (not found['~fair'] and waiting > 0) then
+if (times.l or 0) >= LATEST_TAG then
+times.l, lost = nil, true
+end
+if lost or times.h ~= kept then
 times.h = kept
 append(plan.fields, '~fair', format_clock(times))
 note(mending, 'control_broken', '~fair')
 end
 local first, timer = head(workers), tonumber(redis.call('ZSCORE', delayed, '~w'))
 local alarm = tonumber(found['~alarm'])
+first = first and math.max(0, math.min(first, now + LONGEST))
 local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
 if late or (timer and not alarm) then
 local when = first or math.floor(timer)
@@ -2418,8 +2454,8 @@ counts[i] = tonumber(counts[i] or 0)
 end
 return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
 `,
-  sha1: "b1b3ef389764fd0b081174bcb9b2155d7a0ae06d",
-  keyLockingSha1: "a9896e5ab016d9e9f0a0c73f5151d262525d8573",
+  sha1: "86567d8672cdce3878ab51fae49aea4d20c84abc",
+  keyLockingSha1: "5ad166bf9c8e3622108fd19bc08fbfd7f13fc0eb",
 };
 
 export const count: Script = {
@@ -2715,6 +2751,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -3737,8 +3776,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "c864478903ec3cba28e5eaf8c2d5928caeaac99b",
-  keyLockingSha1: "dd47cf70cb5737b948979991611868eb1ebb5cbc",
+  sha1: "52017f6ca90ae720755236151188631b02c72a21",
+  keyLockingSha1: "70a6fe81a62890687084bb2b03ad0d988e04f68e",
 };
 
 export const drop: Script = {
@@ -4038,6 +4077,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -4448,8 +4490,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "786f87c82cdfe963ddcd18222d30f96e855c1183",
-  keyLockingSha1: "2cd1974b1979599e0a2127993e29f66e10860562",
+  sha1: "9c92e82ad98f944bf0ca57ad3e9d5b41ed8a4b07",
+  keyLockingSha1: "975b42bb0d61ec57c59a5241923789deca535c34",
 };
 
 export const fail: Script = {
@@ -4628,6 +4670,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -5066,8 +5111,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "b617b44d1ce9ff397652deb1ec35228085f39473",
-  keyLockingSha1: "5855d5bcb8ece0fcd6066066b53b15eb6486c393",
+  sha1: "f7f880989f2bc9722a054aff7dea7dd659196b52",
+  keyLockingSha1: "f67c649dc47637792502a32662b73c0d9aa9ecd5",
 };
 
 export const forget: Script = {
@@ -5962,6 +6007,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -6523,8 +6571,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "3a6cf67eb1261a93497b6116e6df3b418983b651",
-  keyLockingSha1: "bccd59c015c42d05e3cab6badc80067938c788a6",
+  sha1: "5a787ed888998c616d9f08bd9830fdfb7195a3a1",
+  keyLockingSha1: "65f5ea1f253bba1cb488c0daf3456918cc057bb2",
 };
 
 export const queues: Script = {
@@ -6718,6 +6766,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -7196,8 +7247,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "aa60004cdf95b59e53c674c012d7f177e26b5e44",
-  keyLockingSha1: "83712b0030191c292cc0ed1fef278e7a712ee97f",
+  sha1: "5b3e9e8f0e69db3e21d52f0129adef214bf1457f",
+  keyLockingSha1: "ae075f4baeea6b10d5d8311919aae7c16a700641",
 };
 
 export const register: Script = {
@@ -7377,6 +7428,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -7630,6 +7684,7 @@ end
 return done
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local LATEST_TAG = BAND / 2
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
 mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
@@ -7674,7 +7729,7 @@ end) == #entries
 end
 local function count_ready(group, score)
 local share = ready(group, 9 - math.floor(score / BAND), 1)
-share.last = math.max(share.last, score % BAND)
+share.last = math.max(share.last, score % BAND % LATEST_TAG)
 end
 local function count_working(group)
 group.w = group.w + 1
@@ -7687,8 +7742,8 @@ end
 if counted ~= '1' and not (count(fair, count_ready) and count(working, count_working)) then
 return { 'large' }
 end
-local function correct(group, is)
-local wrong = group.w ~= is.w or group.h ~= is.h
+local function correct(group, is, text)
+local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
 if is.h > 0 and group.q == 0 then
 group.q = HELD_LATER / 2
 end
@@ -7696,9 +7751,10 @@ group.w, group.h, group.ready = is.w, is.h, is.ready
 for band = 0, 9 do
 local share = group.bands[band] or { last = 0, ready = 0 }
 local real = is.bands[band] or { last = 0, ready = 0 }
-wrong = wrong or share.ready ~= real.ready
+wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
 if real.ready > 0 then
-group.bands[band] = { last = math.max(share.last, real.last), ready = real.ready }
+local last = share.last < LATEST_TAG and share.last or 0
+group.bands[band] = { last = math.max(last, real.last), ready = real.ready }
 else
 group.bands[band] = nil
 end
@@ -7727,7 +7783,7 @@ local number = tonumber(group.settings.n)
 local least = number and int(number * HELD_GROUP)
 actual[name].h = number and redis.call('ZCOUNT', held, least, '(' .. int((number + 1) * HELD_GROUP)) or 0
 local sure = counted ~= '1' or (was or '') == before[name]
-if sure and not newer(was) and correct(group, actual[name]) then
+if sure and not newer(was) and correct(group, actual[name], was or '') then
 group.changed = true
 note(mending, 'group_wrong', name)
 elseif sure and not newer(was) and unwatched(group) then
@@ -7744,8 +7800,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "09302dcc382435bc7869e0a5ccccbb30af9f4246",
-  keyLockingSha1: "8901a254ab50e3ef0fe981ed561158ea4b019236",
+  sha1: "7e4e68d5cdcd06502e474f48116637a09e0bf8f0",
+  keyLockingSha1: "1d913875104689d2cee96b0017f98010be0eba1d",
 };
 
 export const remove: Script = {
@@ -8268,6 +8324,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -8631,6 +8690,7 @@ local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
 local BLANK = '~'
 local LAST = 8640000000000000
 local LONGEST = 630720000000
+local LATEST_TAG = BAND / 2
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
 mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
@@ -8701,7 +8761,7 @@ if entry.record and not readable then
 set_aside(mending, '.' .. id, entry.record)
 entry.record = false
 end
-if entry.fixed and entry.fixed ~= '' and not entry.live then
+if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
 set_aside(mending, id, entry.fixed)
 entry.fixed = false
 end
@@ -8715,7 +8775,7 @@ local tag, place = tonumber(entry.fair), tonumber(entry.held)
 local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
 if due and due >= mending.now + 1 then
 return 'delayed'
-elseif tag and shared(task) and math.floor(tag / BAND) == band then
+elseif tag and shared(task) and math.floor(tag / BAND) == band and tag % BAND < LATEST_TAG then
 return 'fair'
 elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + band then
 return 'held'
@@ -8916,8 +8976,9 @@ mending.ghosts = mending.ghosts + ghosts - entry.ghosts
 task.g = ghosts > 0 and int(ghosts) or nil
 if entry.waits == 1 and seen[id] == 0 then
 local group = shared(task) and plan.groups[task.G or '']
-if group and not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
+local share = group and group.bands[tonumber(task.P or 0)]
+if share and share.last >= LATEST_TAG then
+share.last = 0
 end
 turn(task, 'p', mending.now)
 enter(plan, id, task, 'back')
@@ -8938,8 +8999,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "80adee7ab74e50f40d3ea70d2fabf284e3ad5544",
-  keyLockingSha1: "e5f1ffabf16ee822bea5575c5d379f9d54895584",
+  sha1: "0c17807705bb764bfa797ed08abe9241c358cac0",
+  keyLockingSha1: "16bd414c178ea05d11c805b2bb7bc99495834b8b",
 };
 
 export const settings: Script = {
@@ -8967,6 +9028,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local tasks = KEYS[1]
@@ -8979,8 +9043,8 @@ end
 local state = parse_group(group, group ~= '' and found[2] or '')
 return { 'ok', found[1] or '', state.ready, state.w, state.h }
 `,
-  sha1: "48767d7c2b8a113845e2190210e86850b5945236",
-  keyLockingSha1: "c35516c7da4282923f6f084254dd98ddf012c82e",
+  sha1: "646b0a1bd9ec7408aa7385aea4083f1df97d478e",
+  keyLockingSha1: "848a2e5ef65897c095a3f6f6c8c218d1f548f2de",
 };
 
 export const settle: Script = {
@@ -9144,6 +9208,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -9601,8 +9668,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "7900e4792feac84b9ab435bdce0390a5a68b97aa",
-  keyLockingSha1: "527f6b3b2181c2480108b31ef238a5bcff960519",
+  sha1: "eec21e8ee82bf52c107b04dbe45169fcff3aa934",
+  keyLockingSha1: "1c42605a276c61e9f143129de08ec989fd06fc13",
 };
 
 export const statistics: Script = {
@@ -9841,6 +9908,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -10399,6 +10469,7 @@ names[#names + 1] = '.' .. ids[i]
 end
 for i, record in ipairs(redis.call('HMGET', tasks, unpack(names))) do
 local id, task = ids[last + i], parse(record)
+local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
 if newer(record) then
 left = left + 1
 else
@@ -10406,10 +10477,10 @@ bytes = bytes + #(record or '')
 over[#over + 1] = id
 if string.sub(id, 1, 1) == '~' then
 gone[#gone + 1] = id
-elseif tonumber(task.g or 0) > 0 then
+elseif ended and tonumber(task.g or 0) > 0 then
 append(ghosts, names[i], ghost_record('g', task.g))
 append(ghosts, id, '')
-elseif task.s == 'c' or task.s == 'r' or task.s == 'x' then
+elseif ended then
 append(gone, id, names[i])
 end
 end
@@ -10433,8 +10504,8 @@ more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "d3f47d74cc37feaf7e04282d5ede1f6ed2716ea3",
-  keyLockingSha1: "d10348eb7e5d980bec646eea054892bb01d74ea5",
+  sha1: "35bcb6c716ba9d183e7c8765baf1a62bf585191a",
+  keyLockingSha1: "13a7e8c4dbdcbc80c4152a2125a1846389b282be",
 };
 
 export const weed: Script = {
@@ -10621,6 +10692,9 @@ group[field] = field == 'u' and value or tonumber(value) or 0
 end
 end
 group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
 return group
 end
 local function format_group(group)
@@ -10984,6 +11058,7 @@ local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
 local BLANK = '~'
 local LAST = 8640000000000000
 local LONGEST = 630720000000
+local LATEST_TAG = BAND / 2
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
 mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
@@ -11054,7 +11129,7 @@ if entry.record and not readable then
 set_aside(mending, '.' .. id, entry.record)
 entry.record = false
 end
-if entry.fixed and entry.fixed ~= '' and not entry.live then
+if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
 set_aside(mending, id, entry.fixed)
 entry.fixed = false
 end
@@ -11068,7 +11143,7 @@ local tag, place = tonumber(entry.fair), tonumber(entry.held)
 local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
 if due and due >= mending.now + 1 then
 return 'delayed'
-elseif tag and shared(task) and math.floor(tag / BAND) == band then
+elseif tag and shared(task) and math.floor(tag / BAND) == band and tag % BAND < LATEST_TAG then
 return 'fair'
 elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + band then
 return 'held'
@@ -11304,8 +11379,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "77d8a03e77c81ab6b00e84c64aab3b310b310493",
-  keyLockingSha1: "2e0a56c6941b01a504e5b46394e3c5933b18d6f1",
+  sha1: "22ef090d1d6b6361bc3f1545d0f93fe8fea45726",
+  keyLockingSha1: "bb8f74fd4760b740f25253724381e080335da8f4",
 };
 
 export const workers: Script = {

@@ -72,6 +72,18 @@ describe("what is counted is counted anew", () => {
     expect(await drained()).toEqual(["b", "c", "a"]);
   });
 
+  test("a virtual time beyond all others, that an entry from nowhere brought", async () => {
+    await enqueue({ id: "a", group: "g" }, { id: "b", group: "h" }, "c");
+    await rig.command("ZADD", key("fair"), String(10 * 2 ** 49 - 1), "a");
+    await rig.command("HSET", key("tasks"), "~fair", `1;0=${2 ** 49 - 1};l=${2 ** 49 - 1}`);
+    await rig.command("HSET", key("tasks"), "~g:g", `1;0=${2 ** 49 - 1},1`);
+    await found();
+    expect(Number(String((await rig.space()).tasks.get("~fair")).match(/0=(\d+)/)?.[1] ?? 0)).toBeLessThan(
+      2 ** 40,
+    );
+    expect((await drained()).toSorted()).toEqual(["a", "b", "c"]);
+  });
+
   test("the lease counter: no number is given out twice", async () => {
     await enqueue("a", "b");
     const [a] = await rig.queue().dequeue();

@@ -189,4 +189,14 @@ describe("an entry of the list that is no task to deliver is put aside and count
     await expect(queue.get("a")).rejects.toMatchObject({ code: "redis_error" });
     expect(await rig.keySpace()).toEqual(before);
   });
+
+  test("a time to go away at, of a task that lives and has ghosts, takes nothing of it", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["first", "a"].map((id) => ({ id, payload: id })));
+    await queue.cancel("a");
+    await queue.enqueue("again", { id: "a", again: true, group: "g" });
+    await rig.command("ZADD", key("expiry"), "5", "a");
+    await rig.sweepOnce();
+    expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual(["first", "again"]);
+  });
 });
