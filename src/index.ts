@@ -1,5 +1,11 @@
 export { SluiceError, type SluiceErrorCode } from "./errors.ts";
 export type { PublishedEvent } from "./queue/events.ts";
+export {
+  deepSweep,
+  type DeepSweepOptions,
+  type DeepSweepReport,
+  type FaultReport,
+} from "./queue/deep-sweep.ts";
 export { LeasedTask } from "./queue/leased-task.ts";
 export { Operator, type GroupInfo, type QueueDeleted } from "./queue/operator.ts";
 export { Producer, type ProducerOptions } from "./queue/producer.ts";

@@ -64,6 +64,32 @@ export function wholeNumber(value: unknown, path: string, min: number, max: numb
   return value;
 }
 
+/**
+ * For what changes much: a misspelt option must not mean all tasks.
+ * @throws {SluiceError} `invalid_argument` for what is no object, or has other options
+ */
+export function onlyOptions(options: unknown, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null) {
+    throw new SluiceError("invalid_argument", "options must be an object", "options");
+  }
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new SluiceError(
+      "invalid_argument",
+      `${unknown} is no option here; there are ${known.join(", ")}`,
+      unknown,
+    );
+  }
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+export function trueOrFalse(value: unknown, path: string): boolean {
+  if (typeof value !== "boolean") {
+    throw new SluiceError("invalid_argument", `${path} must be true or false`, path);
+  }
+  return value;
+}
+
 /** @throws {SluiceError} `invalid_argument` for what is no list, or a longer one */
 export function listOf(value: unknown, path: string, most: number): void {
   if (!Array.isArray(value) || value.length > most) {

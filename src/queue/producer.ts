@@ -105,7 +105,10 @@ export class Producer<T = unknown> extends QueueHandle {
     const { full, look, tasks: told } = enqueueScript.decode(lastReply(outcomes));
     if (outcomes[0] && "reply" in outcomes[0]) note.done(look);
     if (full) {
-      throw new SluiceError("queue_full", "the queue holds as many pending tasks as its maxPending allows");
+      throw new SluiceError(
+        "queue_full",
+        "with these tasks more would be pending than the maxPending of the queue allows",
+      );
     }
     return items.map(({ id }, i) => {
       const created = told[i];

@@ -21,6 +21,17 @@ export interface TaskFilter {
   readonly enqueuedUntil?: number | undefined;
 }
 
+/** The names of a filter's parts. */
+export const FILTER_OPTIONS = [
+  "text",
+  "group",
+  "reason",
+  "endedSince",
+  "endedUntil",
+  "enqueuedSince",
+  "enqueuedUntil",
+] as const satisfies readonly (keyof TaskFilter)[];
+
 /**
  * A filter as the scripts take it; empty for all tasks.
  * @throws {SluiceError} `invalid_argument`

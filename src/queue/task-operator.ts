@@ -2,9 +2,9 @@ import { SluiceError } from "../errors.ts";
 import { decodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { QueueHandle } from "./handle.ts";
-import { listOf, taskId, wholeNumber } from "./names.ts";
+import { listOf, onlyOptions, taskId, trueOrFalse, wholeNumber } from "./names.ts";
 import { readTaskInfo } from "./record.ts";
-import { writeCursor, writeFilter, type TaskFilter } from "./task-filter.ts";
+import { FILTER_OPTIONS, writeCursor, writeFilter, type TaskFilter } from "./task-filter.ts";
 import { pageScript, purgeScript, redriveScript, removeScript } from "./task-scripts.ts";
 import type { Duration, RequestOptions, TaskInfo, TaskState } from "./types.ts";
 
@@ -95,6 +95,18 @@ export interface PurgeReport extends RunReport {
   readonly purged: number;
 }
 
+const REQUEST_OPTIONS = ["signal", "idempotencyKey"];
+const RUN_OPTIONS = [...FILTER_OPTIONS, "limit", "cursor", "budget", ...REQUEST_OPTIONS];
+const LIST_OPTIONS = [
+  "state",
+  "cursor",
+  "size",
+  "payloads",
+  "maxBytes",
+  ...FILTER_OPTIONS,
+  ...REQUEST_OPTIONS,
+];
+
 /** Looks at a queue's tasks and operates on them: pages, deletes, redrives, purges. */
 export class TaskOperator extends QueueHandle {
   /**
@@ -108,13 +120,14 @@ export class TaskOperator extends QueueHandle {
    * @throws {SluiceError}
    */
   async list(options: ListTasksOptions): Promise<TaskPage> {
+    onlyOptions(options, LIST_OPTIONS);
     const state = stateOf(options?.state, STATES);
     const args = {
       state,
       cursor: writeCursor(options.cursor, state === "pending" ? "line" : "members"),
       size: String(wholeNumber(options.size ?? 100, "size", 1, MAX_TASKS)),
       filter: writeFilter(options),
-      payloads: options.payloads === true ? "1" : "",
+      payloads: trueOrFalse(options.payloads ?? false, "payloads") ? "1" : "",
       maxBytes: String(wholeNumber(options.maxBytes ?? MAX_PAGE_BYTES, "maxBytes", 1, 50_000_000)),
     };
     const page = await this.run(pageScript, args, [], options);
@@ -146,8 +159,10 @@ export class TaskOperator extends QueueHandle {
   async peek(
     options: RequestOptions & { readonly max?: number | undefined } = {},
   ): Promise<readonly ListedTask[]> {
-    const size = wholeNumber(options.max ?? 10, "max", 1, MAX_TASKS);
-    const { tasks } = await this.list({ ...options, state: "pending", size, payloads: true });
+    onlyOptions(options, ["max", ...REQUEST_OPTIONS]);
+    const { max = 10, ...request } = options;
+    const size = wholeNumber(max, "max", 1, MAX_TASKS);
+    const { tasks } = await this.list({ ...request, state: "pending", size, payloads: true });
     return tasks;
   }
 
@@ -171,13 +186,14 @@ export class TaskOperator extends QueueHandle {
    * @throws {SluiceError}
    */
   async redrive(options: RedriveOptions = {}): Promise<RedriveReport> {
+    onlyOptions(options, ["ids", "dryRun", "rate", ...RUN_OPTIONS]);
     const { ids, rate } = options;
     const filter = writeFilter(options);
     if (rate !== undefined && !(typeof rate === "number" && rate >= 0.001 && rate <= 1_000_000)) {
       throw new SluiceError("invalid_argument", "rate must be a number from 0.001 to 1,000,000", "rate");
     }
     const args = {
-      dry: options.dryRun === true ? "1" : "",
+      dry: trueOrFalse(options.dryRun ?? false, "dryRun") ? "1" : "",
       interval: rate === undefined ? "0" : (1_000 / rate).toFixed(6),
       filter,
     };
@@ -228,6 +244,7 @@ export class TaskOperator extends QueueHandle {
    * @throws {SluiceError}
    */
   async purge(options: PurgeOptions): Promise<PurgeReport> {
+    onlyOptions(options, ["state", ...RUN_OPTIONS]);
     const state = stateOf(
       options?.state,
       STATES.filter((state) => state !== "working"),

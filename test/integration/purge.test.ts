@@ -494,3 +494,20 @@ describe("where it may not go on", () => {
     expect(await queue.counts()).toMatchObject({ pending: 0, broken: 1 });
   });
 });
+
+describe("options that are misspelt or of another type", () => {
+  test.each<[string, (operator: ReturnType<typeof rig.operator>) => Promise<unknown>, string]>([
+    ["purge with a dry run", (o) => o.purge({ state: "pending", dryRun: true } as never), "dryRun"],
+    ["purge with a misspelt filter", (o) => o.purge({ state: "pending", groups: "a" } as never), "groups"],
+    ["redrive with a text for dryRun", (o) => o.redrive({ dryRun: "yes" } as never), "dryRun"],
+    ["redrive of an id alone", (o) => o.redrive("d1" as never), "options"],
+    ["redrive with a misspelt filter", (o) => o.redrive({ txt: "x" } as never), "txt"],
+    ["list with a misspelt filter", (o) => o.list({ state: "pending", txt: "x" } as never), "txt"],
+    ["peek of a number", (o) => o.peek(5 as never), "options"],
+  ])("%s is refused and changes nothing", async (_, call, path) => {
+    await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
+    const before = await rig.keySpace();
+    await expect(call(rig.operator())).rejects.toMatchObject({ code: "invalid_argument", path });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+});
