@@ -29,7 +29,7 @@ local function mend_settings(mending, field, text, last)
     readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
   end
   if not readable then
-    set_aside(mending, field, text)
+    set_aside(mending, field)
     plan.gone[#plan.gone + 1] = field
     return last
   end
@@ -137,6 +137,7 @@ local function mend_fields(mending, found)
   local settings, infos, kept, texts = {}, {}, {}, {}
   for i = 1, #found, 2 do
     local field, text = found[i], found[i + 1]
+    mending.bytes = mending.bytes + #text
     local kind = string.match(field, '^~%a:')
     if kind == '~g:' then
       append(groups, string.sub(field, 4), text)

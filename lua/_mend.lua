@@ -7,14 +7,7 @@
 --   A record beyond reading is set aside in `~b:<field>`. What a later release wrote is left alone.
 -- Only a look at the whole list tells whether a task stands there, and how often: others decide that.
 
--- Where an id can stand, besides the list.
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-
 local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
-
--- Put over an entry of the list that is to go: to take it out would move the others. Blanks are counted like
--- the ghosts of an id that no task can have, so dequeue drops them.
-local BLANK = '~'
 
 -- Instants: no `at` is later, and no lease or ttl longer, with room to spare.
 local LAST = 8640000000000000
@@ -24,80 +17,8 @@ local LONGEST = 630720000000
 -- Virtual times: half the room of a priority, more deliveries than there will ever be.
 local LATEST_TAG = BAND / 2
 
-local function new_mending(at, now)
-  local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-  mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
-  for _, place in ipairs(ZSETS) do
-    mending.out[place] = {}
-  end
-  return mending
-end
-
-local function note(mending, fault, id)
-  append(mending.report, fault, id)
-end
-
-local function take_from(mending, place, id)
-  local ids = mending.out[place]
-  ids[#ids + 1] = id
-end
-
--- Reads the records of ids, and where they stand. Returns entries, in order, by reference to change.
-local function look_up(mending, ids)
-  local at, names, scores, entries = mending.at, { '~set', '~lease' }, {}, {}
-  for _, id in ipairs(ids) do
-    append(names, id, '.' .. id)
-  end
-  local found = read('HMGET', at.tasks, names)
-  for _, place in ipairs(ZSETS) do
-    scores[place] = read('ZMSCORE', at[place], ids)
-  end
-  mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
-  for i, id in ipairs(ids) do
-    local entry = { id = id, fixed = found[2 * i + 1], record = found[2 * i + 2], expected = 0 }
-    -- Behind what is no id there may be another's record, or a control field.
-    entry.fixed = not string.find(id, '^[.~]') and entry.fixed
-    for _, place in ipairs(ZSETS) do
-      entry[place] = scores[place][i]
-    end
-    entry.newer = newer(entry.fixed) or newer(entry.record)
-    mending.bytes = mending.bytes + #(entry.fixed or '') + #(entry.record or '')
-    entries[i] = entry
-  end
-  return entries
-end
-
--- Keeps the text of a field where somebody may look at it, and nobody trips over it.
-local function set_aside(mending, field, text)
-  local plan, kept = mending.plan, '~b:' .. field
-  append(plan.fields, kept, text)
-  append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
-  note(mending, 'record_broken', field)
-end
-
--- Puts into a field what belongs there; nothing: the field goes.
-local function put(mending, field, before, after)
-  if after and after ~= before then
-    append(mending.plan.fields, field, after)
-  elseif before and not after then
-    mending.plan.gone[#mending.plan.gone + 1] = field
-  end
-end
-
--- Takes an entry out of every zset but those given. Returns whether it was in any other.
-local function keep_in(mending, entry, first, second)
-  local elsewhere = false
-  for _, place in ipairs(ZSETS) do
-    if entry[place] and place ~= first and place ~= second then
-      take_from(mending, place, entry.id)
-      entry[place], elsewhere = false, true
-    end
-  end
-  return elsewhere
-end
-
--- Sets what the records say of an entry: `fixed` and `record`, as far as they can be read, `task`, `text`,
--- and `live` where there is a payload.
+-- Sets what the records say of an entry: `fixed` and `record`, as far as they can be read, `task`, and `live`
+-- where there is a payload.
 local function understand(mending, entry)
   local id, seen = entry.id, parse(entry.record)
   local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
@@ -105,14 +26,14 @@ local function understand(mending, entry)
   entry.live = named and sound(entry.fixed)
   entry.had_fixed, entry.had_record = entry.fixed, entry.record
   if entry.record and not readable then
-    set_aside(mending, '.' .. id, entry.record)
+    set_aside(mending, '.' .. id)
     entry.record = false
   end
   if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
-    set_aside(mending, id, entry.fixed)
+    set_aside(mending, id)
     entry.fixed = false
   end
-  entry.task, entry.text = parse_with(entry.live and entry.fixed or '', entry.record)
+  entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
   entry.ghosts = tonumber(entry.task.g or 0)
 end
 
@@ -149,7 +70,7 @@ local function mend_waiting(mending, entry)
     end
     -- What is promoted to `fair` is looked up in its changing record.
     if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
-      entry.record = format(task, entry.text)
+      entry.record = rewritten(mending, entry)
       note(mending, 'record_incomplete', id)
     end
   end
@@ -242,38 +163,6 @@ local function mend(mending, entry)
   entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
 end
 
--- Gives each working task of a worker its member of `hands`.
-local function mend_hands(mending)
-  local ids, members, missing = {}, {}, {}
-  for i = 1, #mending.hands, 2 do
-    append(ids, mending.hands[i])
-    append(members, mending.hands[i + 1])
-  end
-  for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
-    if tonumber(score) ~= 0 then
-      append(missing, '0', members[i])
-      note(mending, 'hand_wrong', ids[i])
-    end
-  end
-  write('ZADD', mending.at.hands, missing)
-end
-
--- Writes what has been decided so far. Returns the error where Redis has no room.
-local function write_mended(mending)
-  local failed = commit(mending.plan)
-  if failed then
-    return failed
-  end
-  for place, ids in pairs(mending.out) do
-    write('ZREM', mending.at[place], ids)
-    mending.out[place] = {}
-  end
-  write('ZADD', mending.at.working, mending.deadlines)
-  mend_hands(mending)
-  mending.hands, mending.deadlines = {}, {}
-  clear(mending.plan)
-end
-
 -- Mends entries, as many at a time as a plan holds. also: what else is decided of each. Returns the error
 -- where Redis has no room.
 local function mend_all(mending, entries, also)
@@ -309,28 +198,4 @@ local function mend_all(mending, entries, also)
     end)
   end
   return failed
-end
-
--- Puts blanks over entries of the list. at_index: a set of places from the left. Returns the error where
--- Redis has no room.
-local function blank(mending, at_index)
-  local at, count = mending.at, 0
-  for _ in pairs(at_index) do
-    count = count + 1
-  end
-  if count == 0 then
-    return nil
-  end
-  local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
-  local task = parse(found[1])
-  local record = ghost_record('g', int(tonumber(task.g or 0) + count))
-  local ghosts = int((tonumber(found[2] or 0) or 0) + count)
-  local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
-  if failed then
-    return failed
-  end
-  mending.ghosts = mending.ghosts + count
-  for index in pairs(at_index) do
-    redis.call('LSET', at.pending, int(index), BLANK)
-  end
 end

@@ -53,7 +53,7 @@ local function repair(entry)
   end
   local nothing = task.s == 'g' and ghosts == 0
   entry.fixed = not nothing and entry.fixed
-  entry.record = not nothing and format(task, entry.text)
+  entry.record = not nothing and rewritten(mending, entry)
 end
 
 local failed = mend_all(mending, entries, repair)

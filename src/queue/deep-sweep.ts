@@ -51,10 +51,11 @@ export interface DeepSweepReport {
 const OF_ONE_QUEUE: readonly string[] = ["redis_error", "newer_schema", "queue_full", "unexpected_reply"];
 
 /**
- * Looks for whatever contradicts itself in queues, as a failover leaves it where keys went back in time one by one, and
- * repairs it; reports what it found. Tasks without a place get one, those in two keep one, leases without a holder are
- * taken back, records beyond reading are set aside, counts are made anew. It works beside live traffic, and what is
- * sound stays as it is, byte for byte. In bounded calls: about three commands for a hundred entries.
+ * Looks for whatever contradicts itself in queues, as a failover leaves it where keys went back in time one by one,
+ * repairs it, and reports what it found. Tasks without a place get one, those in two keep one, leases that are
+ * gone are taken back, records beyond reading are set aside, counts are made anew. It works beside live traffic and
+ * other deep sweeps; what is sound stays as it is. In bounded calls: about five commands for a hundred
+ * tasks. A resent call repairs nothing twice, and reports what its own copy found.
  * @throws {SluiceError} where Redis cannot be reached; a fault of one queue is in the report
  */
 export async function deepSweep(

@@ -58,6 +58,9 @@ local DEFAULT_MAX_ATTEMPTS = 5
 local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
 local HISTORY = 16
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
@@ -564,11 +567,8 @@ local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
 return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
-local BLANK = '~'
-local LAST = 8640000000000000
-local LONGEST = 630720000000
-local LATEST_TAG = BAND / 2
+local BLANK = '-'
+local READ_BYTES = 4000000
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
 mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
@@ -584,33 +584,47 @@ local function take_from(mending, place, id)
 local ids = mending.out[place]
 ids[#ids + 1] = id
 end
-local function look_up(mending, ids)
-local at, names, scores, entries = mending.at, { '~set', '~lease' }, {}, {}
-for _, id in ipairs(ids) do
-append(names, id, '.' .. id)
+local function read_records(mending, ids)
+local entries, slice = {}, 16
+while #entries < #ids do
+local names = {}
+for i = #entries + 1, math.min(#entries + slice, #ids) do
+append(names, ids[i], '.' .. ids[i])
 end
-local found = read('HMGET', at.tasks, names)
-for _, place in ipairs(ZSETS) do
-scores[place] = read('ZMSCORE', at[place], ids)
-end
-mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
-for i, id in ipairs(ids) do
-local entry = { id = id, fixed = found[2 * i + 1], record = found[2 * i + 2], expected = 0 }
-entry.fixed = not string.find(id, '^[.~]') and entry.fixed
-for _, place in ipairs(ZSETS) do
-entry[place] = scores[place][i]
-end
+local found = redis.call('HMGET', mending.at.tasks, unpack(names))
+for i = 1, #names, 2 do
+local entry = { id = names[i], expected = 0 }
+mending.bytes = mending.bytes + #(found[i] or '') + #(found[i + 1] or '')
+entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
+entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
-mending.bytes = mending.bytes + #(entry.fixed or '') + #(entry.record or '')
-entries[i] = entry
+entries[#entries + 1] = entry
+end
+slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (mending.bytes + 1))))
 end
 return entries
 end
-local function set_aside(mending, field, text)
+local function look_up(mending, ids)
+local at = mending.at
+local control = redis.call('HMGET', at.tasks, '~set', '~lease')
+mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
+local entries = read_records(mending, ids)
+for _, place in ipairs(ZSETS) do
+for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
+entries[i][place] = score
+end
+end
+return entries
+end
+local function set_aside(mending, field)
 local plan, kept = mending.plan, '~b:' .. field
-append(plan.fields, kept, text)
+append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
 append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
 note(mending, 'record_broken', field)
+end
+local function rewritten(mending, entry)
+local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
+return format(entry.task, text)
 end
 local function put(mending, field, before, after)
 if after and after ~= before then
@@ -629,6 +643,59 @@ end
 end
 return elsewhere
 end
+local function mend_hands(mending)
+local ids, members, missing = {}, {}, {}
+for i = 1, #mending.hands, 2 do
+append(ids, mending.hands[i])
+append(members, mending.hands[i + 1])
+end
+for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+if tonumber(score) ~= 0 then
+append(missing, '0', members[i])
+note(mending, 'hand_wrong', ids[i])
+end
+end
+write('ZADD', mending.at.hands, missing)
+end
+local function write_mended(mending)
+local failed = commit(mending.plan)
+if failed then
+return failed
+end
+for place, ids in pairs(mending.out) do
+write('ZREM', mending.at[place], ids)
+mending.out[place] = {}
+end
+write('ZADD', mending.at.working, mending.deadlines)
+mend_hands(mending)
+mending.hands, mending.deadlines = {}, {}
+clear(mending.plan)
+end
+local function blank(mending, at_index)
+local at, count = mending.at, 0
+for _ in pairs(at_index) do
+count = count + 1
+end
+if count == 0 then
+return nil
+end
+local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
+local task = parse(found[1])
+local record = ghost_record('g', int(tonumber(task.g or 0) + count))
+local ghosts = int((tonumber(found[2] or 0) or 0) + count)
+local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
+if failed then
+return failed
+end
+mending.ghosts = mending.ghosts + count
+for index in pairs(at_index) do
+redis.call('LSET', at.pending, int(index), BLANK)
+end
+end
+local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
+local LAST = 8640000000000000
+local LONGEST = 630720000000
+local LATEST_TAG = BAND / 2
 local function understand(mending, entry)
 local id, seen = entry.id, parse(entry.record)
 local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
@@ -636,14 +703,14 @@ local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
 entry.live = named and sound(entry.fixed)
 entry.had_fixed, entry.had_record = entry.fixed, entry.record
 if entry.record and not readable then
-set_aside(mending, '.' .. id, entry.record)
+set_aside(mending, '.' .. id)
 entry.record = false
 end
 if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
-set_aside(mending, id, entry.fixed)
+set_aside(mending, id)
 entry.fixed = false
 end
-entry.task, entry.text = parse_with(entry.live and entry.fixed or '', entry.record)
+entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
 entry.ghosts = tonumber(entry.task.g or 0)
 end
 local function zset_of_waiting(mending, entry)
@@ -676,7 +743,7 @@ append(plan.later, int(whole) .. mark, id)
 note(mending, 'time_broken', id)
 end
 if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
-entry.record = format(task, entry.text)
+entry.record = rewritten(mending, entry)
 note(mending, 'record_incomplete', id)
 end
 end
@@ -759,34 +826,6 @@ end
 entry.expected = entry.ghosts + entry.waits
 entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
 end
-local function mend_hands(mending)
-local ids, members, missing = {}, {}, {}
-for i = 1, #mending.hands, 2 do
-append(ids, mending.hands[i])
-append(members, mending.hands[i + 1])
-end
-for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
-if tonumber(score) ~= 0 then
-append(missing, '0', members[i])
-note(mending, 'hand_wrong', ids[i])
-end
-end
-write('ZADD', mending.at.hands, missing)
-end
-local function write_mended(mending)
-local failed = commit(mending.plan)
-if failed then
-return failed
-end
-for place, ids in pairs(mending.out) do
-write('ZREM', mending.at[place], ids)
-mending.out[place] = {}
-end
-write('ZADD', mending.at.working, mending.deadlines)
-mend_hands(mending)
-mending.hands, mending.deadlines = {}, {}
-clear(mending.plan)
-end
 local function mend_all(mending, entries, also)
 local tasks = {}
 for _, entry in ipairs(entries) do
@@ -820,27 +859,6 @@ end)
 end
 return failed
 end
-local function blank(mending, at_index)
-local at, count = mending.at, 0
-for _ in pairs(at_index) do
-count = count + 1
-end
-if count == 0 then
-return nil
-end
-local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
-local task = parse(found[1])
-local record = ghost_record('g', int(tonumber(task.g or 0) + count))
-local ghosts = int((tonumber(found[2] or 0) or 0) + count)
-local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
-if failed then
-return failed
-end
-mending.ghosts = mending.ghosts + count
-for index in pairs(at_index) do
-redis.call('LSET', at.pending, int(index), BLANK)
-end
-end
 local SETTINGS = {
 p = '^1$',
 e = '^1$',
@@ -862,7 +880,7 @@ for letter, value in pairs(settings) do
 readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
 end
 if not readable then
-set_aside(mending, field, text)
+set_aside(mending, field)
 plan.gone[#plan.gone + 1] = field
 return last
 end
@@ -954,6 +972,7 @@ local ids, seen, groups = {}, {}, {}
 local settings, infos, kept, texts = {}, {}, {}, {}
 for i = 1, #found, 2 do
 local field, text = found[i], found[i + 1]
+mending.bytes = mending.bytes + #text
 local kind = string.match(field, '^~%a:')
 if kind == '~g:' then
 append(groups, string.sub(field, 4), text)
@@ -1064,8 +1083,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "5145234cc13adc30603cc5054aa39ea55a7d7f4e",
-  keyLockingSha1: "8a0745705e799358b0f418be9c7b41a31c6a54d8",
+  sha1: "f6f7e8e0b7ced902b6637549435c616f4833e681",
+  keyLockingSha1: "e52661404e6dec42ebaedfe7a766bd4d2793c46d",
 };
 
 export const cancel: Script = {
@@ -2277,9 +2296,6 @@ publish(plan)
 end
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local LAST = 8640000000000000
-local LONGEST = 630720000000
-local LATEST_TAG = BAND / 2
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
 mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
@@ -2291,9 +2307,9 @@ end
 local function note(mending, fault, id)
 append(mending.report, fault, id)
 end
-local function set_aside(mending, field, text)
+local function set_aside(mending, field)
 local plan, kept = mending.plan, '~b:' .. field
-append(plan.fields, kept, text)
+append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
 append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
 note(mending, 'record_broken', field)
 end
@@ -2332,6 +2348,9 @@ mend_hands(mending)
 mending.hands, mending.deadlines = {}, {}
 clear(mending.plan)
 end
+local LAST = 8640000000000000
+local LONGEST = 630720000000
+local LATEST_TAG = BAND / 2
 local SETTINGS = {
 p = '^1$',
 e = '^1$',
@@ -2353,7 +2372,7 @@ for letter, value in pairs(settings) do
 readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
 end
 if not readable then
-set_aside(mending, field, text)
+set_aside(mending, field)
 plan.gone[#plan.gone + 1] = field
 return last
 end
@@ -2454,8 +2473,8 @@ counts[i] = tonumber(counts[i] or 0)
 end
 return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
 `,
-  sha1: "86567d8672cdce3878ab51fae49aea4d20c84abc",
-  keyLockingSha1: "5ad166bf9c8e3622108fd19bc08fbfd7f13fc0eb",
+  sha1: "92555e24615750c13646002ff9a3463b62bc24ed",
+  keyLockingSha1: "1d3b23a53cfb7aa9dad49412229d260be856d1a7",
 };
 
 export const count: Script = {
@@ -7684,7 +7703,6 @@ end
 return done
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local LATEST_TAG = BAND / 2
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
 mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
@@ -7696,6 +7714,7 @@ end
 local function note(mending, fault, id)
 append(mending.report, fault, id)
 end
+local LATEST_TAG = BAND / 2
 local fair = KEYS[1]
 local held = KEYS[2]
 local working = KEYS[3]
@@ -7800,8 +7819,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "7e4e68d5cdcd06502e474f48116637a09e0bf8f0",
-  keyLockingSha1: "1d913875104689d2cee96b0017f98010be0eba1d",
+  sha1: "c4b6adb4c63dea858f40d07f071fd1109cf8cee6",
+  keyLockingSha1: "83f5943b2d00204a28fd78eaba714b992336004c",
 };
 
 export const remove: Script = {
@@ -8196,6 +8215,9 @@ local DEFAULT_MAX_ATTEMPTS = 5
 local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
 local HISTORY = 16
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
@@ -8686,11 +8708,8 @@ end
 return back, ended, left
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
-local BLANK = '~'
-local LAST = 8640000000000000
-local LONGEST = 630720000000
-local LATEST_TAG = BAND / 2
+local BLANK = '-'
+local READ_BYTES = 4000000
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
 mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
@@ -8706,33 +8725,47 @@ local function take_from(mending, place, id)
 local ids = mending.out[place]
 ids[#ids + 1] = id
 end
-local function look_up(mending, ids)
-local at, names, scores, entries = mending.at, { '~set', '~lease' }, {}, {}
-for _, id in ipairs(ids) do
-append(names, id, '.' .. id)
+local function read_records(mending, ids)
+local entries, slice = {}, 16
+while #entries < #ids do
+local names = {}
+for i = #entries + 1, math.min(#entries + slice, #ids) do
+append(names, ids[i], '.' .. ids[i])
 end
-local found = read('HMGET', at.tasks, names)
-for _, place in ipairs(ZSETS) do
-scores[place] = read('ZMSCORE', at[place], ids)
-end
-mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
-for i, id in ipairs(ids) do
-local entry = { id = id, fixed = found[2 * i + 1], record = found[2 * i + 2], expected = 0 }
-entry.fixed = not string.find(id, '^[.~]') and entry.fixed
-for _, place in ipairs(ZSETS) do
-entry[place] = scores[place][i]
-end
+local found = redis.call('HMGET', mending.at.tasks, unpack(names))
+for i = 1, #names, 2 do
+local entry = { id = names[i], expected = 0 }
+mending.bytes = mending.bytes + #(found[i] or '') + #(found[i + 1] or '')
+entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
+entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
-mending.bytes = mending.bytes + #(entry.fixed or '') + #(entry.record or '')
-entries[i] = entry
+entries[#entries + 1] = entry
+end
+slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (mending.bytes + 1))))
 end
 return entries
 end
-local function set_aside(mending, field, text)
+local function look_up(mending, ids)
+local at = mending.at
+local control = redis.call('HMGET', at.tasks, '~set', '~lease')
+mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
+local entries = read_records(mending, ids)
+for _, place in ipairs(ZSETS) do
+for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
+entries[i][place] = score
+end
+end
+return entries
+end
+local function set_aside(mending, field)
 local plan, kept = mending.plan, '~b:' .. field
-append(plan.fields, kept, text)
+append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
 append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
 note(mending, 'record_broken', field)
+end
+local function rewritten(mending, entry)
+local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
+return format(entry.task, text)
 end
 local function put(mending, field, before, after)
 if after and after ~= before then
@@ -8751,6 +8784,38 @@ end
 end
 return elsewhere
 end
+local function mend_hands(mending)
+local ids, members, missing = {}, {}, {}
+for i = 1, #mending.hands, 2 do
+append(ids, mending.hands[i])
+append(members, mending.hands[i + 1])
+end
+for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+if tonumber(score) ~= 0 then
+append(missing, '0', members[i])
+note(mending, 'hand_wrong', ids[i])
+end
+end
+write('ZADD', mending.at.hands, missing)
+end
+local function write_mended(mending)
+local failed = commit(mending.plan)
+if failed then
+return failed
+end
+for place, ids in pairs(mending.out) do
+write('ZREM', mending.at[place], ids)
+mending.out[place] = {}
+end
+write('ZADD', mending.at.working, mending.deadlines)
+mend_hands(mending)
+mending.hands, mending.deadlines = {}, {}
+clear(mending.plan)
+end
+local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
+local LAST = 8640000000000000
+local LONGEST = 630720000000
+local LATEST_TAG = BAND / 2
 local function understand(mending, entry)
 local id, seen = entry.id, parse(entry.record)
 local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
@@ -8758,14 +8823,14 @@ local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
 entry.live = named and sound(entry.fixed)
 entry.had_fixed, entry.had_record = entry.fixed, entry.record
 if entry.record and not readable then
-set_aside(mending, '.' .. id, entry.record)
+set_aside(mending, '.' .. id)
 entry.record = false
 end
 if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
-set_aside(mending, id, entry.fixed)
+set_aside(mending, id)
 entry.fixed = false
 end
-entry.task, entry.text = parse_with(entry.live and entry.fixed or '', entry.record)
+entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
 entry.ghosts = tonumber(entry.task.g or 0)
 end
 local function zset_of_waiting(mending, entry)
@@ -8798,7 +8863,7 @@ append(plan.later, int(whole) .. mark, id)
 note(mending, 'time_broken', id)
 end
 if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
-entry.record = format(task, entry.text)
+entry.record = rewritten(mending, entry)
 note(mending, 'record_incomplete', id)
 end
 end
@@ -8881,34 +8946,6 @@ end
 entry.expected = entry.ghosts + entry.waits
 entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
 end
-local function mend_hands(mending)
-local ids, members, missing = {}, {}, {}
-for i = 1, #mending.hands, 2 do
-append(ids, mending.hands[i])
-append(members, mending.hands[i + 1])
-end
-for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
-if tonumber(score) ~= 0 then
-append(missing, '0', members[i])
-note(mending, 'hand_wrong', ids[i])
-end
-end
-write('ZADD', mending.at.hands, missing)
-end
-local function write_mended(mending)
-local failed = commit(mending.plan)
-if failed then
-return failed
-end
-for place, ids in pairs(mending.out) do
-write('ZREM', mending.at[place], ids)
-mending.out[place] = {}
-end
-write('ZADD', mending.at.working, mending.deadlines)
-mend_hands(mending)
-mending.hands, mending.deadlines = {}, {}
-clear(mending.plan)
-end
 local function mend_all(mending, entries, also)
 local tasks = {}
 for _, entry in ipairs(entries) do
@@ -8988,7 +9025,7 @@ note(mending, 'ghosts_wrong', id)
 end
 local nothing = task.s == 'g' and ghosts == 0
 entry.fixed = not nothing and entry.fixed
-entry.record = not nothing and format(task, entry.text)
+entry.record = not nothing and rewritten(mending, entry)
 end
 local failed = mend_all(mending, entries, repair)
 if failed then
@@ -8999,8 +9036,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "0c17807705bb764bfa797ed08abe9241c358cac0",
-  keyLockingSha1: "16bd414c178ea05d11c805b2bb7bc99495834b8b",
+  sha1: "bc0c7fccb8a94634f5fdd13350be5c6c472eb324",
+  keyLockingSha1: "3113421796c0c8094fb4807e1431b200260ab30b",
 };
 
 export const settings: Script = {
@@ -10564,6 +10601,9 @@ local DEFAULT_MAX_ATTEMPTS = 5
 local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
 local HISTORY = 16
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
@@ -11054,11 +11094,8 @@ end
 return back, ended, left
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
-local BLANK = '~'
-local LAST = 8640000000000000
-local LONGEST = 630720000000
-local LATEST_TAG = BAND / 2
+local BLANK = '-'
+local READ_BYTES = 4000000
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
 mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
@@ -11074,33 +11111,47 @@ local function take_from(mending, place, id)
 local ids = mending.out[place]
 ids[#ids + 1] = id
 end
-local function look_up(mending, ids)
-local at, names, scores, entries = mending.at, { '~set', '~lease' }, {}, {}
-for _, id in ipairs(ids) do
-append(names, id, '.' .. id)
+local function read_records(mending, ids)
+local entries, slice = {}, 16
+while #entries < #ids do
+local names = {}
+for i = #entries + 1, math.min(#entries + slice, #ids) do
+append(names, ids[i], '.' .. ids[i])
 end
-local found = read('HMGET', at.tasks, names)
-for _, place in ipairs(ZSETS) do
-scores[place] = read('ZMSCORE', at[place], ids)
-end
-mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
-for i, id in ipairs(ids) do
-local entry = { id = id, fixed = found[2 * i + 1], record = found[2 * i + 2], expected = 0 }
-entry.fixed = not string.find(id, '^[.~]') and entry.fixed
-for _, place in ipairs(ZSETS) do
-entry[place] = scores[place][i]
-end
+local found = redis.call('HMGET', mending.at.tasks, unpack(names))
+for i = 1, #names, 2 do
+local entry = { id = names[i], expected = 0 }
+mending.bytes = mending.bytes + #(found[i] or '') + #(found[i + 1] or '')
+entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
+entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
-mending.bytes = mending.bytes + #(entry.fixed or '') + #(entry.record or '')
-entries[i] = entry
+entries[#entries + 1] = entry
+end
+slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (mending.bytes + 1))))
 end
 return entries
 end
-local function set_aside(mending, field, text)
+local function look_up(mending, ids)
+local at = mending.at
+local control = redis.call('HMGET', at.tasks, '~set', '~lease')
+mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
+local entries = read_records(mending, ids)
+for _, place in ipairs(ZSETS) do
+for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
+entries[i][place] = score
+end
+end
+return entries
+end
+local function set_aside(mending, field)
 local plan, kept = mending.plan, '~b:' .. field
-append(plan.fields, kept, text)
+append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
 append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
 note(mending, 'record_broken', field)
+end
+local function rewritten(mending, entry)
+local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
+return format(entry.task, text)
 end
 local function put(mending, field, before, after)
 if after and after ~= before then
@@ -11119,6 +11170,59 @@ end
 end
 return elsewhere
 end
+local function mend_hands(mending)
+local ids, members, missing = {}, {}, {}
+for i = 1, #mending.hands, 2 do
+append(ids, mending.hands[i])
+append(members, mending.hands[i + 1])
+end
+for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+if tonumber(score) ~= 0 then
+append(missing, '0', members[i])
+note(mending, 'hand_wrong', ids[i])
+end
+end
+write('ZADD', mending.at.hands, missing)
+end
+local function write_mended(mending)
+local failed = commit(mending.plan)
+if failed then
+return failed
+end
+for place, ids in pairs(mending.out) do
+write('ZREM', mending.at[place], ids)
+mending.out[place] = {}
+end
+write('ZADD', mending.at.working, mending.deadlines)
+mend_hands(mending)
+mending.hands, mending.deadlines = {}, {}
+clear(mending.plan)
+end
+local function blank(mending, at_index)
+local at, count = mending.at, 0
+for _ in pairs(at_index) do
+count = count + 1
+end
+if count == 0 then
+return nil
+end
+local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
+local task = parse(found[1])
+local record = ghost_record('g', int(tonumber(task.g or 0) + count))
+local ghosts = int((tonumber(found[2] or 0) or 0) + count)
+local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
+if failed then
+return failed
+end
+mending.ghosts = mending.ghosts + count
+for index in pairs(at_index) do
+redis.call('LSET', at.pending, int(index), BLANK)
+end
+end
+local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
+local LAST = 8640000000000000
+local LONGEST = 630720000000
+local LATEST_TAG = BAND / 2
 local function understand(mending, entry)
 local id, seen = entry.id, parse(entry.record)
 local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
@@ -11126,14 +11230,14 @@ local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
 entry.live = named and sound(entry.fixed)
 entry.had_fixed, entry.had_record = entry.fixed, entry.record
 if entry.record and not readable then
-set_aside(mending, '.' .. id, entry.record)
+set_aside(mending, '.' .. id)
 entry.record = false
 end
 if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
-set_aside(mending, id, entry.fixed)
+set_aside(mending, id)
 entry.fixed = false
 end
-entry.task, entry.text = parse_with(entry.live and entry.fixed or '', entry.record)
+entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
 entry.ghosts = tonumber(entry.task.g or 0)
 end
 local function zset_of_waiting(mending, entry)
@@ -11166,7 +11270,7 @@ append(plan.later, int(whole) .. mark, id)
 note(mending, 'time_broken', id)
 end
 if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
-entry.record = format(task, entry.text)
+entry.record = rewritten(mending, entry)
 note(mending, 'record_incomplete', id)
 end
 end
@@ -11249,34 +11353,6 @@ end
 entry.expected = entry.ghosts + entry.waits
 entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
 end
-local function mend_hands(mending)
-local ids, members, missing = {}, {}, {}
-for i = 1, #mending.hands, 2 do
-append(ids, mending.hands[i])
-append(members, mending.hands[i + 1])
-end
-for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
-if tonumber(score) ~= 0 then
-append(missing, '0', members[i])
-note(mending, 'hand_wrong', ids[i])
-end
-end
-write('ZADD', mending.at.hands, missing)
-end
-local function write_mended(mending)
-local failed = commit(mending.plan)
-if failed then
-return failed
-end
-for place, ids in pairs(mending.out) do
-write('ZREM', mending.at[place], ids)
-mending.out[place] = {}
-end
-write('ZADD', mending.at.working, mending.deadlines)
-mend_hands(mending)
-mending.hands, mending.deadlines = {}, {}
-clear(mending.plan)
-end
 local function mend_all(mending, entries, also)
 local tasks = {}
 for _, entry in ipairs(entries) do
@@ -11309,27 +11385,6 @@ return task.s == 'w'
 end)
 end
 return failed
-end
-local function blank(mending, at_index)
-local at, count = mending.at, 0
-for _ in pairs(at_index) do
-count = count + 1
-end
-if count == 0 then
-return nil
-end
-local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
-local task = parse(found[1])
-local record = ghost_record('g', int(tonumber(task.g or 0) + count))
-local ghosts = int((tonumber(found[2] or 0) or 0) + count)
-local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
-if failed then
-return failed
-end
-mending.ghosts = mending.ghosts + count
-for index in pairs(at_index) do
-redis.call('LSET', at.pending, int(index), BLANK)
-end
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
@@ -11379,8 +11434,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "22ef090d1d6b6361bc3f1545d0f93fe8fea45726",
-  keyLockingSha1: "bb8f74fd4760b740f25253724381e080335da8f4",
+  sha1: "e31c0bef95ab3316023efc65368d680f4a86277b",
+  keyLockingSha1: "8a018b29c5c6044ca5565fa2b5c91766194f981e",
 };
 
 export const workers: Script = {

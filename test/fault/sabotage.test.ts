@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { SluiceError, sweep, type LeasedTask, type Queue } from "../../src/index.ts";
-import { deepSweep } from "../../src/queue/deep-sweep.ts";
+import { deepSweep, SluiceError, sweep, type LeasedTask, type Queue } from "../../src/index.ts";
+
 import { violations } from "../support/invariants.ts";
 import { useRig } from "../support/rig.ts";
 import { dice, saboteur } from "../support/saboteur.ts";
@@ -45,8 +45,7 @@ test.each([
     const completed = new Map<string, number>();
     const destroyed = new Set<string>();
     const strike = saboteur(rig, seed, ids, destroyed);
-    let struck = 0;
-    let over = false;
+    const run = { over: false, struck: 0 };
     const produced = new Set<number>();
 
     async function produce(from: number, step: number): Promise<void> {
@@ -54,9 +53,9 @@ test.each([
         const tasks = ids
           .slice(i, i + 10)
           .map((id, j) => ({ id, payload: i + j, ...kinds[(i + j) % kinds.length] }));
-        while (!over && struck / blows < i / count) await sleep(2);
+        while (!run.over && run.struck / blows < i / count) await sleep(2);
         // Where settings are beyond reading, only a deep sweep helps.
-        while (!over && !produced.has(i)) {
+        while (!run.over && !produced.has(i)) {
           if (await patiently(() => open().enqueueMany(tasks))) produced.add(i);
           else await sleep(5);
         }
@@ -75,7 +74,7 @@ test.each([
 
     async function consume(name: string, number: number): Promise<void> {
       const roll = dice(seed + number);
-      while (!over) {
+      while (!run.over) {
         const worker = { name, incarnation: "1", silentAfter: 300 };
         const batch = (await patiently(() => open().dequeue({ max: 6, worker }))) ?? [];
         await Promise.all(batch.map((task) => work(task, roll())));
@@ -84,35 +83,39 @@ test.each([
     }
 
     async function sweepOften(): Promise<void> {
-      while (!over) {
+      while (!run.over) {
         await sweep(rig.transport, { limit: 25 });
         await sleep(5);
       }
     }
 
     async function sweepDeeply(): Promise<void> {
-      while (!over) {
+      while (!run.over) {
         await deepSweep(rig.transport);
         await sleep(50);
       }
     }
 
     async function sabotage(): Promise<void> {
-      for (; struck < blows; struck++) {
+      for (; run.struck < blows; run.struck++) {
         await strike();
         await sleep(2);
       }
-      over = true;
+      run.over = true;
     }
 
-    await Promise.all([
-      produce(0, 20),
-      produce(10, 20),
-      ...["x", "y", "z"].map(consume),
-      sweepOften(),
-      ...Array.from({ length: deepSweepers }, sweepDeeply),
-      sabotage(),
-    ]);
+    try {
+      await Promise.all([
+        produce(0, 20),
+        produce(10, 20),
+        ...["x", "y", "z"].map(consume),
+        sweepOften(),
+        ...Array.from({ length: deepSweepers }, sweepDeeply),
+        sabotage(),
+      ]);
+    } finally {
+      run.over = true;
+    }
 
     // What one look finds can uncover more.
     const reports: unknown[] = [];
@@ -127,7 +130,7 @@ test.each([
     expect(reports.at(-1), JSON.stringify(reports, null, 1)).toEqual([]);
     expect(violations(await rig.space())).toEqual([]);
 
-    over = false;
+    run.over = false;
     await produce(0, 10);
     while (true) {
       await sweep(rig.transport);

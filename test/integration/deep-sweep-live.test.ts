@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { sweep, type LeasedTask } from "../../src/index.ts";
-import { deepSweep } from "../../src/queue/deep-sweep.ts";
+import { deepSweep, sweep, type LeasedTask } from "../../src/index.ts";
+
 import { deepTools, key } from "../support/deep.ts";
 import { useRig } from "../support/rig.ts";
 
@@ -17,8 +17,7 @@ test("two deep sweeps at once, all the time, beside producers, consumers, cancel
   const kinds = [{}, { group: "a" }, { group: "capped" }, { group: "slow" }, { priority: 3 }, { delay: 20 }];
   const completed = new Map<string, number>();
   const count = 900;
-  let produced = 0;
-  let over = false;
+  const run = { over: false, produced: 0 };
 
   async function produce(from: number): Promise<void> {
     for (let i = from; i < count; i += 15) {
@@ -27,7 +26,7 @@ test("two deep sweeps at once, all the time, beside producers, consumers, cancel
         ids.map((n) => ({ id: `t${n}`, payload: n, ...kinds[n % 6], dedup: { key: `k${n}`, window: 50 } })),
       );
       await open().cancel(`t${i}`);
-      produced += ids.length;
+      run.produced += ids.length;
       await sleep(2);
     }
   }
@@ -40,7 +39,7 @@ test("two deep sweeps at once, all the time, beside producers, consumers, cancel
   }
 
   async function consume(name: string): Promise<void> {
-    while (!over) {
+    while (!run.over) {
       const batch = await open().dequeue({ max: 7, worker: { name, silentAfter: 200 } });
       await Promise.all(batch.map(work));
       await sleep(batch.length === 0 ? 5 : 0);
@@ -49,7 +48,7 @@ test("two deep sweeps at once, all the time, beside producers, consumers, cancel
 
   let looks = 0;
   async function watch(): Promise<void> {
-    while (!over) {
+    while (!run.over) {
       const report = await deepSweep(rig.transport);
       expect(report).toMatchObject({ faults: [], failed: [] });
       looks++;
@@ -57,10 +56,10 @@ test("two deep sweeps at once, all the time, beside producers, consumers, cancel
   }
 
   async function sweepOften(): Promise<void> {
-    while (!over) {
+    while (!run.over) {
       await sweep(rig.transport, { limit: 20 });
       const { pending, delayed, working } = await open().counts();
-      over = produced === count && pending + delayed + working === 0;
+      run.over = run.produced === count && pending + delayed + working === 0;
       await sleep(7);
     }
   }
@@ -69,7 +68,7 @@ test("two deep sweeps at once, all the time, beside producers, consumers, cancel
   await Promise.all(
     all.map((running) =>
       running.catch((error: unknown) => {
-        over = true;
+        run.over = true;
         throw error;
       }),
     ),

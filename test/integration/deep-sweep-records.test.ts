@@ -131,7 +131,7 @@ describe("a record beyond reading is kept where it does no harm, for seven days 
   test("an entry that bears the name of a control field, or of another's record", async () => {
     await enqueue("a", "b");
     await rig.queue().dequeue();
-    const names = ["~lease", ".a", "~", ".", ""];
+    const names = ["~lease", ".a", "-", "~", ".", ""];
     await rig.command("RPUSH", key("pending"), ...names);
     for (const name of names) await rig.command("ZADD", key("working"), "5", name);
     await rig.command("HSET", key("tasks"), "..a", "junk");

@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import type { NewTask } from "../../src/index.ts";
-import { deepSweep, type DeepSweepOptions } from "../../src/queue/deep-sweep.ts";
+import { deepSweep, type DeepSweepOptions, type NewTask } from "../../src/index.ts";
 import { QUEUE, type Rig } from "./rig.ts";
 
 /** The raw key of a part of the rig's queue. */

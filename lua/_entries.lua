@@ -1,0 +1,159 @@
+-- _entries: what the deep sweep knows of an id, and what it has decided to do.
+
+-- Where an id can stand, besides the list.
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+
+-- Put over an entry of the list that is to go: to take it out would move the others. Blanks are counted like
+-- the ghosts of an id that no task can have, so dequeue drops them.
+local BLANK = '-'
+
+-- About how many bytes of records are read at a time, so that they cannot fill the script's memory.
+local READ_BYTES = 4000000
+
+-- out: by place, whom to take from there. hands: ids and what they have in `hands`. lost: ids whose lease is
+-- gone. ghosts: how many were added. bytes: how much was read.
+local function new_mending(at, now)
+  local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+  mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+  for _, place in ipairs(ZSETS) do
+    mending.out[place] = {}
+  end
+  return mending
+end
+
+local function note(mending, fault, id)
+  append(mending.report, fault, id)
+end
+
+local function take_from(mending, place, id)
+  local ids = mending.out[place]
+  ids[#ids + 1] = id
+end
+
+-- The first lines of both records of each id. Payloads and results come along: some at a time.
+local function read_records(mending, ids)
+  local entries, slice = {}, 16
+  while #entries < #ids do
+    local names = {}
+    for i = #entries + 1, math.min(#entries + slice, #ids) do
+      append(names, ids[i], '.' .. ids[i])
+    end
+    local found = redis.call('HMGET', mending.at.tasks, unpack(names))
+    for i = 1, #names, 2 do
+      local entry = { id = names[i], expected = 0 }
+      mending.bytes = mending.bytes + #(found[i] or '') + #(found[i + 1] or '')
+      -- Behind what is no id there may be another's record, or a control field.
+      entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
+      entry.record = found[i + 1] and first_line(found[i + 1])
+      entry.newer = newer(entry.fixed) or newer(entry.record)
+      entries[#entries + 1] = entry
+    end
+    slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (mending.bytes + 1))))
+  end
+  return entries
+end
+
+-- Looks up ids: their records, and their scores by place. Returns entries, in order.
+local function look_up(mending, ids)
+  local at = mending.at
+  local control = redis.call('HMGET', at.tasks, '~set', '~lease')
+  mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
+  local entries = read_records(mending, ids)
+  for _, place in ipairs(ZSETS) do
+    for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
+      entries[i][place] = score
+    end
+  end
+  return entries
+end
+
+-- Keeps what stands in a field where somebody may look at it, and nobody trips over it.
+local function set_aside(mending, field)
+  local plan, kept = mending.plan, '~b:' .. field
+  append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
+  append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
+  note(mending, 'record_broken', field)
+end
+
+-- A changing record that says now what its task does, with the text that it has.
+local function rewritten(mending, entry)
+  local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
+  return format(entry.task, text)
+end
+
+-- Puts into a field what belongs there; nothing: the field goes.
+local function put(mending, field, before, after)
+  if after and after ~= before then
+    append(mending.plan.fields, field, after)
+  elseif before and not after then
+    mending.plan.gone[#mending.plan.gone + 1] = field
+  end
+end
+
+-- Takes an entry out of every zset but those given. Returns whether it was in any other.
+local function keep_in(mending, entry, first, second)
+  local elsewhere = false
+  for _, place in ipairs(ZSETS) do
+    if entry[place] and place ~= first and place ~= second then
+      take_from(mending, place, entry.id)
+      entry[place], elsewhere = false, true
+    end
+  end
+  return elsewhere
+end
+
+-- Gives each working task of a worker its member of `hands`.
+local function mend_hands(mending)
+  local ids, members, missing = {}, {}, {}
+  for i = 1, #mending.hands, 2 do
+    append(ids, mending.hands[i])
+    append(members, mending.hands[i + 1])
+  end
+  for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+    if tonumber(score) ~= 0 then
+      append(missing, '0', members[i])
+      note(mending, 'hand_wrong', ids[i])
+    end
+  end
+  write('ZADD', mending.at.hands, missing)
+end
+
+-- Writes what has been decided so far. Returns the error where Redis has no room.
+local function write_mended(mending)
+  local failed = commit(mending.plan)
+  if failed then
+    return failed
+  end
+  for place, ids in pairs(mending.out) do
+    write('ZREM', mending.at[place], ids)
+    mending.out[place] = {}
+  end
+  write('ZADD', mending.at.working, mending.deadlines)
+  mend_hands(mending)
+  mending.hands, mending.deadlines = {}, {}
+  clear(mending.plan)
+end
+
+-- Puts blanks over entries of the list. at_index: a set of places from the left. Returns the error where
+-- Redis has no room.
+local function blank(mending, at_index)
+  local at, count = mending.at, 0
+  for _ in pairs(at_index) do
+    count = count + 1
+  end
+  if count == 0 then
+    return nil
+  end
+  local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
+  local task = parse(found[1])
+  local record = ghost_record('g', int(tonumber(task.g or 0) + count))
+  local ghosts = int((tonumber(found[2] or 0) or 0) + count)
+  local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
+  if failed then
+    return failed
+  end
+  mending.ghosts = mending.ghosts + count
+  for index in pairs(at_index) do
+    redis.call('LSET', at.pending, int(index), BLANK)
+  end
+end
