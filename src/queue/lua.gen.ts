@@ -9077,11 +9077,11 @@ local found = redis.call('HMGET', tasks, field, '~g:' .. group)
 if newer(found[1]) or newer(found[2]) then
 return { 'newer_schema' }
 end
-local state = parse_group(group, group ~= '' and found[2] or '')
+local state = parse_group(group, group ~= '' and found[2] or '', found[1])
 return { 'ok', found[1] or '', state.ready, state.w, state.h }
 `,
-  sha1: "646b0a1bd9ec7408aa7385aea4083f1df97d478e",
-  keyLockingSha1: "848a2e5ef65897c095a3f6f6c8c218d1f548f2de",
+  sha1: "e4d98dff472a760ad6cc03e5999c6537f41f36ae",
+  keyLockingSha1: "a57e2ecec03d08d8b7f164b64dd4ed0c12923013",
 };
 
 export const settle: Script = {
