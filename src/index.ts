@@ -1,4 +1,5 @@
 export { SluiceError, type SluiceErrorCode } from "./errors.ts";
+export { delayAfter, type Backoff } from "./queue/backoff.ts";
 export type { PublishedEvent } from "./queue/events.ts";
 export {
   deepSweep,

@@ -1,3 +1,5 @@
+import { SluiceError } from "../errors.ts";
+import { delayAfter, type Backoff } from "./backoff.ts";
 import type { Queue } from "./queue.ts";
 import type { Duration, Settled } from "./types.ts";
 
@@ -45,14 +47,28 @@ export class LeasedTask<T = unknown> {
   }
 
   /**
-   * Gives the task back, for another attempt after `delay` (at once by default), behind those that wait.
-   * On the last attempt it becomes a dead letter, and the answer says so. `count: false` refunds the attempt;
-   * `unstarted: true` hands back what was not begun, to the front and uncounted.
+   * Gives the task back, for another attempt after `delay` (at once by default), or as a `backoff` says of this
+   * attempt, behind those that wait. On the last attempt it becomes a dead letter, and the answer says so.
+   * `count: false` refunds the attempt; `unstarted: true` hands back what was not begun, to the front and uncounted.
    */
   async requeue(
-    options: { delay?: Duration; count?: boolean; error?: unknown; unstarted?: boolean } = {},
+    options: {
+      delay?: Duration;
+      /** True: exponential with full jitter, from a second to a quarter of an hour. */
+      backoff?: Backoff | true;
+      count?: boolean;
+      error?: unknown;
+      unstarted?: boolean;
+    } = {},
   ): Promise<Settled> {
-    return this.#settle({ receipt: this.receipt, outcome: "requeue", ...options });
+    const { backoff, ...settlement } = options;
+    if (backoff !== undefined && settlement.delay !== undefined) {
+      throw new SluiceError("invalid_argument", "delay and backoff exclude each other", "backoff");
+    }
+    if (backoff !== undefined) {
+      settlement.delay = delayAfter(this.attempt, backoff === true ? undefined : backoff);
+    }
+    return this.#settle({ receipt: this.receipt, outcome: "requeue", ...settlement });
   }
 
   /**

@@ -1,0 +1,51 @@
+import { SluiceError } from "../errors.ts";
+import { MAX_DURATION, milliseconds } from "./duration.ts";
+import type { Duration } from "./types.ts";
+
+/** How long to wait before an attempt: an exponential with full jitter, a list, or a function of one's own. */
+export type Backoff =
+  | {
+      /** The most before the second attempt. @default "1s" */
+      readonly base?: Duration | undefined;
+      /** What each further attempt multiplies it by, 1 to 100. @default 2 */
+      readonly factor?: number | undefined;
+      /** The most before any attempt. @default "15m" */
+      readonly most?: Duration | undefined;
+    }
+  /** One for each attempt, the last for all further ones; exact, without jitter. */
+  | readonly Duration[]
+  | ((attempt: number) => Duration);
+
+/**
+ * How long to wait after an attempt that failed, ms. By default anything from 0 to the exponential's value, so that
+ * tasks that failed together do not come back together ("full jitter", as AWS's architects measured it).
+ * @param attempt which delivery failed, from 1
+ * @param random 0 to 1. @default Math.random
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function delayAfter(
+  attempt: number,
+  backoff: Backoff = {},
+  random: () => number = Math.random,
+): number {
+  if (typeof backoff === "function") return milliseconds(backoff(attempt), "backoff");
+  if (Array.isArray(backoff)) {
+    const delay: unknown = backoff[Math.min(attempt, backoff.length) - 1];
+    if (delay === undefined) {
+      throw new SluiceError("invalid_argument", "backoff must have at least one delay", "backoff");
+    }
+    return milliseconds(delay as Duration, "backoff");
+  }
+  const { base = "1s", factor = 2, most = "15m" } = backoff as Exclude<typeof backoff, readonly Duration[]>;
+  if (typeof factor !== "number" || !(factor >= 1 && factor <= 100)) {
+    throw new SluiceError(
+      "invalid_argument",
+      "backoff.factor must be a number from 1 to 100",
+      "backoff.factor",
+    );
+  }
+  const highest = Math.min(milliseconds(most, "backoff.most"), MAX_DURATION);
+  return Math.round(
+    random() * Math.min(highest, milliseconds(base, "backoff.base") * factor ** (attempt - 1)),
+  );
+}
