@@ -17,7 +17,9 @@ export interface LuaFile {
 
 /** The rooms of the prelude, in the order in which they build on each other. */
 const rooms =
-  "prelude records limits groups plan workers due line batch leases calls pages entries mend fields".split(" ");
+  "prelude records limits groups plan workers due line batch leases calls pages entries mend fields".split(
+    " ",
+  );
 
 /** The prelude, all its rooms in one, and the scripts in lua/, by name. */
 export function readLua(): { prelude: LuaFile; scripts: LuaFile[] } {
