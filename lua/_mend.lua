@@ -132,12 +132,14 @@ local function mend_ended(mending, entry)
   end
 end
 
--- An id without a payload: nothing is left of it but its ghosts.
+-- An id without a payload, or that had ended and been forgotten: nothing is left of it but its ghosts.
 local function mend_lost(mending, entry)
   local id, task = entry.id, entry.task
   local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
   if keep_in(mending, entry) or known then
     note(mending, 'payload_missing', id)
+  elseif entry.live then
+    note(mending, 'record_incomplete', id)
   end
   local ghosts = entry.ghosts > 0
   entry.fixed = ghosts and id ~= BLANK and '' or false

@@ -8,7 +8,8 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local counted = ARGV[2] -- '1' where the caller has counted
 local items = ARGV -- then for each group: name, before (its state before the count), state (as counted)
 -- before and state are empty for none; both count for nothing where this call counts itself.
--- Returns {'ok', {fault, group, …}} | {'large'}: there are more tasks than one call can count
+-- Returns {'ok', {fault, group, …}} | {'large'}: there are more tasks than one call can count, or a later
+--         release's
 
 -- A thousand tasks are counted here, in one look, whatever goes on. More are counted page by page, by the
 -- caller, and a group that has changed meanwhile is left for another time: what keeps it busy is not stuck.
@@ -26,18 +27,19 @@ local function count_as(name)
   return actual[name]
 end
 
--- Counts the members of a zset into `actual`. Returns whether that is all of them.
+-- Counts the members of a zset into `actual`. Returns whether these are all, and none a later release's.
 local function count(place, add_up)
   local found = redis.call('ZRANGE', place, '0', int(LOOK), 'WITHSCORES')
   local entries = {}
   for i = 1, #found, 2 do
     entries[#entries + 1] = { id = found[i], score = tonumber(found[i + 1]) }
   end
-  return look_through(tasks, entries, function(entry)
+  local done = look_through(tasks, entries, function(entry)
     if shared(entry.task) and sound(entry.fixed) then
       add_up(count_as(entry.task.G or ''), entry.score)
     end
-  end) == #entries
+  end)
+  return done == #entries and left_among(entries, done) == 0
 end
 
 local function count_ready(group, score)

@@ -178,7 +178,8 @@ export class DeepPass extends QueueHandle {
     if (entries.length > 0) {
       await this.#readList(expected);
       // Before anything is put into the list, which moves the others.
-      await this.#weed(entries.filter((entry) => entry.places.length > own(entry)));
+      const tooMany = entries.filter((entry) => entry.places.length > own(entry));
+      await this.#weed(tooMany.filter((entry) => own(entry) < MOST_REPAIRED));
       await this.#repair(entries.filter((entry) => entry.places.length < own(entry)));
     }
     if (groups.size > 0 && !this.#metNewer) await this.#regroup(groups);
@@ -256,7 +257,7 @@ export class DeepPass extends QueueHandle {
       before: told.get(name) ?? "",
       state: once.get(name) ?? "",
     }));
-    if (once.size > 0) await this.#regroupAll(items, "1");
+    if (once.size > 0 && !this.#metNewer) await this.#regroupAll(items, "1");
   }
 
   /** False where there is too much for the script to count. */

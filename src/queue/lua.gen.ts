@@ -805,6 +805,8 @@ local id, task = entry.id, entry.task
 local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
 if keep_in(mending, entry) or known then
 note(mending, 'payload_missing', id)
+elseif entry.live then
+note(mending, 'record_incomplete', id)
 end
 local ghosts = entry.ghosts > 0
 entry.fixed = ghosts and id ~= BLANK and '' or false
@@ -1083,8 +1085,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "f6f7e8e0b7ced902b6637549435c616f4833e681",
-  keyLockingSha1: "e52661404e6dec42ebaedfe7a766bd4d2793c46d",
+  sha1: "ac6a8271b3e5f2d36f247f5dfbedff5dccf3c9a9",
+  keyLockingSha1: "0fa65d7e7ac50da719a11a43cb3662a5810dd15c",
 };
 
 export const cancel: Script = {
@@ -7702,6 +7704,13 @@ slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / don
 end
 return done
 end
+local function left_among(entries, done)
+local left = 0
+for i = 1, done do
+left = left + (entries[i].left and 1 or 0)
+end
+return left
+end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
@@ -7740,11 +7749,12 @@ local entries = {}
 for i = 1, #found, 2 do
 entries[#entries + 1] = { id = found[i], score = tonumber(found[i + 1]) }
 end
-return look_through(tasks, entries, function(entry)
+local done = look_through(tasks, entries, function(entry)
 if shared(entry.task) and sound(entry.fixed) then
 add_up(count_as(entry.task.G or ''), entry.score)
 end
-end) == #entries
+end)
+return done == #entries and left_among(entries, done) == 0
 end
 local function count_ready(group, score)
 local share = ready(group, 9 - math.floor(score / BAND), 1)
@@ -7819,8 +7829,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "c4b6adb4c63dea858f40d07f071fd1109cf8cee6",
-  keyLockingSha1: "83f5943b2d00204a28fd78eaba714b992336004c",
+  sha1: "8cd906ffd678e1abb29c1829e0a44b9ffb4b7d50",
+  keyLockingSha1: "46dc3a12bba19e8a3cda365c557a1b9137a25866",
 };
 
 export const remove: Script = {
@@ -8925,6 +8935,8 @@ local id, task = entry.id, entry.task
 local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
 if keep_in(mending, entry) or known then
 note(mending, 'payload_missing', id)
+elseif entry.live then
+note(mending, 'record_incomplete', id)
 end
 local ghosts = entry.ghosts > 0
 entry.fixed = ghosts and id ~= BLANK and '' or false
@@ -9036,8 +9048,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "bc0c7fccb8a94634f5fdd13350be5c6c472eb324",
-  keyLockingSha1: "3113421796c0c8094fb4807e1431b200260ab30b",
+  sha1: "291225907b1bd9b34667562df000c888cb9a6717",
+  keyLockingSha1: "3b57d8b9563ce550eeb0588f3660e7f129ece75e",
 };
 
 export const settings: Script = {
@@ -11332,6 +11344,8 @@ local id, task = entry.id, entry.task
 local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
 if keep_in(mending, entry) or known then
 note(mending, 'payload_missing', id)
+elseif entry.live then
+note(mending, 'record_incomplete', id)
 end
 local ghosts = entry.ghosts > 0
 entry.fixed = ghosts and id ~= BLANK and '' or false
@@ -11434,8 +11448,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "e31c0bef95ab3316023efc65368d680f4a86277b",
-  keyLockingSha1: "8a018b29c5c6044ca5565fa2b5c91766194f981e",
+  sha1: "b7fb92d76716a651273c2bc0674d73ef21b8e968",
+  keyLockingSha1: "ef3c0d6ea987eca353d90dd757d25b2dd7c7b429",
 };
 
 export const workers: Script = {

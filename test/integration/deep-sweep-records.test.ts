@@ -164,6 +164,30 @@ describe("a record beyond reading is kept where it does no harm, for seven days 
   });
 });
 
+test("a group of which a newer release has a task is not counted by this one (law 12)", async () => {
+  await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" });
+  await rig.queue().dequeue();
+  const record = String(await rig.command("HGET", key("tasks"), ".a"));
+  await rig.command("HSET", key("tasks"), ".a", "2;new");
+  const before = await rig.keySpace();
+  for (const cursor of [undefined, `${QUEUE}/tasks/0`]) {
+    expect((await look({ cursor })).faults).toMatchObject([{ fault: "record_newer", ids: ["a"] }]);
+    expect(await rig.keySpace()).toEqual(before);
+  }
+  await rig.command("HSET", key("tasks"), ".a", record);
+});
+
+test("a payload of an id that was forgotten, but for its ghosts, goes", async () => {
+  await enqueue("a", "b");
+  const fixed = String(await rig.command("HGET", key("tasks"), "a"));
+  await rig.queue().cancel("a");
+  rig.now += 300_000;
+  await rig.sweepOnce();
+  await rig.command("HSET", key("tasks"), "a", fixed);
+  expect(await found()).toEqual({ record_incomplete: ["a"] });
+  expect(await drained()).toEqual(["b"]);
+});
+
 test("a newer release's record is reported, and left as it is wherever it stands (law 12)", async () => {
   await enqueue("a", "b", { id: "c", delay: 5 });
   await rig.queue().dequeue();
