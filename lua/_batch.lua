@@ -40,7 +40,7 @@ local function limited(plan, entry, place)
   local group = group_of(plan, task)
   local most, rate = group.settings.m, group.settings.r
   if (most and group.w >= tonumber(most)) or (rate and recent(rate, group.u, plan.now, 0) < 1) then
-    ready(group, tonumber(task.P or 0), -1)
+    take_off_fair(plan, task, place.score, entry.id)
     enter(plan, entry.id, task, 'aside')
     return true
   end
@@ -91,11 +91,15 @@ local function go_through(plan, line, batch, first, last, found)
   for i = first, foreign and foreign - 1 or last do
     local place = line[i]
     local entry = batch.entries[place.id]
+    if plan.bound and tonumber(place.score) >= plan.bound then
+      put_back(line, i)
+      return true
+    end
     if stray(batch, entry, place) then
       if place.listed then
         line.unpaid = line.unpaid + SHARE
       elseif place.score and shared(entry.task) then
-        ready(group_of(plan, entry.task), tonumber(entry.task.P or 0), -1)
+        take_off_fair(plan, entry.task, place.score, entry.id)
       end
     elseif not limited(plan, entry, place) then
       if not take(batch, entry) then
@@ -103,7 +107,7 @@ local function go_through(plan, line, batch, first, last, found)
         return true
       end
       if line.times then
-        serve(plan, entry.task, place)
+        serve(plan, entry.id, entry.task, place)
       end
     end
   end

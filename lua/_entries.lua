@@ -10,11 +10,12 @@ local BLANK = '-'
 -- About how many bytes of records are read at a time, so that they cannot fill the script's memory.
 local READ_BYTES = 4000000
 
--- out: by place, whom to take from there. hands: ids and what they have in `hands`. lost: ids whose lease is
--- gone. ghosts: how many were added. bytes: how much was read.
+-- out: by place, whom to take from there. hands, turns: ids and what they have in `hands` and `order`. lost:
+-- ids whose lease is gone. ghosts: how many were added. bytes: how much was read.
 local function new_mending(at, now)
   local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-  mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+  mending.out, mending.deadlines, mending.lost = { hands = {}, order = {} }, {}, {}
+  mending.hands, mending.turns = {}, {}
   for _, place in ipairs(ZSETS) do
     mending.out[place] = {}
   end
@@ -102,20 +103,20 @@ local function keep_in(mending, entry, first, second)
   return elsewhere
 end
 
--- Gives each working task of a worker its member of `hands`.
-local function mend_hands(mending)
+-- Gives ids the members that they should have in a zset of names. expected: id, member, and so on.
+local function mend_names(mending, place, expected, fault)
   local ids, members, missing = {}, {}, {}
-  for i = 1, #mending.hands, 2 do
-    append(ids, mending.hands[i])
-    append(members, mending.hands[i + 1])
+  for i = 1, #expected, 2 do
+    append(ids, expected[i])
+    append(members, expected[i + 1])
   end
-  for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+  for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
     if tonumber(score) ~= 0 then
       append(missing, '0', members[i])
-      note(mending, 'hand_wrong', ids[i])
+      note(mending, fault, ids[i])
     end
   end
-  write('ZADD', mending.at.hands, missing)
+  write('ZADD', mending.at[place], missing)
 end
 
 -- Writes what has been decided so far. Returns the error where Redis has no room.
@@ -129,8 +130,9 @@ local function write_mended(mending)
     mending.out[place] = {}
   end
   write('ZADD', mending.at.working, mending.deadlines)
-  mend_hands(mending)
-  mending.hands, mending.deadlines = {}, {}
+  mend_names(mending, 'hands', mending.hands, 'hand_wrong')
+  mend_names(mending, 'order', mending.turns, 'turn_wrong')
+  mending.hands, mending.turns, mending.deadlines = {}, {}, {}
   clear(mending.plan)
 end
 

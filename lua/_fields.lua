@@ -92,6 +92,22 @@ local function mend_times(mending, names)
   end
 end
 
+-- Members of `order` that are no turn in `fair`.
+local function mend_turns(mending, members)
+  local ids = {}
+  for i, member in ipairs(members) do
+    ids[i] = string.match(member, '%S*$')
+  end
+  for i, entry in ipairs(look_up(mending, ids)) do
+    local task = parse_with(sound(entry.fixed) and entry.fixed or '', entry.record)
+    local own = entry.fair and turn_of(task.G or '', entry.fair, ids[i])
+    if not entry.newer and own ~= members[i] then
+      take_from(mending, 'order', members[i])
+      note(mending, 'turn_wrong', ids[i])
+    end
+  end
+end
+
 -- Members of `hands` whose lease is over, or is another's.
 local function mend_leases(mending, members)
   local ids, names = {}, {}

@@ -61,7 +61,9 @@ local function mend_waiting(mending, entry)
     note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
   end
   entry.waits = home and 0 or 1
-  if home == 'delayed' then
+  if home == 'fair' then
+    append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
+  elseif home == 'delayed' then
     local due, mark = tonumber(entry.delayed), shared(task) and '.5' or ''
     local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
     if due ~= tonumber(int(whole) .. mark) then

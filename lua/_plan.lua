@@ -5,7 +5,8 @@ local PLAN = 160
 
 local function clear(plan)
   plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-  plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+  plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+  plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
   plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
   plan.news, plan.closed = plan.news and {}, false
   return plan
@@ -14,7 +15,7 @@ end
 -- at: the queue's keys by part, those that the script declares. news: what `tell` notes, where the queue's
 -- settings ask for events or statistics.
 local function new_plan(at, now)
-  local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+  local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
   return clear(plan)
 end
 
@@ -151,6 +152,13 @@ local function store_or_undo(plan, before)
   plan.fields = {}
 end
 
+-- Gives members of a zset other scores. Who is not there does not come in.
+local function move(key, scores)
+  for first = 1, #scores, SLICE do
+    redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+  end
+end
+
 -- Carries out a plan, what frees memory first. Returns the error where Redis has no room for the records:
 -- nothing has then changed but the deadlines, which leave the holders a minute to settle again.
 local function commit(plan)
@@ -176,6 +184,9 @@ local function commit(plan)
   end
   write('LPUSH', at.pending, plan.back)
   write('ZADD', at.fair, plan.fair)
+  write('ZREM', at.order, plan.left)
+  write('ZADD', at.order, plan.order)
+  move(at.fair, plan.moved)
   write('ZADD', at.held, plan.held)
   write('ZADD', at.delayed, plan.later)
   write('ZADD', at.workers, plan.workers)

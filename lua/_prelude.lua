@@ -83,8 +83,9 @@ local function store(tasks, fields)
 end
 
 -- The keys of a queue by part; a script names those that it declares.
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-  local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+  local at =
+    { pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
   at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
   return at
 end

@@ -1,14 +1,15 @@
 -- audit: looks at a page of one place and repairs what one look can tell; the rules are in _mend. (I1 I2 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[3] -- zset  id -> place behind its group's limit
-local working = KEYS[4] -- zset  id -> lease deadline (ms)
-local delayed = KEYS[5] -- zset  id -> due (ms)
-local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
-local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[9] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[10] -- zset  worker, lease number and id, by name
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local working = KEYS[5] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[6] -- zset  id -> due (ms)
+local tasks = KEYS[7] -- hash  records and control fields
+local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[11] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local part = ARGV[2] -- which place: a key, by its part
 local cursor = ARGV[3] -- '0' for the first page, else the cursor of the page before; of the list an index
@@ -19,7 +20,7 @@ local size = ARGV[4] -- about this many entries, 1 to 500
 -- witness: what changes with the task; see _mend. The last: '<working>' or '<priority>=<tag>'.
 --      or {'newer_schema'}
 
-local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
 local groups, timers, expected, members = {}, {}, {}, {}
 
@@ -95,6 +96,9 @@ local answer
 if part == 'hands' then
   mend_leases(mending, ids)
   answer = write_mended(mending)
+elseif part == 'order' then
+  mend_turns(mending, ids)
+  answer = mending.newer and { 'newer_schema' } or write_mended(mending)
 elseif part == 'workers' then
   mend_workers(mending, ids)
 else

@@ -1,16 +1,17 @@
 -- configure: sets or unsets settings of a queue or a group; held -> fair where a limit is loosened. (I3)
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[2] -- zset  id -> place behind its group's limit
-local delayed = KEYS[3] -- zset  id -> due (ms)
-local tasks = KEYS[4] -- hash  records and control fields
-local calls = KEYS[5] -- string  the last calls of operators
+local order = KEYS[2] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[3] -- zset  id -> place behind its group's limit
+local delayed = KEYS[4] -- zset  id -> due (ms)
+local tasks = KEYS[5] -- hash  records and control fields
+local calls = KEYS[6] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, one a call
 local group = ARGV[3] -- whose settings; empty: the queue's
 local changes = ARGV -- then for each: letter, value (empty: unset)
 -- Returns {'ok', settings as they now are ('' for none)} | {'newer_schema'}
 
-local at = { fair = fair, held = held, delayed = delayed, tasks = tasks }
+local at = { fair = fair, order = order, held = held, delayed = delayed, tasks = tasks }
 local plan = new_plan(at, clock(test_now))
 local field = group == '' and '~set' or '~s:' .. group
 local found = redis.call('HMGET', tasks, field, '~groups', '~rate')

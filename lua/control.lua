@@ -1,11 +1,12 @@
 -- control: mends what a deep sweep finds in one look among the control fields, and sets right what it
 -- counted.
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[2] -- zset  id -> place behind its group's limit
-local delayed = KEYS[3] -- zset  id -> due (ms)
-local tasks = KEYS[4] -- hash  records and control fields
-local expiry = KEYS[5] -- zset  id -> when its record goes away (ms)
-local workers = KEYS[6] -- zset  worker -> when it is silent (ms)
+local order = KEYS[2] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[3] -- zset  id -> place behind its group's limit
+local delayed = KEYS[4] -- zset  id -> due (ms)
+local tasks = KEYS[5] -- hash  records and control fields
+local expiry = KEYS[6] -- zset  id -> when its record goes away (ms)
+local workers = KEYS[7] -- zset  worker -> when it is silent (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local lease = ARGV[2] -- the lease counter from before the count
 local items = ARGV -- then for each: field (of a count), before (what it said before the count), count
@@ -14,7 +15,7 @@ local items = ARGV -- then for each: field (of a count), before (what it said be
 -- A count goes on while the queue does, and can be off by what comes and goes meanwhile. So it is heeded only
 -- where the field says what it said before, and nobody has dequeued.
 
-local at = queue_at(nil, fair, held, nil, delayed, tasks, expiry, nil, workers)
+local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
 local mending = new_mending(at, clock(test_now))
 local plan, now = mending.plan, mending.now
 local NAMES = { '~lease', '~ghosts', '~timers', '~broken', '~groups', '~alarm', '~set', '~fair' }

@@ -1,14 +1,15 @@
 -- dequeue: pending -> working; promotes and reclaims first where too few are pending. (I2 I4 I5 I6 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[3] -- zset  id -> place behind its group's limit
-local working = KEYS[4] -- zset  id -> lease deadline (ms)
-local delayed = KEYS[5] -- zset  id -> due (ms)
-local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
-local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[9] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[10] -- zset  worker, lease number and id, by name
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local working = KEYS[5] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[6] -- zset  id -> due (ms)
+local tasks = KEYS[7] -- hash  records and control fields
+local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[11] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local max_tasks = ARGV[2] -- at most this many tasks, 1 to 1,000
 local lease = ARGV[3] -- lease (ms) of tasks that fixed none
@@ -21,7 +22,7 @@ local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
 --          id, attempt, lease number, deadline (ms), fixed record}
 --      or {'paused'} | {'newer_schema'}
 
-local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
 local plan, line, batch = new_plan(at), new_line(at), new_batch(max, tonumber(max_bytes))
@@ -135,6 +136,7 @@ if worker ~= '' then
 end
 pay_back(line)
 plan.dry = line.drained
+straighten(plan)
 local holder = worker ~= '' and worker or nil
 local call = { counter = counter, token = token, slot = slot, lease = lease, worker = holder, used = used }
 local failed = lease_all(plan, line, batch, call) or commit(plan)

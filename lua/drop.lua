@@ -1,15 +1,16 @@
 -- drop: deletes a queue with all that belongs to it; refused while tasks are working, unless forced. (I3)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[3] -- zset  id -> place behind its group's limit
-local working = KEYS[4] -- zset  id -> lease deadline (ms)
-local delayed = KEYS[5] -- zset  id -> due (ms)
-local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
-local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[9] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[10] -- zset  worker, lease number and id, by name
-local calls = KEYS[11] -- string  the last calls of operators: it stays, until its time is over
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local working = KEYS[5] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[6] -- zset  id -> due (ms)
+local tasks = KEYS[7] -- hash  records and control fields
+local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local calls = KEYS[12] -- string  the last calls of operators: it stays, until its time is over
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, one a call
 local force = ARGV[3] -- '1' to delete even where tasks are working
@@ -23,7 +24,7 @@ if not done then
   end
   local count = force == '1' and 0 or redis.call('ZCARD', working)
   if count == 0 then
-    redis.call('UNLINK', pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+    redis.call('UNLINK', pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
     if plan.settings.e then
       tell(plan, 'deleted', '*')
       publish(plan)

@@ -1,11 +1,12 @@
 -- enqueue: nothing -> pending | delayed. A known id changes nothing. (I1 I3 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[3] -- zset  id -> place behind its group's limit
-local delayed = KEYS[4] -- zset  id -> due (ms)
-local tasks = KEYS[5] -- hash  records and control fields
-local expiry = KEYS[6] -- zset  id -> when its record goes away (ms)
-local dead = KEYS[7] -- zset  id -> when it was rejected (ms)
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local delayed = KEYS[5] -- zset  id -> due (ms)
+local tasks = KEYS[6] -- hash  records and control fields
+local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local look = ARGV[2] -- '1' to read the queue's settings even for one plain task; empty: as it comes
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
@@ -15,7 +16,7 @@ local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at),
 --      or {'full'} | {'newer_schema'}
 
 local STRIDE = 4
-local at = queue_at(pending, fair, held, nil, delayed, tasks, expiry, dead)
+local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
 local plan = new_plan(at, clock(test_now))
 local now_text = int(plan.now)
 local count = (#new - 2) / STRIDE

@@ -15,7 +15,7 @@ local limit = ARGV[6] -- at most this many leases, 1 to 1,000
 --      or {'worker_lost'}: tasks were taken from it, and it has not dequeued since
 --      or {'newer_schema'}
 
-local at = queue_at(nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
+local at = queue_at(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
 local now = clock(test_now)
 local most = tonumber(limit)
 local members = in_hands(at, worker, from, most + 1)

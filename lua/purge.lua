@@ -1,11 +1,12 @@
 -- purge: pending | delayed -> rejected (cancelled); completed | rejected -> nothing, as by remove. (I1 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[3] -- zset  id -> place behind its group's limit
-local delayed = KEYS[4] -- zset  id -> due (ms)
-local tasks = KEYS[5] -- hash  records and control fields
-local expiry = KEYS[6] -- zset  id -> when its record goes away (ms)
-local dead = KEYS[7] -- zset  id -> when it was rejected (ms)
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local delayed = KEYS[5] -- zset  id -> due (ms)
+local tasks = KEYS[6] -- hash  records and control fields
+local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local state = ARGV[2] -- 'pending', 'delayed', 'completed' or 'rejected'
 local limit = ARGV[3] -- at most this many, 1 to 1,000
@@ -15,7 +16,7 @@ local filter = ARGV[5] -- which of them; see README.md. Of pending ones it has t
 --          because their records are a later release's or beyond reading}
 --      or {'newer_schema'}
 
-local at = { pending = pending, fair = fair, held = held, delayed = delayed, tasks = tasks }
+local at = { pending = pending, fair = fair, order = order, held = held, delayed = delayed, tasks = tasks }
 at.expiry, at.dead = expiry, dead
 local now, most = clock(test_now), tonumber(limit)
 local wanted = parse_filter(filter)
@@ -28,6 +29,8 @@ local NEWER = { 'newer_schema' }
 -- A plan; nothing where a later release's settings forbid one.
 local function begin()
   local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats')
+  -- Only the next of a group moves up, for those behind it may be purged too.
+  plan.run = 1
   return not heed(plan, control[1], control[2]) and plan
 end
 
@@ -45,6 +48,7 @@ local function purge_zset(key, place)
       chosen[#chosen + 1] = entry
     end
   end)
+  local scores, lowest = {}, nil -- of those that moved up
   local count
   count, done = carry_out(chosen, done, function(slice)
     local plan = begin()
@@ -64,18 +68,25 @@ local function purge_zset(key, place)
     open_groups(plan, key ~= delayed and known or {})
     for i, id in ipairs(ids) do
       if key ~= delayed then
-        refund(plan, known[i], key)
+        refund(plan, id, known[i], key, scores[id] or slice[i].score)
       end
       finish(plan, id, known[i], '', 'rejected', 'cancelled')
     end
+    straighten(plan)
     local failed = commit(plan)
     write('ZREM', key, failed and {} or ids)
+    for i = 1, failed and 0 or #plan.moved, 2 do
+      scores[plan.moved[i + 1]] = plan.moved[i]
+      lowest = math.min(lowest or math.huge, tonumber(plan.moved[i]))
+    end
     return failed
   end)
   if not done then
     return count
   end
-  reply[2], reply[3], reply[4] = count, place_behind(entries, done, place), left_among(entries, done)
+  -- What moved up to before where this call ends is looked at by the next.
+  local behind_all = lowest and place_from(int(lowest)) or place_behind(entries, done, place)
+  reply[2], reply[3], reply[4] = count, behind_all, left_among(entries, done)
 end
 
 -- Takes some off the list, ghosts too. Returns the reply where that cannot be, and true where all that was

@@ -1,11 +1,12 @@
 -- redrive: rejected, of the dead letters -> pending, at the back, or delayed. (I1 I4 I5 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[3] -- zset  id -> place behind its group's limit
-local delayed = KEYS[4] -- zset  id -> due (ms)
-local tasks = KEYS[5] -- hash  records and control fields
-local expiry = KEYS[6] -- zset  id -> when its record goes away (ms)
-local dead = KEYS[7] -- zset  id -> when it was rejected (ms)
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local delayed = KEYS[5] -- zset  id -> due (ms)
+local tasks = KEYS[6] -- hash  records and control fields
+local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local limit = ARGV[2] -- at most this many, 1 to 1,000
 local dry = ARGV[3] -- '1' to count only
@@ -20,7 +21,7 @@ local items = ARGV -- then for each: id, lease (the last lease number it must ha
 --          'newer_schema'}
 --      or {'newer_schema'}
 
-local at = { pending = pending, fair = fair, held = held, delayed = delayed, tasks = tasks }
+local at = { pending = pending, fair = fair, order = order, held = held, delayed = delayed, tasks = tasks }
 local now = clock(test_now)
 -- Those that die while this goes on are left for another time.
 local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')

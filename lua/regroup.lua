@@ -1,9 +1,10 @@
 -- regroup: sets states of groups right by where their tasks are, and lets in what has room then.
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[2] -- zset  id -> place behind its group's limit
-local working = KEYS[3] -- zset  id -> lease deadline (ms)
-local delayed = KEYS[4] -- zset  id -> due (ms)
-local tasks = KEYS[5] -- hash  records and control fields
+local order = KEYS[2] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[3] -- zset  id -> place behind its group's limit
+local working = KEYS[4] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[5] -- zset  id -> due (ms)
+local tasks = KEYS[6] -- hash  records and control fields
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local counted = ARGV[2] -- '1' where the caller has counted
 local items = ARGV -- then for each group: name, before (its state before the count), state (as counted)
@@ -15,7 +16,7 @@ local items = ARGV -- then for each group: name, before (its state before the co
 -- caller, and a group that has changed meanwhile is left for another time: what keeps it busy is not stuck.
 
 local STRIDE = 3
-local at = queue_at(nil, fair, held, working, delayed, tasks)
+local at = queue_at(nil, fair, order, held, working, delayed, tasks)
 local mending = new_mending(at, clock(test_now))
 local plan = mending.plan
 local names, before, actual = {}, {}, {}
@@ -74,7 +75,7 @@ local function correct(group, is, text)
     wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
     if real.ready > 0 then
       local last = share.last < LATEST_TAG and share.last or 0
-      group.bands[band] = { last = math.max(last, real.last), ready = real.ready }
+      group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
     else
       group.bands[band] = nil
     end

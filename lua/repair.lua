@@ -2,14 +2,15 @@
 -- nothing has changed since before the list was read. (I1)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[3] -- zset  id -> place behind its group's limit
-local working = KEYS[4] -- zset  id -> lease deadline (ms)
-local delayed = KEYS[5] -- zset  id -> due (ms)
-local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
-local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[9] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[10] -- zset  worker, lease number and id, by name
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local working = KEYS[5] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[6] -- zset  id -> due (ms)
+local tasks = KEYS[7] -- hash  records and control fields
+local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[11] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: id, witness (from before the list was read), seen (its entries there)
 -- Returns {'ok', ghosts added, {fault, id, …}} | {'newer_schema'}
@@ -19,7 +20,7 @@ local items = ARGV -- then for each: id, witness (from before the list was read)
 -- changes the witness; what could come in without, from `delayed`, was not there.
 
 local STRIDE = 3
-local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
 local ids, witness, seen = {}, {}, {}
 for i = 2, #items, STRIDE do

@@ -2,13 +2,14 @@
 -- Only the holder of the current lease. (I2 I3 I5 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[3] -- zset  id -> place behind its group's limit
-local working = KEYS[4] -- zset  id -> lease deadline (ms)
-local delayed = KEYS[5] -- zset  id -> due (ms)
-local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
-local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
-local hands = KEYS[9] -- zset  worker, lease number and id, by name
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local working = KEYS[5] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[6] -- zset  id -> due (ms)
+local tasks = KEYS[7] -- hash  records and control fields
+local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
+local hands = KEYS[10] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: id, lease number, token, outcome, ms, count ('1' or '0'), text
 -- outcome: 'complete' or 'reject' (ms: how long to keep the record; empty: as the task fixed), 'requeue'
@@ -39,7 +40,7 @@ local deadlines = {} -- id -> current deadline, of those to extend
 for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
   deadlines[extended[i]] = tonumber(deadline or 0)
 end
-local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, nil, hands)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
 local plan = new_plan(at, now)
 if heed(plan, records[count + 1], records[count + 2]) then
   return { 'newer_schema' }

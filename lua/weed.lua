@@ -1,14 +1,15 @@
 -- weed: puts blanks over entries of the list that are one too many, and keeps those that come out first. (I1)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[3] -- zset  id -> place behind its group's limit
-local working = KEYS[4] -- zset  id -> lease deadline (ms)
-local delayed = KEYS[5] -- zset  id -> due (ms)
-local tasks = KEYS[6] -- hash  records and control fields
-local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
-local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[9] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[10] -- zset  worker, lease number and id, by name
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local working = KEYS[5] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[6] -- zset  id -> due (ms)
+local tasks = KEYS[7] -- hash  records and control fields
+local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[11] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local reach = ARGV[2] -- so far to the right of where it was seen an entry is looked for, 1 to 10,000
 local items = ARGV -- then for each: id, index (where an entry of its was seen, from the left)
@@ -17,7 +18,7 @@ local items = ARGV -- then for each: id, index (where an entry of its was seen, 
 
 -- Entries move as others come in; only what this call itself finds in two places is in two places.
 
-local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
 local ids, places, again = {}, {}, {}
 for i = 3, #items, 2 do

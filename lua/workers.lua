@@ -11,7 +11,7 @@ local most = ARGV[4] -- at most this many ids of each worker's tasks
 --          then their ids, the first taken first}}
 
 local page = redis.call('ZSCAN', workers, cursor, 'COUNT', size)
-local at = queue_at(nil, nil, nil, nil, nil, tasks, nil, nil, workers, hands)
+local at = queue_at(nil, nil, nil, nil, nil, nil, tasks, nil, nil, workers, hands)
 local names, silent = {}, {}
 for i = 1, #page[2], 2 do
   append(names, '~w:' .. page[2][i])

@@ -5027,6 +5027,7 @@ export const openapi: OpenApiDocument = {
                     "group_wrong",
                     "timer_wrong",
                     "hand_wrong",
+                    "turn_wrong",
                     "worker_wrong",
                     "control_broken"
                   ],

@@ -10,6 +10,7 @@ const PLACES = [
   "working",
   "fair",
   "held",
+  "order",
   "delayed",
   "dead",
   "expiry",

@@ -30,6 +30,8 @@ export const FAULTS = [
   "timer_wrong",
   /** A lease that a worker had, or lacked, in `hands` against its record. */
   "hand_wrong",
+  /** A turn that a group had, or lacked, in `order` against `fair`. */
+  "turn_wrong",
   /** A registered worker without a record, or a record without its worker: gone. */
   "worker_wrong",
   /** A control field beyond reading, or behind what it counts. */

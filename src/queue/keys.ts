@@ -4,6 +4,7 @@ import { keyPrefix, queueName } from "./names.ts";
 export const parts = [
   "pending",
   "fair",
+  "order",
   "held",
   "working",
   "delayed",

@@ -49,8 +49,9 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -191,9 +192,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -217,6 +219,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -299,10 +302,18 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-append(plan.fair, int((9 - band) * BAND + share.last), id)
+put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -315,7 +326,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
-append(plan.fair, task.S, id)
+put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -381,13 +392,14 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -480,6 +492,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -503,6 +520,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -571,7 +591,8 @@ local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {} }, {}, {}
+mending.hands, mending.turns = {}, {}
 for _, place in ipairs(ZSETS) do
 mending.out[place] = {}
 end
@@ -643,19 +664,19 @@ end
 end
 return elsewhere
 end
-local function mend_hands(mending)
+local function mend_names(mending, place, expected, fault)
 local ids, members, missing = {}, {}, {}
-for i = 1, #mending.hands, 2 do
-append(ids, mending.hands[i])
-append(members, mending.hands[i + 1])
+for i = 1, #expected, 2 do
+append(ids, expected[i])
+append(members, expected[i + 1])
 end
-for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
 if tonumber(score) ~= 0 then
 append(missing, '0', members[i])
-note(mending, 'hand_wrong', ids[i])
+note(mending, fault, ids[i])
 end
 end
-write('ZADD', mending.at.hands, missing)
+write('ZADD', mending.at[place], missing)
 end
 local function write_mended(mending)
 local failed = commit(mending.plan)
@@ -667,8 +688,9 @@ write('ZREM', mending.at[place], ids)
 mending.out[place] = {}
 end
 write('ZADD', mending.at.working, mending.deadlines)
-mend_hands(mending)
-mending.hands, mending.deadlines = {}, {}
+mend_names(mending, 'hands', mending.hands, 'hand_wrong')
+mend_names(mending, 'order', mending.turns, 'turn_wrong')
+mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
 local function blank(mending, at_index)
@@ -735,7 +757,9 @@ if keep_in(mending, entry, home) then
 note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
 end
 entry.waits = home and 0 or 1
-if home == 'delayed' then
+if home == 'fair' then
+append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
+elseif home == 'delayed' then
 local due, mark = tonumber(entry.delayed), shared(task) and '.5' or ''
 local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
 if due ~= tonumber(int(whole) .. mark) then
@@ -936,6 +960,20 @@ note(mending, 'record_missing', names[i])
 end
 end
 end
+local function mend_turns(mending, members)
+local ids = {}
+for i, member in ipairs(members) do
+ids[i] = string.match(member, '%S*$')
+end
+for i, entry in ipairs(look_up(mending, ids)) do
+local task = parse_with(sound(entry.fixed) and entry.fixed or '', entry.record)
+local own = entry.fair and turn_of(task.G or '', entry.fair, ids[i])
+if not entry.newer and own ~= members[i] then
+take_from(mending, 'order', members[i])
+note(mending, 'turn_wrong', ids[i])
+end
+end
+end
 local function mend_leases(mending, members)
 local ids, names = {}, {}
 for i, member in ipairs(members) do
@@ -997,19 +1035,20 @@ return ids, groups
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local workers = KEYS[9]
-local hands = KEYS[10]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
 local test_now = ARGV[1]
 local part = ARGV[2]
 local cursor = ARGV[3]
 local size = ARGV[4]
-local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
 local groups, timers, expected, members = {}, {}, {}, {}
 local function read_list()
@@ -1076,6 +1115,9 @@ local answer
 if part == 'hands' then
 mend_leases(mending, ids)
 answer = write_mended(mending)
+elseif part == 'order' then
+mend_turns(mending, ids)
+answer = mending.newer and { 'newer_schema' } or write_mended(mending)
 elseif part == 'workers' then
 mend_workers(mending, ids)
 else
@@ -1085,8 +1127,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "ac6a8271b3e5f2d36f247f5dfbedff5dccf3c9a9",
-  keyLockingSha1: "0fa65d7e7ac50da719a11a43cb3662a5810dd15c",
+  sha1: "b03b9553967463fb0a2535458d8cfe6e2873c98f",
+  keyLockingSha1: "7a8e88f06a35971c1c1604b8963aba3753ca7a38",
 };
 
 export const cancel: Script = {
@@ -1136,8 +1178,9 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -1250,9 +1293,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -1276,6 +1320,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -1351,10 +1396,78 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
+local function take_off_fair(plan, task, score, id)
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+local share = ready(group, band, -1)
+plan.left[#plan.left + 1] = turn_of(group.name, score, id)
+share.gone = (share.gone or 0) + 1
+share.through = share.through or (share.straight and score % BAND >= share.straight)
+return share, group
+end
+local function turns_from(plan, group, base, tag, most)
+local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
+local left, turns = {}, {}
+for _, member in ipairs(plan.left) do
+left[member] = true
+end
+local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
+for _, member in ipairs(found) do
+local score, id = string.match(member, ' (%d+) (%S+)$')
+if score and not left[member] then
+turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
+end
+end
+return turns, #found == most
+end
+local function move_up(plan, group, band, share)
+local base, cost, holes = (9 - band) * BAND, cost_of(group), share.holes or {}
+local turns, more, passed = {}, false, 0
+table.sort(holes)
+local before = holes[1] and holes[1] - cost or share.straight
+if share.ready > 0 then
+turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
+end
+for _, place in ipairs(turns) do
+while holes[passed + 1] and holes[passed + 1] <= place.tag do
+passed = passed + 1
+end
+local tag = before + cost
+if not share.straight or place.tag <= share.straight then
+tag = math.max(tag, place.tag - passed * cost)
+end
+if tag < place.tag then
+append(plan.moved, int(base + tag), place.id)
+append(plan.order, '0', turn_of(group.name, base + tag, place.id))
+append(plan.left, turn_of(group.name, base + place.tag, place.id))
+end
+before = math.min(tag, place.tag)
+end
+share.straight, share.holes, share.through, share.gone = more and before or nil, nil, nil, nil
+if not more then
+share.last = math.max(0, before)
+end
+end
+local function straighten(plan)
+for _, group in pairs(plan.groups) do
+for band, share in pairs(group.bands or {}) do
+if share.holes or share.through then
+move_up(plan, group, band, share)
+end
+end
+end
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-append(plan.fair, int((9 - band) * BAND + share.last), id)
+put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
 end
 local function release(plan)
 for _, group in pairs(plan.groups) do
@@ -1382,12 +1495,15 @@ local when = (not group.settings.r or left > group.ready) and plan.now or opens
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
-local function refund(plan, task, place)
-local group = group_of(plan, task)
+local function refund(plan, id, task, place, score)
 if place == plan.at.fair then
-local share = ready(group, tonumber(task.P or 0), -1)
-share.last = math.max(0, share.last - cost_of(group))
+local share, tag = take_off_fair(plan, task, score, id), score % BAND
+if tag >= (plan.times[tonumber(task.P or 0)] or 0) and tag <= (share.straight or tag) then
+share.holes = share.holes or {}
+append(share.holes, tag)
+end
 else
+local group = group_of(plan, task)
 group.h, plan.times.h = group.h - 1, plan.times.h - 1
 end
 end
@@ -1399,7 +1515,7 @@ place = at.held
 score = redis.call('ZSCORE', place, id)
 end
 if score then
-refund(plan, task, place)
+refund(plan, id, task, place, score)
 end
 return place, score
 end
@@ -1430,13 +1546,14 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -1505,6 +1622,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -1528,6 +1650,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -1542,15 +1667,16 @@ publish(plan)
 end
 end
 local fair = KEYS[1]
-local held = KEYS[2]
-local working = KEYS[3]
-local delayed = KEYS[4]
-local tasks = KEYS[5]
-local expiry = KEYS[6]
+local order = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
 local test_now = ARGV[1]
 local id = ARGV[2]
 local lease = ARGV[3]
-local at = queue_at(nil, fair, held, working, delayed, tasks, expiry)
+local at = queue_at(nil, fair, order, held, working, delayed, tasks, expiry)
 local plan = new_plan(at)
 local found = redis.call('HMGET', tasks, id, '.' .. id, '~ghosts', '~set', '~stats')
 local fixed, record, ghosts = found[1], found[2], tonumber(found[3] or 0)
@@ -1591,6 +1717,7 @@ add(task, 'g', 1)
 append(plan.fields, '~ghosts', int(ghosts + 1))
 end
 finish(plan, id, task, '', 'rejected', 'cancelled')
+straighten(plan)
 release(plan)
 local failed = commit(plan)
 if failed and score then
@@ -1598,8 +1725,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "8a24f5c89126805bfc3a988a7b8a49824560f9e6",
-  keyLockingSha1: "b161c47d6171fa7c213874787160d84a13bb04aa",
+  sha1: "a9bbbfb57112bd6bf49f964efff62eae6eb00697",
+  keyLockingSha1: "b9984d4a92846c4916c04f63c52cc43dd4ff3c2c",
 };
 
 export const configure: Script = {
@@ -1713,9 +1840,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -1739,6 +1867,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -1814,10 +1943,18 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-append(plan.fair, int((9 - band) * BAND + share.last), id)
+put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
 end
 local function release(plan)
 for _, group in pairs(plan.groups) do
@@ -1872,13 +2009,14 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function count_news(plan)
@@ -1914,6 +2052,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -1937,6 +2080,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -1964,15 +2110,16 @@ end
 redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
 end
 local fair = KEYS[1]
-local held = KEYS[2]
-local delayed = KEYS[3]
-local tasks = KEYS[4]
-local calls = KEYS[5]
+local order = KEYS[2]
+local held = KEYS[3]
+local delayed = KEYS[4]
+local tasks = KEYS[5]
+local calls = KEYS[6]
 local test_now = ARGV[1]
 local token = ARGV[2]
 local group = ARGV[3]
 local changes = ARGV
-local at = { fair = fair, held = held, delayed = delayed, tasks = tasks }
+local at = { fair = fair, order = order, held = held, delayed = delayed, tasks = tasks }
 local plan = new_plan(at, clock(test_now))
 local field = group == '' and '~set' or '~s:' .. group
 local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
@@ -2040,8 +2187,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "d3730054379fc8be7055a04775541384ea542750",
-  keyLockingSha1: "d4de3489e00bb4269ab4dc3892ec03b49bd1c881",
+  sha1: "827beea047a14a92926d9a2d48c75502ca005989",
+  keyLockingSha1: "1a070a5acf3681ad99776ebe4c7f75369003eb69",
 };
 
 export const control: Script = {
@@ -2094,8 +2241,9 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -2160,6 +2308,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -2184,6 +2333,7 @@ end
 end
 return text
 end
+local RUN = 200
 local function set_timer(plan, group)
 local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
 local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
@@ -2219,13 +2369,14 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function count_news(plan)
@@ -2261,6 +2412,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -2284,6 +2440,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -2300,7 +2459,8 @@ end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {} }, {}, {}
+mending.hands, mending.turns = {}, {}
 for _, place in ipairs(ZSETS) do
 mending.out[place] = {}
 end
@@ -2322,19 +2482,19 @@ elseif before and not after then
 mending.plan.gone[#mending.plan.gone + 1] = field
 end
 end
-local function mend_hands(mending)
+local function mend_names(mending, place, expected, fault)
 local ids, members, missing = {}, {}, {}
-for i = 1, #mending.hands, 2 do
-append(ids, mending.hands[i])
-append(members, mending.hands[i + 1])
+for i = 1, #expected, 2 do
+append(ids, expected[i])
+append(members, expected[i + 1])
 end
-for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
 if tonumber(score) ~= 0 then
 append(missing, '0', members[i])
-note(mending, 'hand_wrong', ids[i])
+note(mending, fault, ids[i])
 end
 end
-write('ZADD', mending.at.hands, missing)
+write('ZADD', mending.at[place], missing)
 end
 local function write_mended(mending)
 local failed = commit(mending.plan)
@@ -2346,8 +2506,9 @@ write('ZREM', mending.at[place], ids)
 mending.out[place] = {}
 end
 write('ZADD', mending.at.working, mending.deadlines)
-mend_hands(mending)
-mending.hands, mending.deadlines = {}, {}
+mend_names(mending, 'hands', mending.hands, 'hand_wrong')
+mend_names(mending, 'order', mending.turns, 'turn_wrong')
+mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
 local LAST = 8640000000000000
@@ -2391,15 +2552,16 @@ end
 return needed and math.max(last, number) or last
 end
 local fair = KEYS[1]
-local held = KEYS[2]
-local delayed = KEYS[3]
-local tasks = KEYS[4]
-local expiry = KEYS[5]
-local workers = KEYS[6]
+local order = KEYS[2]
+local held = KEYS[3]
+local delayed = KEYS[4]
+local tasks = KEYS[5]
+local expiry = KEYS[6]
+local workers = KEYS[7]
 local test_now = ARGV[1]
 local lease = ARGV[2]
 local items = ARGV
-local at = queue_at(nil, fair, held, nil, delayed, tasks, expiry, nil, workers)
+local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
 local mending = new_mending(at, clock(test_now))
 local plan, now = mending.plan, mending.now
 local NAMES = { '~lease', '~ghosts', '~timers', '~broken', '~groups', '~alarm', '~set', '~fair' }
@@ -2475,8 +2637,8 @@ counts[i] = tonumber(counts[i] or 0)
 end
 return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
 `,
-  sha1: "92555e24615750c13646002ff9a3463b62bc24ed",
-  keyLockingSha1: "1d3b23a53cfb7aa9dad49412229d260be856d1a7",
+  sha1: "42e689089240a619266cb57dc4f4f2eced205091",
+  keyLockingSha1: "3ccd8e4f2e032488a0a90bf10d0eb519203f84ca",
 };
 
 export const count: Script = {
@@ -2629,8 +2791,9 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -2763,9 +2926,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -2789,6 +2953,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -2871,10 +3036,84 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local SHARED = 200
+local GROUPS = 90
+local function share_out(plan, text)
+plan.times, plan.shared = parse_clock(text), true
+return plan.times
+end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
+local function take_off_fair(plan, task, score, id)
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+local share = ready(group, band, -1)
+plan.left[#plan.left + 1] = turn_of(group.name, score, id)
+share.gone = (share.gone or 0) + 1
+share.through = share.through or (share.straight and score % BAND >= share.straight)
+return share, group
+end
+local function turns_from(plan, group, base, tag, most)
+local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
+local left, turns = {}, {}
+for _, member in ipairs(plan.left) do
+left[member] = true
+end
+local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
+for _, member in ipairs(found) do
+local score, id = string.match(member, ' (%d+) (%S+)$')
+if score and not left[member] then
+turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
+end
+end
+return turns, #found == most
+end
+local function move_up(plan, group, band, share)
+local base, cost, holes = (9 - band) * BAND, cost_of(group), share.holes or {}
+local turns, more, passed = {}, false, 0
+table.sort(holes)
+local before = holes[1] and holes[1] - cost or share.straight
+if share.ready > 0 then
+turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
+end
+for _, place in ipairs(turns) do
+while holes[passed + 1] and holes[passed + 1] <= place.tag do
+passed = passed + 1
+end
+local tag = before + cost
+if not share.straight or place.tag <= share.straight then
+tag = math.max(tag, place.tag - passed * cost)
+end
+if tag < place.tag then
+append(plan.moved, int(base + tag), place.id)
+append(plan.order, '0', turn_of(group.name, base + tag, place.id))
+append(plan.left, turn_of(group.name, base + place.tag, place.id))
+end
+before = math.min(tag, place.tag)
+end
+share.straight, share.holes, share.through, share.gone = more and before or nil, nil, nil, nil
+if not more then
+share.last = math.max(0, before)
+end
+end
+local function straighten(plan)
+for _, group in pairs(plan.groups) do
+for band, share in pairs(group.bands or {}) do
+if share.holes or share.through then
+move_up(plan, group, band, share)
+end
+end
+end
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-append(plan.fair, int((9 - band) * BAND + share.last), id)
+put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -2887,7 +3126,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
-append(plan.fair, task.S, id)
+put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -2925,20 +3164,18 @@ local when = (not group.settings.r or left > group.ready) and plan.now or opens
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
-local SHARED = 200
-local GROUPS = 90
-local function share_out(plan, text)
-plan.times, plan.shared = parse_clock(text), true
-return plan.times
-end
-local function serve(plan, task, place)
+local function serve(plan, id, task, place)
 local band, tag = 9 - math.floor(place.score / BAND), place.score % BAND
 plan.times[band] = math.max(plan.times[band] or 0, tag)
 if shared(task) then
 local group = group_of(plan, task)
 if not place.listed then
-ready(group, band, -1)
+local share = take_off_fair(plan, task, place.score, id)
 task.S = place.score
+if share.through then
+local next_turn = (9 - band) * BAND + share.straight + cost_of(group)
+plan.bound = math.min(plan.bound or next_turn, next_turn)
+end
 end
 group.w = group.w + 1
 if group.settings.r then
@@ -2975,13 +3212,14 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -3074,6 +3312,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -3097,6 +3340,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -3481,7 +3727,7 @@ end
 local group = group_of(plan, task)
 local most, rate = group.settings.m, group.settings.r
 if (most and group.w >= tonumber(most)) or (rate and recent(rate, group.u, plan.now, 0) < 1) then
-ready(group, tonumber(task.P or 0), -1)
+take_off_fair(plan, task, place.score, entry.id)
 enter(plan, entry.id, task, 'aside')
 return true
 end
@@ -3523,11 +3769,15 @@ open_groups(plan, known)
 for i = first, foreign and foreign - 1 or last do
 local place = line[i]
 local entry = batch.entries[place.id]
+if plan.bound and tonumber(place.score) >= plan.bound then
+put_back(line, i)
+return true
+end
 if stray(batch, entry, place) then
 if place.listed then
 line.unpaid = line.unpaid + SHARE
 elseif place.score and shared(entry.task) then
-ready(group_of(plan, entry.task), tonumber(entry.task.P or 0), -1)
+take_off_fair(plan, entry.task, place.score, entry.id)
 end
 elseif not limited(plan, entry, place) then
 if not take(batch, entry) then
@@ -3535,7 +3785,7 @@ put_back(line, i)
 return true
 end
 if line.times then
-serve(plan, entry.task, place)
+serve(plan, entry.id, entry.task, place)
 end
 end
 end
@@ -3667,14 +3917,15 @@ return reply
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local workers = KEYS[9]
-local hands = KEYS[10]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
 local test_now = ARGV[1]
 local max_tasks = ARGV[2]
 local lease = ARGV[3]
@@ -3683,7 +3934,7 @@ local resend = ARGV[5]
 local max_bytes = ARGV[6]
 local worker = ARGV[7]
 local info = ARGV[8]
-local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
 local plan, line, batch = new_plan(at), new_line(at), new_batch(max, tonumber(max_bytes))
@@ -3780,6 +4031,7 @@ note_worker(plan, worker, info, alarm)
 end
 pay_back(line)
 plan.dry = line.drained
+straighten(plan)
 local holder = worker ~= '' and worker or nil
 local call = { counter = counter, token = token, slot = slot, lease = lease, worker = holder, used = used }
 local failed = lease_all(plan, line, batch, call) or commit(plan)
@@ -3797,8 +4049,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "52017f6ca90ae720755236151188631b02c72a21",
-  keyLockingSha1: "70a6fe81a62890687084bb2b03ad0d988e04f68e",
+  sha1: "2bd28f460cf193f312e35bda2710ea4da81b120e",
+  keyLockingSha1: "9016dfff7c448ce6227a351cecf66322a5643c7e",
 };
 
 export const drop: Script = {
@@ -3829,15 +4081,17 @@ settings[letter] = value
 end
 return settings
 end
+local RUN = 200
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -3872,15 +4126,16 @@ redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESE
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local workers = KEYS[9]
-local hands = KEYS[10]
-local calls = KEYS[11]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
+local calls = KEYS[12]
 local test_now = ARGV[1]
 local token = ARGV[2]
 local force = ARGV[3]
@@ -3892,7 +4147,7 @@ return { 'newer_schema' }
 end
 local count = force == '1' and 0 or redis.call('ZCARD', working)
 if count == 0 then
-redis.call('UNLINK', pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+redis.call('UNLINK', pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 if plan.settings.e then
 tell(plan, 'deleted', '*')
 publish(plan)
@@ -3904,8 +4159,8 @@ end
 local status, number = string.match(done, '^(%a+),(%d+)$')
 return { status, tonumber(number) }
 `,
-  sha1: "6edb4014d16ed438cd2311b68772cb8f0c4d6f28",
-  keyLockingSha1: "30be14c3d6df6ce8530958c4696147020108157c",
+  sha1: "c290a603e504daba113cb3bf4da3f609e85781d3",
+  keyLockingSha1: "c3ef7731871cdd0e462a46f21d4c055d21c5ca20",
 };
 
 export const enqueue: Script = {
@@ -3954,8 +4209,9 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -4089,9 +4345,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -4115,6 +4372,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -4197,10 +4455,18 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-append(plan.fair, int((9 - band) * BAND + share.last), id)
+put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -4213,7 +4479,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
-append(plan.fair, task.S, id)
+put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -4260,13 +4526,14 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -4331,6 +4598,11 @@ end
 end
 plan.fields = {}
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -4354,6 +4626,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -4369,16 +4644,17 @@ end
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
-local held = KEYS[3]
-local delayed = KEYS[4]
-local tasks = KEYS[5]
-local expiry = KEYS[6]
-local dead = KEYS[7]
+local order = KEYS[3]
+local held = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
 local test_now = ARGV[1]
 local look = ARGV[2]
 local new = ARGV
 local STRIDE = 4
-local at = queue_at(pending, fair, held, nil, delayed, tasks, expiry, dead)
+local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
 local plan = new_plan(at, clock(test_now))
 local now_text = int(plan.now)
 local count = (#new - 2) / STRIDE
@@ -4511,8 +4787,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "9c92e82ad98f944bf0ca57ad3e9d5b41ed8a4b07",
-  keyLockingSha1: "975b42bb0d61ec57c59a5241923789deca535c34",
+  sha1: "8f9990373c3ffba7587fd080f50813ae8dd15bd5",
+  keyLockingSha1: "e67709829e94964e69f9663b283754c46fe68eec",
 };
 
 export const fail: Script = {
@@ -4562,8 +4838,9 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -4682,9 +4959,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -4708,6 +4986,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -4790,10 +5069,18 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-append(plan.fair, int((9 - band) * BAND + share.last), id)
+put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -4806,7 +5093,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
-append(plan.fair, task.S, id)
+put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -4872,13 +5159,14 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -4971,6 +5259,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -4994,6 +5287,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -5104,18 +5400,19 @@ return back, ended, left, failed, more and back + ended + #stale > 0
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local workers = KEYS[9]
-local hands = KEYS[10]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
 local test_now = ARGV[1]
 local worker = ARGV[2]
 local limit = ARGV[3]
-local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local back, ended, left, failed, more = fail(at, worker, clock(test_now), tonumber(limit))
 if failed then
 return failed
@@ -5132,8 +5429,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "f7f880989f2bc9722a054aff7dea7dd659196b52",
-  keyLockingSha1: "f67c649dc47637792502a32662b73c0d9aa9ecd5",
+  sha1: "238aca54be6fb5aff374f14a9bdc2e4f3df1ab54",
+  keyLockingSha1: "187e7fd049ea6b3e01d719172766ca0f72393013",
 };
 
 export const forget: Script = {
@@ -5209,8 +5506,9 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -5279,6 +5577,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -5296,6 +5595,7 @@ end
 end
 return text
 end
+local RUN = 200
 local function set_timer(plan, group)
 local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
 local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
@@ -5331,13 +5631,14 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function count_news(plan)
@@ -5376,6 +5677,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -5399,6 +5705,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -5451,7 +5760,7 @@ local info = ARGV[3]
 local lease = ARGV[4]
 local from = ARGV[5]
 local limit = ARGV[6]
-local at = queue_at(nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
+local at = queue_at(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
 local now = clock(test_now)
 local most = tonumber(limit)
 local members = in_hands(at, worker, from, most + 1)
@@ -5489,8 +5798,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply
 `,
-  sha1: "2ae36d0ea712455a0310955f7b8b1957be1b3245",
-  keyLockingSha1: "cd5f9beefe0f86e5c64409eb63ef6fc7c9d677d3",
+  sha1: "11655f64acbc09e0a3ae8d3f0f125e2cc8100e34",
+  keyLockingSha1: "eb42c2ddbeab5ccf488d77012f9df0cba2ca9f64",
 };
 
 export const inspect: Script = {
@@ -6013,15 +6322,17 @@ end
 return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
+local BAND = 562949953421312
 local function shared(task)
 return task.G or task.P
 end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -6045,6 +6356,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -6110,6 +6422,70 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function take_off_fair(plan, task, score, id)
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+local share = ready(group, band, -1)
+plan.left[#plan.left + 1] = turn_of(group.name, score, id)
+share.gone = (share.gone or 0) + 1
+share.through = share.through or (share.straight and score % BAND >= share.straight)
+return share, group
+end
+local function turns_from(plan, group, base, tag, most)
+local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
+local left, turns = {}, {}
+for _, member in ipairs(plan.left) do
+left[member] = true
+end
+local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
+for _, member in ipairs(found) do
+local score, id = string.match(member, ' (%d+) (%S+)$')
+if score and not left[member] then
+turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
+end
+end
+return turns, #found == most
+end
+local function move_up(plan, group, band, share)
+local base, cost, holes = (9 - band) * BAND, cost_of(group), share.holes or {}
+local turns, more, passed = {}, false, 0
+table.sort(holes)
+local before = holes[1] and holes[1] - cost or share.straight
+if share.ready > 0 then
+turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
+end
+for _, place in ipairs(turns) do
+while holes[passed + 1] and holes[passed + 1] <= place.tag do
+passed = passed + 1
+end
+local tag = before + cost
+if not share.straight or place.tag <= share.straight then
+tag = math.max(tag, place.tag - passed * cost)
+end
+if tag < place.tag then
+append(plan.moved, int(base + tag), place.id)
+append(plan.order, '0', turn_of(group.name, base + tag, place.id))
+append(plan.left, turn_of(group.name, base + place.tag, place.id))
+end
+before = math.min(tag, place.tag)
+end
+share.straight, share.holes, share.through, share.gone = more and before or nil, nil, nil, nil
+if not more then
+share.last = math.max(0, before)
+end
+end
+local function straighten(plan)
+for _, group in pairs(plan.groups) do
+for band, share in pairs(group.bands or {}) do
+if share.holes or share.through then
+move_up(plan, group, band, share)
+end
+end
+end
+end
 local function set_timer(plan, group)
 local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
 local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
@@ -6118,12 +6494,15 @@ local when = (not group.settings.r or left > group.ready) and plan.now or opens
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
-local function refund(plan, task, place)
-local group = group_of(plan, task)
+local function refund(plan, id, task, place, score)
 if place == plan.at.fair then
-local share = ready(group, tonumber(task.P or 0), -1)
-share.last = math.max(0, share.last - cost_of(group))
+local share, tag = take_off_fair(plan, task, score, id), score % BAND
+if tag >= (plan.times[tonumber(task.P or 0)] or 0) and tag <= (share.straight or tag) then
+share.holes = share.holes or {}
+append(share.holes, tag)
+end
 else
+local group = group_of(plan, task)
 group.h, plan.times.h = group.h - 1, plan.times.h - 1
 end
 end
@@ -6155,13 +6534,14 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -6230,6 +6610,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -6253,6 +6638,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -6465,17 +6853,18 @@ return failed
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
-local held = KEYS[3]
-local delayed = KEYS[4]
-local tasks = KEYS[5]
-local expiry = KEYS[6]
-local dead = KEYS[7]
+local order = KEYS[3]
+local held = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
 local test_now = ARGV[1]
 local state = ARGV[2]
 local limit = ARGV[3]
 local cursor = ARGV[4]
 local filter = ARGV[5]
-local at = { pending = pending, fair = fair, held = held, delayed = delayed, tasks = tasks }
+local at = { pending = pending, fair = fair, order = order, held = held, delayed = delayed, tasks = tasks }
 at.expiry, at.dead = expiry, dead
 local now, most = clock(test_now), tonumber(limit)
 local wanted = parse_filter(filter)
@@ -6485,6 +6874,7 @@ local reply = { 'ok', 0, '', 0 }
 local NEWER = { 'newer_schema' }
 local function begin()
 local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats')
+plan.run = 1
 return not heed(plan, control[1], control[2]) and plan
 end
 local function purge_zset(key, place)
@@ -6500,6 +6890,7 @@ entry.number = number
 chosen[#chosen + 1] = entry
 end
 end)
+local scores, lowest = {}, nil
 local count
 count, done = carry_out(chosen, done, function(slice)
 local plan = begin()
@@ -6519,18 +6910,24 @@ end
 open_groups(plan, key ~= delayed and known or {})
 for i, id in ipairs(ids) do
 if key ~= delayed then
-refund(plan, known[i], key)
+refund(plan, id, known[i], key, scores[id] or slice[i].score)
 end
 finish(plan, id, known[i], '', 'rejected', 'cancelled')
 end
+straighten(plan)
 local failed = commit(plan)
 write('ZREM', key, failed and {} or ids)
+for i = 1, failed and 0 or #plan.moved, 2 do
+scores[plan.moved[i + 1]] = plan.moved[i]
+lowest = math.min(lowest or math.huge, tonumber(plan.moved[i]))
+end
 return failed
 end)
 if not done then
 return count
 end
-reply[2], reply[3], reply[4] = count, place_behind(entries, done, place), left_among(entries, done)
+local behind_all = lowest and place_from(int(lowest)) or place_behind(entries, done, place)
+reply[2], reply[3], reply[4] = count, behind_all, left_among(entries, done)
 end
 local function purge_list()
 local plan = begin()
@@ -6592,8 +6989,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "5a787ed888998c616d9f08bd9830fdfb7195a3a1",
-  keyLockingSha1: "65f5ea1f253bba1cb488c0daf3456918cc057bb2",
+  sha1: "bb683041713ffaefd81482a11a8e9842bd14e08f",
+  keyLockingSha1: "64930470e88fead9ff822eb0ce259d4cb2fcd410",
 };
 
 export const queues: Script = {
@@ -6778,9 +7175,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -6804,6 +7202,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -6886,10 +7285,18 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-append(plan.fair, int((9 - band) * BAND + share.last), id)
+put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -6902,7 +7309,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
-append(plan.fair, task.S, id)
+put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -6950,13 +7357,14 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -7014,6 +7422,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -7037,6 +7450,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -7163,11 +7579,12 @@ return #chosen, done
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
-local held = KEYS[3]
-local delayed = KEYS[4]
-local tasks = KEYS[5]
-local expiry = KEYS[6]
-local dead = KEYS[7]
+local order = KEYS[3]
+local held = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
 local test_now = ARGV[1]
 local limit = ARGV[2]
 local dry = ARGV[3]
@@ -7175,7 +7592,7 @@ local interval = ARGV[4]
 local cursor = ARGV[5]
 local filter = ARGV[6]
 local items = ARGV
-local at = { pending = pending, fair = fair, held = held, delayed = delayed, tasks = tasks }
+local at = { pending = pending, fair = fair, order = order, held = held, delayed = delayed, tasks = tasks }
 local now = clock(test_now)
 local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
 slot = math.max(tonumber(slot or now), now)
@@ -7268,8 +7685,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "5b3e9e8f0e69db3e21d52f0129adef214bf1457f",
-  keyLockingSha1: "ae075f4baeea6b10d5d8311919aae7c16a700641",
+  sha1: "772a47b96f39f46fdda7213f7b50ba8b2040da0e",
+  keyLockingSha1: "7da1246c08a7680a5fec6124edaa743b37caa04d",
 };
 
 export const register: Script = {
@@ -7346,8 +7763,9 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -7440,9 +7858,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -7466,6 +7885,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -7536,10 +7956,18 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-append(plan.fair, int((9 - band) * BAND + share.last), id)
+put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
 end
 local function release(plan)
 for _, group in pairs(plan.groups) do
@@ -7595,13 +8023,14 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function count_news(plan)
@@ -7637,6 +8066,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -7660,6 +8094,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -7714,7 +8151,8 @@ end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {} }, {}, {}
+mending.hands, mending.turns = {}, {}
 for _, place in ipairs(ZSETS) do
 mending.out[place] = {}
 end
@@ -7725,15 +8163,16 @@ append(mending.report, fault, id)
 end
 local LATEST_TAG = BAND / 2
 local fair = KEYS[1]
-local held = KEYS[2]
-local working = KEYS[3]
-local delayed = KEYS[4]
-local tasks = KEYS[5]
+local order = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
 local test_now = ARGV[1]
 local counted = ARGV[2]
 local items = ARGV
 local STRIDE = 3
-local at = queue_at(nil, fair, held, working, delayed, tasks)
+local at = queue_at(nil, fair, order, held, working, delayed, tasks)
 local mending = new_mending(at, clock(test_now))
 local plan = mending.plan
 local names, before, actual = {}, {}, {}
@@ -7783,7 +8222,7 @@ local real = is.bands[band] or { last = 0, ready = 0 }
 wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
 if real.ready > 0 then
 local last = share.last < LATEST_TAG and share.last or 0
-group.bands[band] = { last = math.max(last, real.last), ready = real.ready }
+group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
 else
 group.bands[band] = nil
 end
@@ -7829,8 +8268,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "8cd906ffd678e1abb29c1829e0a44b9ffb4b7d50",
-  keyLockingSha1: "46dc3a12bba19e8a3cda365c557a1b9137a25866",
+  sha1: "cab12a844a9890d584bd091e6d99f01b44b04b94",
+  keyLockingSha1: "32641cfa126a98dc2ed6119b70d7d3c7e92a35a7",
 };
 
 export const remove: Script = {
@@ -7973,6 +8412,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -7990,6 +8430,7 @@ end
 end
 return text
 end
+local RUN = 200
 local function set_timer(plan, group)
 local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
 local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
@@ -8025,13 +8466,14 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -8078,6 +8520,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -8101,6 +8548,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -8165,8 +8615,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit_erased(plan, { id }) or { 'removed' }
 `,
-  sha1: "968654c8a87886f336a9bb6aec5792772b882630",
-  keyLockingSha1: "a25be9029fdc67e50fcb885fb74b6249dcc65674",
+  sha1: "cad84519f4594ec19c720c1371d3f6e379cf67a2",
+  keyLockingSha1: "d54ee46ca280c0cc9719644ea53c394df4813a1f",
 };
 
 export const repair: Script = {
@@ -8216,8 +8666,9 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -8347,9 +8798,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -8373,6 +8825,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -8455,10 +8908,18 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-append(plan.fair, int((9 - band) * BAND + share.last), id)
+put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -8471,7 +8932,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
-append(plan.fair, task.S, id)
+put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -8537,13 +8998,14 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -8636,6 +9098,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -8659,6 +9126,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -8722,7 +9192,8 @@ local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {} }, {}, {}
+mending.hands, mending.turns = {}, {}
 for _, place in ipairs(ZSETS) do
 mending.out[place] = {}
 end
@@ -8794,19 +9265,19 @@ end
 end
 return elsewhere
 end
-local function mend_hands(mending)
+local function mend_names(mending, place, expected, fault)
 local ids, members, missing = {}, {}, {}
-for i = 1, #mending.hands, 2 do
-append(ids, mending.hands[i])
-append(members, mending.hands[i + 1])
+for i = 1, #expected, 2 do
+append(ids, expected[i])
+append(members, expected[i + 1])
 end
-for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
 if tonumber(score) ~= 0 then
 append(missing, '0', members[i])
-note(mending, 'hand_wrong', ids[i])
+note(mending, fault, ids[i])
 end
 end
-write('ZADD', mending.at.hands, missing)
+write('ZADD', mending.at[place], missing)
 end
 local function write_mended(mending)
 local failed = commit(mending.plan)
@@ -8818,8 +9289,9 @@ write('ZREM', mending.at[place], ids)
 mending.out[place] = {}
 end
 write('ZADD', mending.at.working, mending.deadlines)
-mend_hands(mending)
-mending.hands, mending.deadlines = {}, {}
+mend_names(mending, 'hands', mending.hands, 'hand_wrong')
+mend_names(mending, 'order', mending.turns, 'turn_wrong')
+mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
 local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
@@ -8865,7 +9337,9 @@ if keep_in(mending, entry, home) then
 note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
 end
 entry.waits = home and 0 or 1
-if home == 'delayed' then
+if home == 'fair' then
+append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
+elseif home == 'delayed' then
 local due, mark = tonumber(entry.delayed), shared(task) and '.5' or ''
 local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
 if due ~= tonumber(int(whole) .. mark) then
@@ -8993,18 +9467,19 @@ return failed
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local workers = KEYS[9]
-local hands = KEYS[10]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
 local test_now = ARGV[1]
 local items = ARGV
 local STRIDE = 3
-local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
 local ids, witness, seen = {}, {}, {}
 for i = 2, #items, STRIDE do
@@ -9048,8 +9523,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "291225907b1bd9b34667562df000c888cb9a6717",
-  keyLockingSha1: "3b57d8b9563ce550eeb0588f3660e7f129ece75e",
+  sha1: "ad6f358cc0994a223f0a02e6d2d55e5d11781867",
+  keyLockingSha1: "6c3fcc18db3a964fd55e73fb421c73e22cf5c2df",
 };
 
 export const settings: Script = {
@@ -9068,9 +9543,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -9092,8 +9568,8 @@ end
 local state = parse_group(group, group ~= '' and found[2] or '', found[1])
 return { 'ok', found[1] or '', state.ready, state.w, state.h }
 `,
-  sha1: "e4d98dff472a760ad6cc03e5999c6537f41f36ae",
-  keyLockingSha1: "a57e2ecec03d08d8b7f164b64dd4ed0c12923013",
+  sha1: "b3750c25c0238e95c21d5ca8797a0039de9e6392",
+  keyLockingSha1: "9604b21b2650e9f99b9f72c508167df9e104f20f",
 };
 
 export const settle: Script = {
@@ -9143,8 +9619,9 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -9248,9 +9725,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -9274,6 +9752,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -9356,10 +9835,18 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-append(plan.fair, int((9 - band) * BAND + share.last), id)
+put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -9372,7 +9859,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
-append(plan.fair, task.S, id)
+put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -9438,13 +9925,14 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -9537,6 +10025,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -9560,6 +10053,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -9589,13 +10085,14 @@ end
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local hands = KEYS[9]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local hands = KEYS[10]
 local test_now = ARGV[1]
 local items = ARGV
 local STRIDE = 7
@@ -9618,7 +10115,7 @@ local deadlines = {}
 for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
 deadlines[extended[i]] = tonumber(deadline or 0)
 end
-local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, nil, hands)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
 local plan = new_plan(at, now)
 if heed(plan, records[count + 1], records[count + 2]) then
 return { 'newer_schema' }
@@ -9717,8 +10214,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "eec21e8ee82bf52c107b04dbe45169fcff3aa934",
-  keyLockingSha1: "1c42605a276c61e9f143129de08ec989fd06fc13",
+  sha1: "634a34d2ef5f82e5fb5a96660f7c99e49dfae414",
+  keyLockingSha1: "fb48fd91985d94c3ed30a49583c3b5d956ca51f1",
 };
 
 export const statistics: Script = {
@@ -9823,8 +10320,9 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -9948,9 +10446,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -9974,6 +10473,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -10056,10 +10556,18 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-append(plan.fair, int((9 - band) * BAND + share.last), id)
+put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -10072,7 +10580,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
-append(plan.fair, task.S, id)
+put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -10138,13 +10646,14 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -10237,6 +10746,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -10260,6 +10774,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -10493,18 +11010,19 @@ return #gone, returned, ended, unfinished or more
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local workers = KEYS[9]
-local hands = KEYS[10]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
 local test_now = ARGV[1]
 local limit = ARGV[2]
 local MAX_BYTES = 8000000
-local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local most = tonumber(limit)
 local now = clock(test_now)
 local function expire()
@@ -10553,8 +11071,8 @@ more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "35bcb6c716ba9d183e7c8765baf1a62bf585191a",
-  keyLockingSha1: "13a7e8c4dbdcbc80c4152a2125a1846389b282be",
+  sha1: "9cea2a9a73d0b2e98e26cc442881ce7d6d68dfbb",
+  keyLockingSha1: "3ab9f8afabd74a5bd3d7d234a94ed86ea11260f1",
 };
 
 export const weed: Script = {
@@ -10604,8 +11122,9 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -10735,9 +11254,10 @@ end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready = string.match(value, '^(%d+),(%d+)$')
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
 if last and tonumber(field) then
-group.bands[tonumber(field)] = { last = tonumber(last), ready = tonumber(ready) }
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
 group.ready = group.ready + ready
 else
 group[field] = field == 'u' and value or tonumber(value) or 0
@@ -10761,6 +11281,7 @@ for band = 0, 9 do
 local share = group.bands[band]
 if share and share.ready > 0 then
 text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
 return text ~= '' and '1' .. text or ''
@@ -10843,10 +11364,18 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-append(plan.fair, int((9 - band) * BAND + share.last), id)
+put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -10859,7 +11388,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 local share = ready(group, band, 1)
 share.last = math.max(share.last, task.S % BAND)
-append(plan.fair, task.S, id)
+put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -10925,13 +11454,14 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
 local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {} }
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
 local function tell(plan, event, id)
@@ -11024,6 +11554,11 @@ end
 plan.closed = true
 end
 end
+local function move(key, scores)
+for first = 1, #scores, SLICE do
+redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
+end
+end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -11047,6 +11582,9 @@ redis.call('RPUSH', at.pending, unpack(ids))
 end
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.left)
+write('ZADD', at.order, plan.order)
+move(at.fair, plan.moved)
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -11110,7 +11648,8 @@ local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.hands, mending.deadlines, mending.lost = { hands = {} }, {}, {}, {}
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {} }, {}, {}
+mending.hands, mending.turns = {}, {}
 for _, place in ipairs(ZSETS) do
 mending.out[place] = {}
 end
@@ -11182,19 +11721,19 @@ end
 end
 return elsewhere
 end
-local function mend_hands(mending)
+local function mend_names(mending, place, expected, fault)
 local ids, members, missing = {}, {}, {}
-for i = 1, #mending.hands, 2 do
-append(ids, mending.hands[i])
-append(members, mending.hands[i + 1])
+for i = 1, #expected, 2 do
+append(ids, expected[i])
+append(members, expected[i + 1])
 end
-for i, score in ipairs(read('ZMSCORE', mending.at.hands, members)) do
+for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
 if tonumber(score) ~= 0 then
 append(missing, '0', members[i])
-note(mending, 'hand_wrong', ids[i])
+note(mending, fault, ids[i])
 end
 end
-write('ZADD', mending.at.hands, missing)
+write('ZADD', mending.at[place], missing)
 end
 local function write_mended(mending)
 local failed = commit(mending.plan)
@@ -11206,8 +11745,9 @@ write('ZREM', mending.at[place], ids)
 mending.out[place] = {}
 end
 write('ZADD', mending.at.working, mending.deadlines)
-mend_hands(mending)
-mending.hands, mending.deadlines = {}, {}
+mend_names(mending, 'hands', mending.hands, 'hand_wrong')
+mend_names(mending, 'order', mending.turns, 'turn_wrong')
+mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
 local function blank(mending, at_index)
@@ -11274,7 +11814,9 @@ if keep_in(mending, entry, home) then
 note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
 end
 entry.waits = home and 0 or 1
-if home == 'delayed' then
+if home == 'fair' then
+append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
+elseif home == 'delayed' then
 local due, mark = tonumber(entry.delayed), shared(task) and '.5' or ''
 local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
 if due ~= tonumber(int(whole) .. mark) then
@@ -11402,18 +11944,19 @@ return failed
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local workers = KEYS[9]
-local hands = KEYS[10]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
 local test_now = ARGV[1]
 local reach = ARGV[2]
 local items = ARGV
-local at = queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
 local ids, places, again = {}, {}, {}
 for i = 3, #items, 2 do
@@ -11448,8 +11991,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "b7fb92d76716a651273c2bc0674d73ef21b8e968",
-  keyLockingSha1: "ef3c0d6ea987eca353d90dd757d25b2dd7c7b429",
+  sha1: "cd11813cfa452b153fae84346e7c03518d6b882b",
+  keyLockingSha1: "135a7e4f22b37990ff032a23c6806e4c73765744",
 };
 
 export const workers: Script = {
@@ -11480,8 +12023,9 @@ end
 end
 return found
 end
-local function queue_at(pending, fair, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at = { pending = pending, fair = fair, held = held, working = working, delayed = delayed }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
@@ -11500,7 +12044,7 @@ local cursor = ARGV[2]
 local size = ARGV[3]
 local most = ARGV[4]
 local page = redis.call('ZSCAN', workers, cursor, 'COUNT', size)
-local at = queue_at(nil, nil, nil, nil, nil, tasks, nil, nil, workers, hands)
+local at = queue_at(nil, nil, nil, nil, nil, nil, tasks, nil, nil, workers, hands)
 local names, silent = {}, {}
 for i = 1, #page[2], 2 do
 append(names, '~w:' .. page[2][i])
@@ -11523,6 +12067,6 @@ append(reply, told)
 end
 return reply
 `,
-  sha1: "2083b38b33f3dbbbdfe33f7e333519ab82334b27",
-  keyLockingSha1: "8920cb082690d65dc303599527e6bf05e528ab94",
+  sha1: "ab1a44daace86fe5e38ff4ece257763fb83a435d",
+  keyLockingSha1: "a36d3f092fa4d380650001e96c52c070c8f53e50",
 };

@@ -7,7 +7,7 @@ import type { Reply } from "./transport.ts";
 
 export const configureScript = {
   script: lua.configure,
-  keys: ["fair", "held", "delayed", "tasks", "calls"],
+  keys: ["fair", "order", "held", "delayed", "tasks", "calls"],
   args: ["testNow", "token", "group"],
   each: ["letter", "value"],
   decode: (reply: Reply) => readLetters(okay("configure", reply).text()),

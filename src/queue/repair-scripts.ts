@@ -66,7 +66,7 @@ export const weedScript = {
 
 export const regroupScript = {
   script: lua.regroup,
-  keys: ["fair", "held", "working", "delayed", "tasks"],
+  keys: ["fair", "order", "held", "working", "delayed", "tasks"],
   args: ["testNow", "counted"],
   each: ["name", "before", "state"],
   decode: (reply: Reply) => {
@@ -77,7 +77,7 @@ export const regroupScript = {
 
 export const controlScript = {
   script: lua.control,
-  keys: ["fair", "held", "delayed", "tasks", "expiry", "workers"],
+  keys: ["fair", "order", "held", "delayed", "tasks", "expiry", "workers"],
   args: ["testNow", "lease"],
   each: ["field", "before", "count"],
   decode: (reply: Reply) => {

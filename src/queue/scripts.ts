@@ -9,7 +9,7 @@ import type { Reply } from "./transport.ts";
 
 export const enqueueScript = {
   script: lua.enqueue,
-  keys: ["pending", "fair", "held", "delayed", "tasks", "expiry", "dead"],
+  keys: ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "look"],
   each: ["id", "when", "unique", "record"],
   decode: (reply: Reply) => {
@@ -51,7 +51,7 @@ export const dequeueScript = {
 
 export const settleScript = {
   script: lua.settle,
-  keys: ["pending", "fair", "held", "working", "delayed", "tasks", "expiry", "dead", "hands"],
+  keys: ["pending", "fair", "order", "held", "working", "delayed", "tasks", "expiry", "dead", "hands"],
   args: ["testNow"],
   each: ["id", "lease", "token", "outcome", "ms", "count", "text"],
   decode: (reply: Reply) =>
@@ -68,7 +68,7 @@ export const settleScript = {
 
 export const cancelScript = {
   script: lua.cancel,
-  keys: ["fair", "held", "working", "delayed", "tasks", "expiry"],
+  keys: ["fair", "order", "held", "working", "delayed", "tasks", "expiry"],
   args: ["testNow", "id", "lease"],
   each: [],
   decode: (reply: Reply) =>

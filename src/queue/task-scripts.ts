@@ -34,7 +34,7 @@ export const removeScript = {
 
 export const redriveScript = {
   script: lua.redrive,
-  keys: ["pending", "fair", "held", "delayed", "tasks", "expiry", "dead"],
+  keys: ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "limit", "dry", "interval", "cursor", "filter"],
   each: ["id", "lease"],
   decode: (reply: Reply) => {
@@ -52,7 +52,7 @@ export const redriveScript = {
 
 export const purgeScript = {
   script: lua.purge,
-  keys: ["pending", "fair", "held", "delayed", "tasks", "expiry", "dead"],
+  keys: ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "state", "limit", "cursor", "filter"],
   each: [],
   decode: (reply: Reply) => {

@@ -9,6 +9,7 @@ const billed = useBilled(async ({ queue, operator }) => {
   const work = async () => {
     await queue.enqueue("warm");
     await (await queue.dequeue())[0]?.complete();
+    await queue.cancel("nobody");
   };
   await work();
   await operator.pause();
@@ -71,9 +72,9 @@ describe("a setting of the queue costs its calls", () => {
 });
 
 describe("groups and priorities cost the calls of their tasks", () => {
-  const shared = { enqueue: 6, dequeue: 12, complete: 8, hundred: [6, 12, 8] };
+  const shared = { enqueue: 7, dequeue: 13, complete: 8, hundred: [7, 13, 8] };
   test.each<[string, EnqueueOptions, GroupChanges, object]>([
-    ["2 to enqueue, 6 to dequeue, 2 to complete", { group: "a" }, {}, shared],
+    ["3 to enqueue, 7 to dequeue, 2 to complete", { group: "a" }, {}, shared],
     ["the same with a priority", { priority: 5 }, {}, shared],
     [
       "the same with a weight and a limit on how many work",
@@ -85,12 +86,21 @@ describe("groups and priorities cost the calls of their tasks", () => {
       "1 less to complete with a rate, for what it counts stays",
       { group: "a" },
       { rate: { max: 999, per: "1h" } },
-      { ...shared, complete: 7, hundred: [6, 12, 7] },
+      { ...shared, complete: 7, hundred: [7, 13, 7] },
     ],
   ])("%s", async (_, options, changes, more) => {
     await billed.operator.configureGroup("a", changes);
     expect(await prices(options)).toEqual({ ...nothing, ...more });
   });
+});
+
+test("to cancel a task of a group costs 11, 2 more where others move up; to move up the next 200 costs 3", async () => {
+  const { queue } = billed;
+  const ids = (await queue.enqueueMany(many(600, { group: "a" }))).map(({ id }) => id);
+  expect(await cost(() => queue.cancel(ids[599] ?? ""))).toBe(11);
+  expect(await cost(() => queue.cancel(ids[0] ?? ""))).toBe(11 + 2);
+  expect(await cost(() => queue.dequeue({ max: 100 }))).toBe(13);
+  expect(await cost(() => queue.dequeue({ max: 100 }))).toBe(13 + 3);
 });
 
 describe("a call that is refused", () => {
@@ -133,12 +143,12 @@ describe("operating a queue", () => {
     expect(await cost(() => operator.statistics())).toBe(3);
   });
 
-  test("costs 7 to set a group; 3 more where it lets in what it held, 4 where its last setting goes", async () => {
+  test("costs 7 to set a group; 4 more where it lets in what it held, 5 where its last setting goes", async () => {
     const { queue, operator } = billed;
     expect(await cost(() => operator.configureGroup("a", { maxWorking: 1 }))).toBe(7);
     await queue.enqueueMany(many(50, { group: "a" }));
-    expect(await cost(() => operator.configureGroup("a", { maxWorking: 40 }))).toBe(7 + 3);
-    expect(await cost(() => operator.configureGroup("a", { maxWorking: null }))).toBe(7 + 4);
+    expect(await cost(() => operator.configureGroup("a", { maxWorking: 40 }))).toBe(7 + 4);
+    expect(await cost(() => operator.configureGroup("a", { maxWorking: null }))).toBe(7 + 5);
     expect(await cost(() => operator.groupSettings("a"))).toBe(2);
   });
 

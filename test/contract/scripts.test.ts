@@ -66,7 +66,9 @@ describe("the script table says what the Lua says", () => {
       { id: "b", when: "+5", unique: "again", record: "\nj2" },
     ]);
     expect(call.keys).toEqual(
-      ["pending", "fair", "held", "delayed", "tasks", "expiry", "dead"].map((part) => `p:{q}:${part}`),
+      ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"].map(
+        (part) => `p:{q}:${part}`,
+      ),
     );
     expect(call.args).toEqual(["7", "", "a", "", "", "\nj1", "b", "+5", "again", "\nj2"]);
   });

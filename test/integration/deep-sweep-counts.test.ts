@@ -99,6 +99,21 @@ describe("what is counted is counted anew", () => {
   });
 });
 
+describe("turns", () => {
+  test("one more, one less, one of another group, one out of order", async () => {
+    const ids = ["a", "b", "c", "d"];
+    await enqueue(...ids.map((id) => ({ id, group: "g" })));
+    const [a = "", b = "", c = ""] = (await rig.space()).order.keys();
+    await rig.command("ZREM", key("order"), a);
+    await rig.command("ZADD", key("order"), "0", c.replace("g", "h"), "0", "junk", "3", b);
+    expect(await found()).toEqual({ turn_wrong: ["a", "b", "c", "junk"] });
+    await rig.command("DEL", key("order"));
+    expect(await found()).toEqual({ turn_wrong: ids });
+    await rig.queue().cancel("a");
+    expect(await drained()).toEqual(["b", "c", "d"]);
+  });
+});
+
 describe("workers, timers and keys", () => {
   test("hands: a lease more, one less, one out of order", async () => {
     await enqueue("a", "b", "c");

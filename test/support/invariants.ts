@@ -78,7 +78,7 @@ interface GroupNumbers {
   ready: Record<string, number>;
 }
 
-function groupViolations({ fair, held, working, delayed, tasks }: QueueSpace): string[] {
+function groupViolations({ fair, order, held, working, delayed, tasks }: QueueSpace): string[] {
   const found: string[] = [];
   const actual = new Map<string, GroupNumbers>();
   const fixed = (id: string) => says(tasks.get(id)?.replace(/^1;\d*/, "1;;;;;;;;;"));
@@ -93,6 +93,13 @@ function groupViolations({ fair, held, working, delayed, tasks }: QueueSpace): s
     if (band !== (fixed(id)["P"] ?? "0")) found.push(`I1 ${id} is in fair among priority ${band}`);
     const ready = numbers(id).ready;
     ready[band] = (ready[band] ?? 0) + 1;
+  }
+  const turns = new Set(
+    Array.from(fair, ([id, score]) => `${fixed(id)["G"] ?? ""} ${String(score).padStart(16, "0")} ${id}`),
+  );
+  for (const turn of turns) if (order.get(turn) !== 0) found.push(`I1 order lacks ${turn}`);
+  for (const turn of order.keys()) {
+    if (!turns.has(turn)) found.push(`I1 order has ${turn}, which is not in fair so`);
   }
   for (const id of held.keys()) numbers(id).held++;
   for (const id of working.keys()) {
@@ -112,6 +119,8 @@ function groupViolations({ fair, held, working, delayed, tasks }: QueueSpace): s
       const [name = "", value = ""] = part.split("=");
       if (name === "w") numbersOf.working = Number(value);
       if (name === "h") numbersOf.held = Number(value);
+      if (/^\d$/.test(name) && !/^\d+,[1-9]\d*(?:,\d+)?$/.test(value))
+        found.push(`I1 group ${field.slice(3)} says ${part}`);
       if (/^\d$/.test(name)) numbersOf.ready[name] = Number(value.split(",")[1]);
     }
     if (numbersOf.working + numbersOf.held + Object.keys(numbersOf.ready).length > 0)

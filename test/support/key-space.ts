@@ -38,6 +38,7 @@ function sorted(hash: Record<string, string>): Record<string, string> {
 export interface QueueSpace {
   readonly pending: string[];
   readonly fair: Map<string, number>;
+  readonly order: Map<string, number>;
   readonly held: Map<string, number>;
   readonly working: Map<string, number>;
   readonly delayed: Map<string, number>;
@@ -59,6 +60,7 @@ export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): Q
   return {
     pending: pending && "list" in pending ? pending.list : [],
     fair: zset("fair"),
+    order: zset("order"),
     held: zset("held"),
     working: zset("working"),
     delayed: zset("delayed"),

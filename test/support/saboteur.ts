@@ -10,7 +10,7 @@ export function dice(seed: number): () => number {
   };
 }
 
-const zsets = ["fair", "held", "working", "delayed", "dead", "expiry", "workers", "hands"];
+const zsets = ["fair", "order", "held", "working", "delayed", "dead", "expiry", "workers", "hands"];
 
 /**
  * Damages a queue's keys at random, one blow a call, past the product's own code: deletes, duplicates and

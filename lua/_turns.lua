@@ -1,0 +1,234 @@
+-- _turns: when each task of a group has its turn. Its score in `fair` is its turn; the zset `order` has the
+-- turns of each group one behind the other. Those behind a task that leaves early move up, so that the group
+-- is where it would be if that task had never come.
+
+-- How many tasks of a group move up at once. The others do when these have had their turns.
+local RUN = 200
+
+-- A member of `order`: sorted by group, then by score.
+local function turn_of(group, score, id)
+  return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+
+local function put_into_fair(plan, group, score, id)
+  append(plan.fair, int(score), id)
+  append(plan.order, '0', turn_of(group.name, score, id))
+end
+
+-- Notes that a task leaves `fair`.
+local function take_off_fair(plan, task, score, id)
+  local group, band = group_of(plan, task), tonumber(task.P or 0)
+  local share = ready(group, band, -1)
+  plan.left[#plan.left + 1] = turn_of(group.name, score, id)
+  share.gone = (share.gone or 0) + 1
+  share.through = share.through or (share.straight and score % BAND >= share.straight)
+  return share, group
+end
+
+-- The first of a group's turns from a tag on that the plan does not take away: tags and ids.
+local function turns_from(plan, group, base, tag, most)
+  local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
+  local left, turns = {}, {}
+  for _, member in ipairs(plan.left) do
+    left[member] = true
+  end
+  local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
+  for _, member in ipairs(found) do
+    local score, id = string.match(member, ' (%d+) (%S+)$')
+    if score and not left[member] then
+      turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
+    end
+  end
+  return turns, #found == most
+end
+
+-- Moves up those behind what left early, or behind those that moved up last. `straight` is the tag up to
+-- which all have moved. Up to there a task moves by what those that left before it would have cost; those
+-- behind it came one behind the other, and so they belong.
+local function move_up(plan, group, band, share)
+  local base, cost, holes = (9 - band) * BAND, cost_of(group), share.holes or {}
+  local turns, more, passed = {}, false, 0
+  table.sort(holes)
+  local before = holes[1] and holes[1] - cost or share.straight
+  if share.ready > 0 then
+    turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
+  end
+  for _, place in ipairs(turns) do
+    while holes[passed + 1] and holes[passed + 1] <= place.tag do
+      passed = passed + 1
+    end
+    local tag = before + cost
+    if not share.straight or place.tag <= share.straight then
+      tag = math.max(tag, place.tag - passed * cost)
+    end
+    if tag < place.tag then
+      append(plan.moved, int(base + tag), place.id)
+      append(plan.order, '0', turn_of(group.name, base + tag, place.id))
+      append(plan.left, turn_of(group.name, base + place.tag, place.id))
+    end
+    before = math.min(tag, place.tag)
+  end
+  share.straight, share.holes, share.through, share.gone = more and before or nil, nil, nil, nil
+  if not more then
+    share.last = math.max(0, before)
+  end
+end
+
+-- To be called where tasks have left `fair`, before anything comes into it.
+local function straighten(plan)
+  for _, group in pairs(plan.groups) do
+    for band, share in pairs(group.bands or {}) do
+      if share.holes or share.through then
+        move_up(plan, group, band, share)
+      end
+    end
+  end
+end
+
+-- Lets a task in with a new tag.
+local function admit(plan, group, band, id)
+  local share = ready(group, band, 1)
+  share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+  put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+end
+
+-- Gives a ready task its place: the list, `fair` or `held`.
+-- place: 'back', 'front'; 'kept' for one handed back, which in `fair` gets its old tag; or 'aside' for one
+-- taken out of `fair` at its group's limit, which stands before all that came to be held later.
+local function enter(plan, id, task, place)
+  if not shared(task) then
+    local ids = place == 'back' and plan.back or plan.front
+    ids[#ids + 1] = id
+    return
+  end
+  local group, band = group_of(plan, task), tonumber(task.P or 0)
+  local full = group.h > 0 or room(group, plan.now) < 1
+  -- A tag that was delivered lies behind, unless virtual time began anew since.
+  if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
+    local share = ready(group, band, 1)
+    share.last = math.max(share.last, task.S % BAND)
+    put_into_fair(plan, group, task.S, id)
+  elseif place == 'aside' or (full and ready_below(group, band) == 0) then
+    local zone = place == 'aside' and 'p' or 'q'
+    group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
+    plan.times.h = plan.times.h + 1
+    local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+    append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
+  else
+    admit(plan, group, band, id)
+  end
+  task.S = nil
+end
+
+-- Lets held tasks in as far as there is room, a hundred of a group at most. Those that this very plan holds
+-- are not in the zset yet.
+local function release(plan)
+  for _, group in pairs(plan.groups) do
+    local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+    if free >= 1 then
+      local lowest = group.settings.n * HELD_GROUP
+      local highest = '(' .. int(lowest + HELD_GROUP)
+      local least, most = int(lowest), int(free)
+      local ids =
+        redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+      for i = 1, #ids, 2 do
+        admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
+        plan.freed[#plan.freed + 1] = ids[i]
+      end
+      local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+      plan.times.h, group.h = plan.times.h - group.h + left, left
+    end
+  end
+end
+
+-- Sets a timer in `delayed` that releases again, where time alone makes room for what a group holds, or
+-- some are left.
+local function set_timer(plan, group)
+  local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
+  local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
+  if group.h > 0 and not limited then
+    local when = (not group.settings.r or left > group.ready) and plan.now or opens
+    append(plan.timers, when and int(when), when and '~g:' .. group.name)
+  end
+end
+
+-- Takes a waiting task out of its group's account, as if it had never come.
+-- place: the key of the zset in which it stands.
+local function refund(plan, id, task, place, score)
+  if place == plan.at.fair then
+    local share, tag = take_off_fair(plan, task, score, id), score % BAND
+    -- One that was handed back has had its turn; one not yet straight is in nobody's way.
+    if tag >= (plan.times[tonumber(task.P or 0)] or 0) and tag <= (share.straight or tag) then
+      share.holes = share.holes or {}
+      append(share.holes, tag)
+    end
+  else
+    local group = group_of(plan, task)
+    group.h, plan.times.h = group.h - 1, plan.times.h - 1
+  end
+end
+
+-- As `refund`, wherever the task waits. Returns where that is, and with which score.
+local function take_out(plan, id, task)
+  local at, place = plan.at, plan.at.fair
+  local score = redis.call('ZSCORE', place, id)
+  if not score then
+    place = at.held
+    score = redis.call('ZSCORE', place, id)
+  end
+  if score then
+    refund(plan, id, task, place, score)
+  end
+  return place, score
+end
+
+-- Notes the delivery of a task: virtual time moves on to its tag.
+local function serve(plan, id, task, place)
+  local band, tag = 9 - math.floor(place.score / BAND), place.score % BAND
+  plan.times[band] = math.max(plan.times[band] or 0, tag)
+  if shared(task) then
+    local group = group_of(plan, task)
+    if not place.listed then
+      local share = take_off_fair(plan, task, place.score, id)
+      task.S = place.score
+      if share.through then
+        -- Nobody stands behind this before the next of the group has moved up.
+        local next_turn = (9 - band) * BAND + share.straight + cost_of(group)
+        plan.bound = math.min(plan.bound or next_turn, next_turn)
+      end
+    end
+    group.w = group.w + 1
+    if group.settings.r then
+      local _, _, used = recent(group.settings.r, group.u, plan.now, 1)
+      group.u = used
+    end
+  end
+end
+
+-- What a plan leaves of the groups that it changed: fields to write, and fields to remove.
+local function close_groups(plan)
+  for _, group in pairs(plan.groups) do
+    if group.changed then
+      set_timer(plan, group)
+      group.fresh = 0
+      local text = format_group(group)
+      if text == '' then
+        plan.gone[#plan.gone + 1] = '~g:' .. group.name
+      else
+        append(plan.fields, '~g:' .. group.name, text)
+      end
+      local set = group.settings
+      if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+        -- The limit is no more, and what it held has gone on.
+        plan.gone[#plan.gone + 1] = '~s:' .. group.name
+      end
+      group.changed = nil
+      plan.shared = true
+    end
+  end
+  if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+    plan.gone[#plan.gone + 1] = '~fair'
+  elseif plan.shared then
+    append(plan.fields, '~fair', format_clock(plan.times))
+  end
+end
