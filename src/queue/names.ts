@@ -4,6 +4,7 @@ const QUEUE = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
 const ID = /^[A-Za-z0-9][!-~]{0,127}$/;
 const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,63}$/;
 const TOKEN = /^[A-Za-z0-9_-]{8,64}$/;
+const KEY = /^[!-~]{1,255}$/;
 const CURSOR = /^\d{1,20}$/;
 
 function checked(value: unknown, pattern: RegExp, path: string, allowed: string): string {
@@ -46,6 +47,20 @@ export function keyPrefix(value: unknown, path = "prefix"): string {
   return checked(value, PREFIX, path, "1 to 64 of A-Z a-z 0-9 _ . : -, beginning with none of . :");
 }
 
+/**
+ * Undefined where there is none.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function requestKey({
+  idempotencyKey: key,
+}: {
+  readonly idempotencyKey?: unknown;
+}): string | undefined {
+  return key === undefined
+    ? undefined
+    : checked(key, KEY, "idempotencyKey", "1 to 255 visible ASCII characters");
+}
+
 /** @throws {SluiceError} `invalid_argument` */
 export function scanCursor(value: unknown, path = "cursor"): string {
   return checked(value, CURSOR, path, "one that an earlier page gave");
@@ -64,20 +79,25 @@ export function wholeNumber(value: unknown, path: string, min: number, max: numb
   return value;
 }
 
+/** Options of every call that is a request. */
+export const REQUEST_OPTIONS = ["signal", "idempotencyKey"] as const;
+
 /**
- * For what changes much: a misspelt option must not mean all tasks.
+ * A misspelt option must not be as good as none: no delay, or all tasks.
+ * @param at what stands before the options' names in errors
  * @throws {SluiceError} `invalid_argument` for what is no object, or has other options
  */
-export function onlyOptions(options: unknown, known: readonly string[]): void {
+export function onlyOptions(options: unknown, known: readonly string[], at = ""): void {
   if (typeof options !== "object" || options === null) {
-    throw new SluiceError("invalid_argument", "options must be an object", "options");
+    const path = at.replace(/\.$/, "") || "options";
+    throw new SluiceError("invalid_argument", `${path} must be an object`, path);
   }
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) {
     throw new SluiceError(
       "invalid_argument",
-      `${unknown} is no option here; there are ${known.join(", ")}`,
-      unknown,
+      `${at}${unknown} is no option here; there are ${known.join(", ")}`,
+      `${at}${unknown}`,
     );
   }
 }

@@ -1,6 +1,6 @@
 import { callOf } from "./binding.ts";
 import { derivedName, newToken } from "./identity.ts";
-import { recordName } from "./names.ts";
+import { recordName, requestKey } from "./names.ts";
 import { configureScript, dropScript, settingsScript, statisticsScript } from "./operator-scripts.ts";
 import { lastReply } from "./outcome.ts";
 import { forgetNote, registration } from "./registry.ts";
@@ -143,7 +143,8 @@ export class Operator extends WorkerOperator {
     return callOf(configureScript, this.keys, args, changes);
   }
 
-  async #token(operation: string, { idempotencyKey: key }: RequestOptions): Promise<string> {
+  async #token(operation: string, options: RequestOptions): Promise<string> {
+    const key = requestKey(options);
     return key === undefined ? newToken() : derivedName(operation, this.name, key);
   }
 }

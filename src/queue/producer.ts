@@ -3,7 +3,15 @@ import { byteLength, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { derivedName, newTaskId, newToken } from "./identity.ts";
 import { QueueHandle, type HandleOptions } from "./handle.ts";
-import { listOf, recordName, taskId, wholeNumber } from "./names.ts";
+import {
+  listOf,
+  onlyOptions,
+  recordName,
+  REQUEST_OPTIONS,
+  requestKey,
+  taskId,
+  wholeNumber,
+} from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { asciiJson, MAX_HEADER_BYTES, readTaskInfo, writeFixed } from "./record.ts";
 import { registration } from "./registry.ts";
@@ -25,6 +33,16 @@ export const MAX_ENQUEUE = 1_000;
 /** Most bytes of records in one enqueue: Upstash refuses a request over 10 MB. */
 export const MAX_ENQUEUE_BYTES = 9_500_000;
 
+const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay"] as const;
+
+const TASK_OPTIONS = [
+  ...DEFAULTS,
+  ...(["id", "at", "group", "priority", "dedup", "again", "headers"] as const),
+] as const satisfies readonly (keyof EnqueueOptions)[];
+
+/** Options of a queue; a producer has no use for the last. */
+const QUEUE_OPTIONS = ["transport", "prefix", "now", ...DEFAULTS, "maxBytes"];
+
 export interface ProducerOptions extends TaskDefaults, HandleOptions {}
 
 /** What a producer does with a queue. `Queue` adds what consumers do; a bundle with this alone is smaller. */
@@ -37,6 +55,7 @@ export class Producer<T = unknown> extends QueueHandle {
    */
   constructor(name: string, options: ProducerOptions) {
     super(name, options);
+    onlyOptions(options, QUEUE_OPTIONS);
     const { lease, maxAttempts, resultTtl, deadTtl, delay } = options;
     this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay };
     // Faults in the defaults show here, not at the first task.
@@ -51,6 +70,7 @@ export class Producer<T = unknown> extends QueueHandle {
    * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, or a fault of the transport
    */
   async enqueue(payload: T, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
+    onlyOptions(options, [...TASK_OPTIONS, ...REQUEST_OPTIONS]);
     const { signal, idempotencyKey, ...task } = options;
     const [enqueued] = await this.#enqueue([{ ...task, payload }], { signal, idempotencyKey }, () => "");
     return enqueued as Enqueued;
@@ -62,15 +82,18 @@ export class Producer<T = unknown> extends QueueHandle {
    */
   async enqueueMany(tasks: readonly NewTask<T>[], options: RequestOptions = {}): Promise<Enqueued[]> {
     listOf(tasks, "tasks", MAX_ENQUEUE);
+    onlyOptions(options, REQUEST_OPTIONS);
+    for (const [i, task] of tasks.entries()) onlyOptions(task, ["payload", ...TASK_OPTIONS], `tasks[${i}].`);
     if (tasks.length === 0) return [];
     return this.#enqueue(tasks, options, (i) => `tasks[${i}].`);
   }
 
   async #enqueue(
     tasks: readonly NewTask<T>[],
-    { signal, idempotencyKey: key }: RequestOptions,
+    options: RequestOptions,
     at: (index: number) => string,
   ): Promise<Enqueued[]> {
+    const key = requestKey(options);
     const token = key === undefined ? newToken() : await derivedName("enqueue", this.name, key);
     const items = await Promise.all(
       tasks.map(async (task, i) => ({
@@ -101,7 +124,7 @@ export class Producer<T = unknown> extends QueueHandle {
     const note = registration(this.transport, this.keys, this.name, this.testNow());
     const args = { testNow: this.testNow(), look: note.look ? "1" : "" };
     const call = callOf(enqueueScript, this.keys, args, items);
-    const outcomes = await this.transport.send([...note.commands, call], { signal });
+    const outcomes = await this.transport.send([...note.commands, call], options);
     const { full, look, tasks: told } = enqueueScript.decode(lastReply(outcomes));
     if (outcomes[0] && "reply" in outcomes[0]) note.done(look);
     if (full) {
@@ -138,6 +161,7 @@ export class Producer<T = unknown> extends QueueHandle {
     id: string,
     options: RequestOptions & { readonly lease?: number | undefined } = {},
   ): Promise<Cancelled> {
+    onlyOptions(options, ["lease", ...REQUEST_OPTIONS]);
     const lease =
       options.lease === undefined ? "" : String(wholeNumber(options.lease, "lease", 0, 2 ** 53 - 1));
     const args = { testNow: this.testNow(), id: taskId(id), lease };

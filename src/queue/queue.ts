@@ -4,7 +4,15 @@ import { milliseconds } from "./duration.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
 import { derivedName, newToken } from "./identity.ts";
 import { LeasedTask } from "./leased-task.ts";
-import { leaseToken, listOf, taskId, wholeNumber } from "./names.ts";
+import {
+  leaseToken,
+  listOf,
+  onlyOptions,
+  REQUEST_OPTIONS,
+  requestKey,
+  taskId,
+  wholeNumber,
+} from "./names.ts";
 import { lastReply, replyAt } from "./outcome.ts";
 import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
 import { readReceipt, writeReceipt } from "./receipt.ts";
@@ -40,6 +48,8 @@ export const MAX_DEQUEUE = 1_000;
 
 /** Bound on the bytes of one dequeue's reply. */
 export const DEFAULT_MAX_BYTES = 8_000_000;
+
+const DEQUEUE_OPTIONS = ["max", "lease", "maxBytes", "worker", "token", ...REQUEST_OPTIONS];
 
 export interface QueueOptions extends ProducerOptions {
   /** Bound on the payload bytes of one dequeue; at least one task is always given. @default 8 MB */
@@ -172,6 +182,7 @@ export class Queue<T = unknown> extends Producer<T> {
     worker: Worker,
     options: RequestOptions & { readonly lease?: Duration | undefined } = {},
   ): Promise<Heartbeat> {
+    onlyOptions(options, ["lease", ...REQUEST_OPTIONS]);
     const args = {
       testNow: this.testNow(),
       ...signOfLife(worker),
@@ -182,7 +193,8 @@ export class Queue<T = unknown> extends Producer<T> {
   }
 
   async #dequeueCall(options: DequeueOptions): Promise<{ call: ScriptCall; token: string }> {
-    const { idempotencyKey: key } = options;
+    onlyOptions(options, DEQUEUE_OPTIONS);
+    const key = requestKey(options);
     const token =
       options.token !== undefined
         ? leaseToken(options.token)
@@ -230,8 +242,9 @@ export class Queue<T = unknown> extends Producer<T> {
   #settleCall(settlements: readonly Settlement[]): ScriptCall {
     const items = settlements.map((settlement, i) => {
       const at = `settlements[${i}]`;
+      const outcome = settlementArguments(settlement, at);
       const { id, lease, token } = readReceipt(settlement.receipt, `${at}.receipt`);
-      return { id, lease: String(lease), token, ...settlementArguments(settlement, at) };
+      return { id, lease: String(lease), token, ...outcome };
     });
     const bytes = items.reduce((sum, item) => sum + byteLength(item.text), 0);
     if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {

@@ -1,6 +1,7 @@
 import { SluiceError } from "../errors.ts";
 import { encodeError, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
+import { onlyOptions } from "./names.ts";
 import { settleScript } from "./scripts.ts";
 import type { Reply } from "./transport.ts";
 import type { Duration, Settled, Settlement } from "./types.ts";
@@ -10,8 +11,17 @@ function keptFor(ttl: Duration | undefined, at: string): string {
   return ttl === undefined ? "" : String(milliseconds(ttl, `${at}.ttl`));
 }
 
+const OPTIONS = new Map<unknown, readonly string[]>([
+  ["complete", ["result", "ttl"]],
+  ["reject", ["error", "ttl"]],
+  ["requeue", ["error", "delay", "count", "unstarted"]],
+  ["extend", ["lease", "progress"]],
+]);
+
 /** What the settle script is told of one settlement. */
 export function settlementArguments(settlement: Settlement, at: string) {
+  const known = OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {});
+  onlyOptions(settlement, ["receipt", "outcome", ...known], `${at}.`);
   const { outcome } = settlement;
   const plain = { outcome, ms: "", count: "1", text: "" };
   switch (outcome) {

@@ -2,7 +2,7 @@ import { SluiceError } from "../errors.ts";
 import { decodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { QueueHandle } from "./handle.ts";
-import { listOf, onlyOptions, taskId, trueOrFalse, wholeNumber } from "./names.ts";
+import { listOf, onlyOptions, REQUEST_OPTIONS, taskId, trueOrFalse, wholeNumber } from "./names.ts";
 import { readTaskInfo } from "./record.ts";
 import { FILTER_OPTIONS, writeCursor, writeFilter, type TaskFilter } from "./task-filter.ts";
 import { pageScript, purgeScript, redriveScript, removeScript } from "./task-scripts.ts";
@@ -95,7 +95,6 @@ export interface PurgeReport extends RunReport {
   readonly purged: number;
 }
 
-const REQUEST_OPTIONS = ["signal", "idempotencyKey"];
 const RUN_OPTIONS = [...FILTER_OPTIONS, "limit", "cursor", "budget", ...REQUEST_OPTIONS];
 const LIST_OPTIONS = [
   "state",

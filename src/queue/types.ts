@@ -53,7 +53,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * Makes a call that is repeated with the same key the same call: ids and tokens derive from it.
-   * Scoped to the queue and the operation.
+   * Scoped to the queue and the operation. 1 to 255 visible ASCII characters.
    */
   readonly idempotencyKey?: string | undefined;
 }

@@ -1,7 +1,7 @@
 import { SluiceError } from "../errors.ts";
 import { sleep } from "../sleep.ts";
 import { milliseconds } from "./duration.ts";
-import { wholeNumber } from "./names.ts";
+import { onlyOptions, wholeNumber } from "./names.ts";
 import type { Duration, TaskInfo, Transition } from "./types.ts";
 
 /** Between two looks, ms: at first and after each change; then twice as long each time, up to the longest. */
@@ -73,6 +73,7 @@ export async function waitForEnd(look: Look, options: WaitOptions): Promise<Task
  * @throws {SluiceError} `invalid_argument`, at once; what a look throws, from the iteration
  */
 export function watchTask(look: Look, options: WatchOptions): AsyncGenerator<TaskEvent, void> {
+  onlyOptions(options, ["after", "for", "every", "signal"]);
   const { after, for: span, every, signal } = options;
   return tell(look, {
     teller: new Teller(after === undefined ? undefined : wholeNumber(after, "after", 0, 2 ** 53 - 1)),

@@ -1,7 +1,7 @@
 import { SluiceError } from "../errors.ts";
 import { byteLength, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
-import { escaped, unescaped, wholeNumber } from "./names.ts";
+import { escaped, onlyOptions, unescaped, wholeNumber } from "./names.ts";
 import { asciiJson, writeWorker } from "./record.ts";
 import type { Heartbeat, Worker } from "./types.ts";
 import type { heartbeatScript } from "./worker-scripts.ts";
@@ -13,6 +13,7 @@ const MAX_PROGRESS_BYTES = 1_024;
 /** What the scripts are told of a worker at a sign of life. */
 export function signOfLife(worker: Worker): { worker: string; info: string } {
   const name = writeWorker(worker, "worker");
+  onlyOptions(worker, ["name", "incarnation", "node", "pid", "silentAfter"], "worker.");
   const { node = "", pid, silentAfter } = worker;
   if (typeof node !== "string" || node.length > MAX_NODE) {
     throw new SluiceError(

@@ -93,9 +93,13 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
     if (connected && !away) log(`Redis is away: ${error.message || error.name}`);
     away = true;
   });
-  client.on("ready", () => {
+  const answered = () => {
     if (away) log("Redis is back");
     away = false;
+  };
+  client.on("ready", () => {
+    // A connection is no answer: the kernel may accept one for a server that is about to end.
+    if (away) client.ping().then(answered, (error) => error instanceof ErrorReply && answered());
   });
   await connect(client);
   connected = true;

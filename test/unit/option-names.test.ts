@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { Operator, Queue } from "../../src/index.ts";
+import type { Transport } from "../../src/queue/transport.ts";
+
+/** A transport that nothing may reach: what is wrong is told before any request. */
+const transport: Transport = {
+  send: () => {
+    throw new Error("a request was sent");
+  },
+};
+
+const queue = new Queue("emails", { transport });
+const operator = new Operator("emails", { transport });
+
+/** Calls as JavaScript can make them, past the types. */
+const loose = (value: unknown): never => value as never;
+const receipt = "1.1.1.abcdefgh.a";
+
+describe("an option that does not exist is refused by name, with those that do", () => {
+  test.each<[path: string, run: () => unknown]>([
+    ["maxAttempt", () => new Queue("emails", loose({ transport, maxAttempt: 3 }))],
+    ["dely", () => queue.enqueue(1, loose({ dely: "5m" }))],
+    ["tasks[1].grup", () => queue.enqueueMany([{ payload: 1 }, loose({ payload: 1, grup: "a" })])],
+    ["delay", () => queue.enqueueMany([{ payload: 1 }], loose({ delay: "5m" }))],
+    ["maxx", () => queue.dequeue(loose({ maxx: 5 }))],
+    ["maxx", () => queue.settleAndDequeue([{ receipt, outcome: "complete" }], loose({ maxx: 5 }))],
+    ["worker.silentafter", () => queue.dequeue({ worker: loose({ name: "w", silentafter: "1m" }) })],
+    ["settlements[0].dely", () => queue.settle([loose({ receipt, outcome: "requeue", dely: 1 })])],
+    ["settlements[0].delay", () => queue.settle([loose({ receipt, outcome: "reject", delay: 1 })])],
+    ["leas", () => queue.cancel("a", loose({ leas: 3 }))],
+    ["leas", () => queue.heartbeat({ name: "w" }, loose({ leas: "1m" }))],
+    ["timeout", () => queue.wait("a", loose({ timeout: "1m" }))],
+    ["limits", () => operator.purge(loose({ state: "pending", limits: 5 }))],
+    ["dry", () => operator.redrive(loose({ dry: true }))],
+  ])("%s", async (path, run) => {
+    const name = path.replace(/^.*\./, "");
+    await expect(async () => run()).rejects.toMatchObject({
+      code: "invalid_argument",
+      path,
+      message: expect.stringMatching(new RegExp(`${name} is no option here; there are \\w+, `)) as string,
+    });
+  });
+});
+
+test.each<[path: string, run: () => unknown]>([
+  ["options", () => queue.enqueue(1, loose(null))],
+  ["tasks[0]", () => queue.enqueueMany(loose([null]))],
+  ["options", () => queue.dequeue(loose(null))],
+  ["settlements[0]", () => queue.settle(loose([null]))],
+])("what is no object is refused: %s", async (path, run) => {
+  await expect(async () => run()).rejects.toMatchObject({
+    code: "invalid_argument",
+    path,
+    message: `${path} must be an object`,
+  });
+});
+
+test.each(["", "two words", "ü", "k".repeat(256), 7])(
+  "the idempotency key %j is refused, by whatever takes one",
+  async (idempotencyKey) => {
+    const options = loose({ idempotencyKey });
+    const error = {
+      code: "invalid_argument",
+      path: "idempotencyKey",
+      message: "idempotencyKey must be 1 to 255 visible ASCII characters",
+    };
+    await expect(queue.enqueue(1, options)).rejects.toMatchObject(error);
+    await expect(queue.dequeue(options)).rejects.toMatchObject(error);
+    await expect(operator.pause(options)).rejects.toMatchObject(error);
+  },
+);
