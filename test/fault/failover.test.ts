@@ -5,7 +5,7 @@ import { deepTools, key } from "../support/deep.ts";
 import { violations } from "../support/invariants.ts";
 import { says } from "../support/key-space.ts";
 import { useRig } from "../support/rig.ts";
-import { dice } from "../support/saboteur.ts";
+import { dice } from "../support/dice.ts";
 
 // A replica that takes over may have each key as it was at another time.
 const rig = useRig();

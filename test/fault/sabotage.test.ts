@@ -4,7 +4,8 @@ import { deepSweep, SluiceError, sweep, type LeasedTask, type Queue } from "../.
 
 import { violations } from "../support/invariants.ts";
 import { useRig } from "../support/rig.ts";
-import { dice, saboteur } from "../support/saboteur.ts";
+import { dice } from "../support/dice.ts";
+import { saboteur } from "../support/saboteur.ts";
 
 const rig = useRig({ sound: false });
 const seed = Number(process.env["SABOTAGE_SEED"] ?? Date.now() % 1_000_000_000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Queue } from "../../src/index.ts";
-import { dice } from "../support/saboteur.ts";
+import { dice } from "../support/dice.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 
 const rig = useRig();

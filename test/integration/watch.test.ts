@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Operator, SluiceError, type Transport } from "../../src/index.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
-import { all, chance, counted, hanging, listen, short, stepwise } from "../support/watching.ts";
+import { all, counted, hanging, listen, short, stepwise } from "../support/watching.ts";
+import { dice } from "../support/dice.ts";
 
 const rig = useRig();
 
@@ -261,7 +262,7 @@ describe("watch", () => {
   });
 
   test("whenever it looks, versions rise and all are told or counted", async () => {
-    const random = chance(7);
+    const random = dice(7);
     for (let life = 0; life < 20; life++) {
       const queue = rig.queue({ maxAttempts: 0 });
       const id = `t${life}`;

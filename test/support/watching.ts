@@ -79,9 +79,3 @@ export function hanging(rig: Rig) {
   };
   return { queue: rig.queue({ transport }), looking };
 }
-
-/** Chance that is the same in each run. */
-export function chance(seed: number): () => number {
-  let state = seed;
-  return () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
-}
