@@ -22,6 +22,12 @@ local function shared(task)
   return task.G or task.P
 end
 
+-- How many of a group are held because so many work, or are ready, as may at once: nobody knows until when.
+local function stuck(group)
+  local most = tonumber(group.settings.m)
+  return most and group.w + group.ready >= most and group.h or 0
+end
+
 local function parse_group(name, state, settings)
   local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
   for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -39,6 +45,7 @@ local function parse_group(name, state, settings)
     -- Without a number nothing can be held, whatever a broken state or setting says.
     group.h, group.settings.m, group.settings.r = 0, nil, nil
   end
+  group.stuck = stuck(group)
   return group
 end
 
@@ -61,9 +68,10 @@ local function format_group(group)
   return text ~= '' and '1' .. text or ''
 end
 
--- Virtual times by priority, `l`: the tag of the list's next task, `h`: how many are held.
+-- Virtual times by priority, `l`: the tag of the list's next task, `h`: how many are held, `m`: how many of
+-- these are stuck.
 local function parse_clock(text)
-  local times = { h = 0 }
+  local times = { h = 0, m = 0 }
   for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
     times[tonumber(field) or field] = tonumber(value)
   end
@@ -72,13 +80,9 @@ end
 
 local function format_clock(times)
   local text = '1'
-  for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+  for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
     if times[field] and times[field] > 0 then
-      text = text
-        .. ';'
-        .. (field == 'l' and field or field == 'h' and field or int(field))
-        .. '='
-        .. int(times[field])
+      text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
     end
   end
   return text

@@ -62,12 +62,14 @@ local function recount(used, from, to, now)
   return text
 end
 
+-- Nobody knows when a holder settles: after a second is as good as any time to ask again.
+local ASK_AGAIN = 1000
+
 -- What a queue's limits leave of a wish for `most` tasks, and when more may be had.
 local function allowed(settings, most, working, used, now)
   local again
   if settings.m then
-    -- Nobody knows when a holder settles: a second is as good as any.
-    most, again = math.min(most, settings.m - working), now + 1000
+    most, again = math.min(most, settings.m - working), now + ASK_AGAIN
   end
   if settings.r then
     local left, opens = recent(settings.r, used, now, 0)

@@ -211,6 +211,8 @@ local function close_groups(plan)
     if group.changed then
       set_timer(plan, group)
       group.fresh = 0
+      plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+      group.stuck = stuck(group)
       local text = format_group(group)
       if text == '' then
         plan.gone[#plan.gone + 1] = '~g:' .. group.name

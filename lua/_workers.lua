@@ -88,11 +88,12 @@ local function fail(at, worker, now, limit)
   return back, ended, left, failed, more and back + ended + #stale > 0
 end
 
--- Fails the workers that went silent, forgets those that asked for no more than to be listed, and sets the
--- alarm for the next. Returns how many tasks went back, how many ended, and true where more is to be done.
+-- Fails the workers that went silent, forgets those that asked for no more than to be listed and have nothing
+-- in their hands, and sets the alarm for the next. Returns how many tasks went back, how many ended, and true
+-- where more is to be done.
 local function fail_silent(at, now)
   local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
-  local names, over, unfinished, back, ended = {}, {}, {}, 0, 0
+  local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
   for i, worker in ipairs(silent) do
     names[i] = '~w:' .. worker
   end
@@ -102,15 +103,20 @@ local function fail_silent(at, now)
       break
     end
     local failed, more
+    local listed = infos[i] and not string.find(infos[i], '^1;%d+;%d')
     -- One without a record is being failed already.
-    if not infos[i] or string.find(infos[i], '^1;%d+;%d') then
+    if not listed then
       local returned, lost, _
       returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
       back, ended = back + returned, ended + lost
     end
-    local list = (failed or more) and unfinished or over
-    list[#list + 1] = worker
+    if listed and in_hands(at, worker, '0', 1)[1] then
+      append(staying, int(now + FORGOTTEN_AFTER), worker)
+    else
+      append((failed or more) and unfinished or over, worker)
+    end
   end
+  write('ZADD', at.workers, staying)
   forget_workers(at, over)
   forget_workers(at, unfinished, true)
   local alarm, plan = head(at.workers), new_plan(at, now)
@@ -124,5 +130,5 @@ local function fail_silent(at, now)
   else
     redis.call('HDEL', at.tasks, '~alarm')
   end
-  return back, ended, alarm and alarm <= now and back + ended + #over > 0
+  return back, ended, alarm and alarm <= now and back + ended + #over + #staying > 0
 end

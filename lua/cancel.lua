@@ -34,13 +34,13 @@ end
 
 plan.now = clock(test_now)
 if task.s == 'w' then
-  local failed
   if not task.f then
     task.f = '1'
     turn(task, 'f', plan.now)
-    failed = store(tasks, { '.' .. id, format(task, text) })
+    append(plan.fields, '.' .. id, format(task, text))
+    tell(plan, 'cancelRequested', id)
   end
-  return failed or { 'working' }
+  return commit(plan) or { 'working' }
 end
 
 local place, score = delayed, redis.call('ZSCORE', delayed, id)

@@ -2170,6 +2170,7 @@ export const openapi: OpenApiDocument = {
                           "requeued": 1,
                           "rejected": 0,
                           "cancelled": 0,
+                          "cancelRequested": 0,
                           "reclaimed": 0,
                           "redriven": 0,
                           "deleted": 0
@@ -2182,6 +2183,7 @@ export const openapi: OpenApiDocument = {
                         "requeued": 0.4,
                         "rejected": 0,
                         "cancelled": 0,
+                        "cancelRequested": 0,
                         "reclaimed": 0,
                         "redriven": 0,
                         "deleted": 0
@@ -3036,6 +3038,42 @@ export const openapi: OpenApiDocument = {
               "delay": {
                 "$ref": "#/components/schemas/Duration",
                 "description": "Wait before the task is pending again. Default 0."
+              },
+              "backoff": {
+                "anyOf": [
+                  {
+                    "const": true
+                  },
+                  {
+                    "type": "array",
+                    "items": {
+                      "$ref": "#/components/schemas/Duration"
+                    },
+                    "minItems": 1,
+                    "maxItems": 100
+                  },
+                  {
+                    "type": "object",
+                    "properties": {
+                      "base": {
+                        "$ref": "#/components/schemas/Duration",
+                        "description": "The most before the second attempt. Default 1s."
+                      },
+                      "factor": {
+                        "type": "number",
+                        "minimum": 1,
+                        "maximum": 100,
+                        "description": "What each further attempt multiplies it by. Default 2."
+                      },
+                      "most": {
+                        "$ref": "#/components/schemas/Duration",
+                        "description": "The most before any attempt. Default 15m."
+                      }
+                    },
+                    "additionalProperties": false
+                  }
+                ],
+                "description": "Instead of `delay`, by the attempt that is settled: true is at random up to 1 s after the first, twice that after each further one, up to 15 minutes; an object says so of other times; a list has one for each attempt, exact, the last for all further ones."
               },
               "count": {
                 "type": "boolean",
@@ -4323,7 +4361,7 @@ export const openapi: OpenApiDocument = {
                 "seenAt": {
                   "type": "integer",
                   "minimum": 0,
-                  "description": "When a task was last enqueued, to the minute, epoch ms."
+                  "description": "When it was last known to be in use, to some minutes, epoch ms."
                 }
               },
               "required": [
@@ -4688,6 +4726,10 @@ export const openapi: OpenApiDocument = {
                   "type": "integer",
                   "minimum": 0
                 },
+                "cancelRequested": {
+                  "type": "integer",
+                  "minimum": 0
+                },
                 "reclaimed": {
                   "type": "integer",
                   "minimum": 0
@@ -4709,6 +4751,7 @@ export const openapi: OpenApiDocument = {
                 "requeued",
                 "rejected",
                 "cancelled",
+                "cancelRequested",
                 "reclaimed",
                 "redriven",
                 "deleted"
@@ -4743,6 +4786,10 @@ export const openapi: OpenApiDocument = {
                 "type": "number",
                 "minimum": 0
               },
+              "cancelRequested": {
+                "type": "number",
+                "minimum": 0
+              },
               "reclaimed": {
                 "type": "number",
                 "minimum": 0
@@ -4763,6 +4810,7 @@ export const openapi: OpenApiDocument = {
               "requeued",
               "rejected",
               "cancelled",
+              "cancelRequested",
               "reclaimed",
               "redriven",
               "deleted"

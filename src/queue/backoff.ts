@@ -1,5 +1,6 @@
 import { SluiceError } from "../errors.ts";
 import { MAX_DURATION, milliseconds } from "./duration.ts";
+import { onlyOptions } from "./names.ts";
 import type { Duration } from "./types.ts";
 
 /** How long to wait before an attempt: an exponential with full jitter, a list, or a function of one's own. */
@@ -20,32 +21,40 @@ export type Backoff =
  * How long to wait after an attempt that failed, ms. By default anything from 0 to the exponential's value, so that
  * tasks that failed together do not come back together ("full jitter", as AWS's architects measured it).
  * @param attempt which delivery failed, from 1
+ * @param backoff true: the default
  * @param random 0 to 1. @default Math.random
+ * @param path what errors call the backoff
  * @throws {SluiceError} `invalid_argument`
  */
 export function delayAfter(
   attempt: number,
-  backoff: Backoff = {},
+  backoff: Backoff | true = true,
   random: () => number = Math.random,
+  path = "backoff",
 ): number {
-  if (typeof backoff === "function") return milliseconds(backoff(attempt), "backoff");
+  if (typeof backoff === "function") return milliseconds(backoff(attempt), path);
   if (Array.isArray(backoff)) {
     const delay: unknown = backoff[Math.min(attempt, backoff.length) - 1];
     if (delay === undefined) {
-      throw new SluiceError("invalid_argument", "backoff must have at least one delay", "backoff");
+      throw new SluiceError("invalid_argument", `${path} must have at least one delay`, path);
     }
-    return milliseconds(delay as Duration, "backoff");
+    return milliseconds(delay as Duration, path);
   }
-  const { base = "1s", factor = 2, most = "15m" } = backoff as Exclude<typeof backoff, readonly Duration[]>;
+  const options = (backoff === true ? {} : backoff) as Exclude<
+    Backoff,
+    readonly Duration[] | ((attempt: number) => Duration)
+  >;
+  onlyOptions(options, ["base", "factor", "most"], `${path}.`);
+  const { base = "1s", factor = 2, most = "15m" } = options;
   if (typeof factor !== "number" || !(factor >= 1 && factor <= 100)) {
     throw new SluiceError(
       "invalid_argument",
-      "backoff.factor must be a number from 1 to 100",
-      "backoff.factor",
+      `${path}.factor must be a number from 1 to 100`,
+      `${path}.factor`,
     );
   }
-  const highest = Math.min(milliseconds(most, "backoff.most"), MAX_DURATION);
+  const highest = Math.min(milliseconds(most, `${path}.most`), MAX_DURATION);
   return Math.round(
-    random() * Math.min(highest, milliseconds(base, "backoff.base") * factor ** (attempt - 1)),
+    random() * Math.min(highest, milliseconds(base, `${path}.base`) * factor ** (attempt - 1)),
   );
 }

@@ -1,6 +1,4 @@
-import { SluiceError } from "../errors.ts";
-import { delayAfter, type Backoff } from "./backoff.ts";
-import { onlyOptions } from "./names.ts";
+import type { Backoff } from "./backoff.ts";
 import type { Queue } from "./queue.ts";
 import type { Duration, Settled } from "./types.ts";
 
@@ -62,15 +60,7 @@ export class LeasedTask<T = unknown> {
       unstarted?: boolean;
     } = {},
   ): Promise<Settled> {
-    onlyOptions(options, ["delay", "backoff", "count", "error", "unstarted"]);
-    const { backoff, ...settlement } = options;
-    if (backoff !== undefined && settlement.delay !== undefined) {
-      throw new SluiceError("invalid_argument", "delay and backoff exclude each other", "backoff");
-    }
-    if (backoff !== undefined) {
-      settlement.delay = delayAfter(this.attempt, backoff === true ? undefined : backoff);
-    }
-    return this.#settle({ receipt: this.receipt, outcome: "requeue", ...settlement });
+    return this.#settle({ receipt: this.receipt, outcome: "requeue", ...options });
   }
 
   /**

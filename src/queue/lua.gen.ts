@@ -189,6 +189,10 @@ local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -205,6 +209,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -225,7 +230,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -233,13 +238,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -369,6 +370,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -1127,8 +1130,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "b03b9553967463fb0a2535458d8cfe6e2873c98f",
-  keyLockingSha1: "7a8e88f06a35971c1c1604b8963aba3753ca7a38",
+  sha1: "094904575155fb372678074a7591234f1126a1d9",
+  keyLockingSha1: "1d7b0ba641386a223148b710bf055d5a99329c3b",
 };
 
 export const cancel: Script = {
@@ -1290,6 +1293,10 @@ local HELD_BAND = 4294967296
 local function shared(task)
 return task.G or task.P
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -1306,6 +1313,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -1326,7 +1334,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -1334,13 +1342,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -1524,6 +1528,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -1697,13 +1703,13 @@ return { 'rejected' }
 end
 plan.now = clock(test_now)
 if task.s == 'w' then
-local failed
 if not task.f then
 task.f = '1'
 turn(task, 'f', plan.now)
-failed = store(tasks, { '.' .. id, format(task, text) })
+append(plan.fields, '.' .. id, format(task, text))
+tell(plan, 'cancelRequested', id)
 end
-return failed or { 'working' }
+return commit(plan) or { 'working' }
 end
 local place, score = delayed, redis.call('ZSCORE', delayed, id)
 open_groups(plan, { task })
@@ -1725,8 +1731,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "a9bbbfb57112bd6bf49f964efff62eae6eb00697",
-  keyLockingSha1: "b9984d4a92846c4916c04f63c52cc43dd4ff3c2c",
+  sha1: "21f9152cdbe69c96ab5c197ebfdfa263fb8b00f6",
+  keyLockingSha1: "60d72dd026a2c81947d96d6f134c0301c22ee5b4",
 };
 
 export const configure: Script = {
@@ -1837,6 +1843,10 @@ local HELD_BAND = 4294967296
 local function shared(task)
 return task.G or task.P
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -1853,6 +1863,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -1873,7 +1884,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -1881,13 +1892,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -1987,6 +1994,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -2187,8 +2196,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "827beea047a14a92926d9a2d48c75502ca005989",
-  keyLockingSha1: "1a070a5acf3681ad99776ebe4c7f75369003eb69",
+  sha1: "09915974d25143a4b99a1f03d8c4a22992064874",
+  keyLockingSha1: "1b4fea70dcebe12a9f533096f0cdef5b329984ce",
 };
 
 export const control: Script = {
@@ -2296,6 +2305,10 @@ return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function format_group(group)
 local text = ''
 for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
@@ -2314,7 +2327,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -2322,13 +2335,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -2347,6 +2356,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -2637,8 +2648,8 @@ counts[i] = tonumber(counts[i] or 0)
 end
 return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
 `,
-  sha1: "42e689089240a619266cb57dc4f4f2eced205091",
-  keyLockingSha1: "3ccd8e4f2e032488a0a90bf10d0eb519203f84ca",
+  sha1: "c4c2d95c9bc7bbabc93e202dd4d77defc4d1e2e5",
+  keyLockingSha1: "7b26f7e3c666818480639119618dd4c5717f8d05",
 };
 
 export const count: Script = {
@@ -2681,7 +2692,7 @@ end
 return settings
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -2730,8 +2741,8 @@ redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "4924a629929cfb4c5c184dffcb6aa1177cd5e24d",
-  keyLockingSha1: "f393c94672e93730ace68383dd2838119952ebcd",
+  sha1: "4d5274aabce0160d8dec8c1c96084bd0e0889e11",
+  keyLockingSha1: "016515f6f4a6f838524aeb4affaeb88567af60dd",
 };
 
 export const dequeue: Script = {
@@ -2904,10 +2915,11 @@ kept[i] = number .. ':' .. int(counts[i])
 end
 return left, opens, table.concat(kept, ',')
 end
+local ASK_AGAIN = 1000
 local function allowed(settings, most, working, used, now)
 local again
 if settings.m then
-most, again = math.min(most, settings.m - working), now + 1000
+most, again = math.min(most, settings.m - working), now + ASK_AGAIN
 end
 if settings.r then
 local left, opens = recent(settings.r, used, now, 0)
@@ -2922,6 +2934,10 @@ local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
+end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
 end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
@@ -2939,6 +2955,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -2959,7 +2976,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -2967,13 +2984,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -3189,6 +3202,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -3419,6 +3434,10 @@ append(plan.fields, '~alarm', int(deadline))
 append(plan.timers, int(deadline), '~w')
 end
 end
+local function in_hands(at, worker, from, limit)
+local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+end
 local function forget_workers(at, workers, being_failed)
 local fields = {}
 for i, worker in ipairs(workers) do
@@ -3470,7 +3489,7 @@ return back, ended, left, failed, more and back + ended + #stale > 0
 end
 local function fail_silent(at, now)
 local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
-local names, over, unfinished, back, ended = {}, {}, {}, 0, 0
+local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
 for i, worker in ipairs(silent) do
 names[i] = '~w:' .. worker
 end
@@ -3480,14 +3499,19 @@ if back + ended == SLICE then
 break
 end
 local failed, more
-if not infos[i] or string.find(infos[i], '^1;%d+;%d') then
+local listed = infos[i] and not string.find(infos[i], '^1;%d+;%d')
+if not listed then
 local returned, lost, _
 returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
 back, ended = back + returned, ended + lost
 end
-local list = (failed or more) and unfinished or over
-list[#list + 1] = worker
+if listed and in_hands(at, worker, '0', 1)[1] then
+append(staying, int(now + FORGOTTEN_AFTER), worker)
+else
+append((failed or more) and unfinished or over, worker)
 end
+end
+write('ZADD', at.workers, staying)
 forget_workers(at, over)
 forget_workers(at, unfinished, true)
 local alarm, plan = head(at.workers), new_plan(at, now)
@@ -3500,7 +3524,7 @@ end
 else
 redis.call('HDEL', at.tasks, '~alarm')
 end
-return back, ended, alarm and alarm <= now and back + ended + #over > 0
+return back, ended, alarm and alarm <= now and back + ended + #over + #staying > 0
 end
 local TIMERS = 100
 local RETRY = 60000
@@ -3686,6 +3710,10 @@ end
 end
 local function when_again(line, plan)
 local next_due = line.drained and line.next_due or plan.now
+if line.drained and plan.times and plan.times.h > 0 and plan.times.m > 0 then
+local soon = plan.now + ASK_AGAIN
+next_due = next_due > 0 and math.min(next_due, soon) or soon
+end
 for i = 1, #plan.timers, 2 do
 local when = tonumber(plan.timers[i])
 if plan.timers[i + 1] ~= '~w' then
@@ -4049,8 +4077,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "2bd28f460cf193f312e35bda2710ea4da81b120e",
-  keyLockingSha1: "9016dfff7c448ce6227a351cecf66322a5643c7e",
+  sha1: "ea95900ef89dcb2ac3641b625057f6b82bc366ad",
+  keyLockingSha1: "671c4bfdc08a59ab05a73a91ff93c8604a26b220",
 };
 
 export const drop: Script = {
@@ -4342,6 +4370,10 @@ local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -4358,6 +4390,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -4378,7 +4411,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -4386,13 +4419,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -4504,6 +4533,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -4787,8 +4818,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "8f9990373c3ffba7587fd080f50813ae8dd15bd5",
-  keyLockingSha1: "e67709829e94964e69f9663b283754c46fe68eec",
+  sha1: "72f47599e6db52df621c361682ae47030498f21c",
+  keyLockingSha1: "f15684d1cbf7db7802728a70578e2bc0a19fca55",
 };
 
 export const fail: Script = {
@@ -4956,6 +4987,10 @@ local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -4972,6 +5007,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -4992,7 +5028,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -5000,13 +5036,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -5136,6 +5168,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -5429,8 +5463,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "238aca54be6fb5aff374f14a9bdc2e4f3df1ab54",
-  keyLockingSha1: "187e7fd049ea6b3e01d719172766ca0f72393013",
+  sha1: "8570821dde3e82bed67c47c3b6d5a37990e07c8a",
+  keyLockingSha1: "436a4cf84bb572a1113e07de971817338f7602e4",
 };
 
 export const forget: Script = {
@@ -5565,6 +5599,10 @@ kept[i] = number .. ':' .. int(counts[i])
 end
 return left, opens, table.concat(kept, ',')
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function format_group(group)
 local text = ''
 for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
@@ -5584,13 +5622,9 @@ return text ~= '' and '1' .. text or ''
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -5609,6 +5643,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -5798,8 +5834,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply
 `,
-  sha1: "11655f64acbc09e0a3ae8d3f0f125e2cc8100e34",
-  keyLockingSha1: "eb42c2ddbeab5ccf488d77012f9df0cba2ca9f64",
+  sha1: "ef31dfdb1f2c0539535efc209162faf6eab1a5ab",
+  keyLockingSha1: "d9d25cb21dc396fb44ad7716bf496e0d01803f78",
 };
 
 export const inspect: Script = {
@@ -5949,7 +5985,7 @@ local function shared(task)
 return task.G or task.P
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -6163,8 +6199,8 @@ end
 reply[3] = left_among(entries, done)
 return reply
 `,
-  sha1: "fff48d52730c5607fc5c0eeeb82c838fff25b399",
-  keyLockingSha1: "33c98a9829135cafb7ba45872b52b09bcc7caf9c",
+  sha1: "6ecfa85744d977af77d5eb8713a1aac8afa2aaa3",
+  keyLockingSha1: "62989230ce3372493457623391cdb8b5729d2314",
 };
 
 export const purge: Script = {
@@ -6326,6 +6362,10 @@ local BAND = 562949953421312
 local function shared(task)
 return task.G or task.P
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -6342,6 +6382,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -6362,7 +6403,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -6370,13 +6411,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -6511,6 +6548,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -6989,8 +7028,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "bb683041713ffaefd81482a11a8e9842bd14e08f",
-  keyLockingSha1: "64930470e88fead9ff822eb0ce259d4cb2fcd410",
+  sha1: "bb6b6d680cdc721e0df2cbb041de3c21cfe9c0a7",
+  keyLockingSha1: "384d0f6c82a5308e1bfe7d16d873b7bac8517273",
 };
 
 export const queues: Script = {
@@ -7172,6 +7211,10 @@ local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -7188,6 +7231,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -7208,7 +7252,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -7216,13 +7260,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -7334,6 +7374,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -7685,8 +7727,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "772a47b96f39f46fdda7213f7b50ba8b2040da0e",
-  keyLockingSha1: "7da1246c08a7680a5fec6124edaa743b37caa04d",
+  sha1: "29a82aca265d7b4092a62742eaa1d851c434b7cd",
+  keyLockingSha1: "b992edf38c2fd5e949bcf0fbaee69b907dcea738",
 };
 
 export const register: Script = {
@@ -7855,6 +7897,10 @@ local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -7871,6 +7917,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -7891,7 +7938,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -7899,13 +7946,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -8000,6 +8043,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -8268,8 +8313,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "cab12a844a9890d584bd091e6d99f01b44b04b94",
-  keyLockingSha1: "32641cfa126a98dc2ed6119b70d7d3c7e92a35a7",
+  sha1: "3d6be763070871401d6a7b2b0de9a8c31347f6bc",
+  keyLockingSha1: "79138c5791b66fe35dc62d1f74410c9e458abcb0",
 };
 
 export const remove: Script = {
@@ -8400,6 +8445,10 @@ kept[i] = number .. ':' .. int(counts[i])
 end
 return left, opens, table.concat(kept, ',')
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function format_group(group)
 local text = ''
 for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
@@ -8419,13 +8468,9 @@ return text ~= '' and '1' .. text or ''
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -8444,6 +8489,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -8615,8 +8662,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit_erased(plan, { id }) or { 'removed' }
 `,
-  sha1: "cad84519f4594ec19c720c1371d3f6e379cf67a2",
-  keyLockingSha1: "d54ee46ca280c0cc9719644ea53c394df4813a1f",
+  sha1: "a332d8d70b187d616af91e879d7debf8b4b34c6f",
+  keyLockingSha1: "06dd9cfd4cadb76dfff171d4af7caf2ec9d817e7",
 };
 
 export const repair: Script = {
@@ -8795,6 +8842,10 @@ local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -8811,6 +8862,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -8831,7 +8883,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -8839,13 +8891,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -8975,6 +9023,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -9523,8 +9573,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "ad6f358cc0994a223f0a02e6d2d55e5d11781867",
-  keyLockingSha1: "6c3fcc18db3a964fd55e73fb421c73e22cf5c2df",
+  sha1: "6287f2c080c26d5aa018f3dcad0cf01cd3faf011",
+  keyLockingSha1: "4aff7e9632b724fff88399c84c9209707a85d361",
 };
 
 export const settings: Script = {
@@ -9539,6 +9589,10 @@ for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
 settings[letter] = value
 end
 return settings
+end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
 end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
@@ -9556,6 +9610,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local tasks = KEYS[1]
@@ -9568,8 +9623,8 @@ end
 local state = parse_group(group, group ~= '' and found[2] or '', found[1])
 return { 'ok', found[1] or '', state.ready, state.w, state.h }
 `,
-  sha1: "b3750c25c0238e95c21d5ca8797a0039de9e6392",
-  keyLockingSha1: "9604b21b2650e9f99b9f72c508167df9e104f20f",
+  sha1: "442ecd224a7e85c80a6c9b56193ef9b1373a7692",
+  keyLockingSha1: "40ffdfd11dac574f667a2a21ac62a1b4f3bbe087",
 };
 
 export const settle: Script = {
@@ -9722,6 +9777,10 @@ local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -9738,6 +9797,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -9758,7 +9818,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -9766,13 +9826,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -9902,6 +9958,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -10214,8 +10272,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "634a34d2ef5f82e5fb5a96660f7c99e49dfae414",
-  keyLockingSha1: "fb48fd91985d94c3ed30a49583c3b5d956ca51f1",
+  sha1: "1eabe98b262b327b125ea3842b8a4a260d15c5f8",
+  keyLockingSha1: "2be0fa545755ef00e297b39540d3e2c1fbbf68c6",
 };
 
 export const statistics: Script = {
@@ -10443,6 +10501,10 @@ local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -10459,6 +10521,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -10479,7 +10542,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -10487,13 +10550,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -10623,6 +10682,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -10841,8 +10902,13 @@ return take_back(at, ids, now, function()
 return true
 end)
 end
+local FORGOTTEN_AFTER = 3600000
 local LOST_FOR = 86400000
 local WORKERS = 10
+local function in_hands(at, worker, from, limit)
+local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+end
 local function forget_workers(at, workers, being_failed)
 local fields = {}
 for i, worker in ipairs(workers) do
@@ -10894,7 +10960,7 @@ return back, ended, left, failed, more and back + ended + #stale > 0
 end
 local function fail_silent(at, now)
 local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
-local names, over, unfinished, back, ended = {}, {}, {}, 0, 0
+local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
 for i, worker in ipairs(silent) do
 names[i] = '~w:' .. worker
 end
@@ -10904,14 +10970,19 @@ if back + ended == SLICE then
 break
 end
 local failed, more
-if not infos[i] or string.find(infos[i], '^1;%d+;%d') then
+local listed = infos[i] and not string.find(infos[i], '^1;%d+;%d')
+if not listed then
 local returned, lost, _
 returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
 back, ended = back + returned, ended + lost
 end
-local list = (failed or more) and unfinished or over
-list[#list + 1] = worker
+if listed and in_hands(at, worker, '0', 1)[1] then
+append(staying, int(now + FORGOTTEN_AFTER), worker)
+else
+append((failed or more) and unfinished or over, worker)
 end
+end
+write('ZADD', at.workers, staying)
 forget_workers(at, over)
 forget_workers(at, unfinished, true)
 local alarm, plan = head(at.workers), new_plan(at, now)
@@ -10924,7 +10995,7 @@ end
 else
 redis.call('HDEL', at.tasks, '~alarm')
 end
-return back, ended, alarm and alarm <= now and back + ended + #over > 0
+return back, ended, alarm and alarm <= now and back + ended + #over + #staying > 0
 end
 local TIMERS = 100
 local RETRY = 60000
@@ -11071,8 +11142,8 @@ more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "9cea2a9a73d0b2e98e26cc442881ce7d6d68dfbb",
-  keyLockingSha1: "3ab9f8afabd74a5bd3d7d234a94ed86ea11260f1",
+  sha1: "9d100ed588dbdd4110e825fe00a6a5493009b023",
+  keyLockingSha1: "3639a1d64f40719a4abd8e8459d93bd2b98259a3",
 };
 
 export const weed: Script = {
@@ -11251,6 +11322,10 @@ local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
 for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
@@ -11267,6 +11342,7 @@ group.settings = parse_settings(settings)
 if not group.settings.n then
 group.h, group.settings.m, group.settings.r = 0, nil, nil
 end
+group.stuck = stuck(group)
 return group
 end
 local function format_group(group)
@@ -11287,7 +11363,7 @@ end
 return text ~= '' and '1' .. text or ''
 end
 local function parse_clock(text)
-local times = { h = 0 }
+local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
@@ -11295,13 +11371,9 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
 if times[field] and times[field] > 0 then
-text = text
-.. ';'
-.. (field == 'l' and field or field == 'h' and field or int(field))
-.. '='
-.. int(times[field])
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
 end
 return text
@@ -11431,6 +11503,8 @@ for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -11991,8 +12065,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "cd11813cfa452b153fae84346e7c03518d6b882b",
-  keyLockingSha1: "135a7e4f22b37990ff032a23c6806e4c73765744",
+  sha1: "c7b6e8fef073c5a8a5f66373a4ab5316d123dac2",
+  keyLockingSha1: "35c37b1b30bcc16d755e2b11074ed524b86c9a79",
 };
 
 export const workers: Script = {

@@ -15,7 +15,7 @@ import {
 } from "./names.ts";
 import { lastReply, replyAt } from "./outcome.ts";
 import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
-import { readReceipt, writeReceipt } from "./receipt.ts";
+import { writeReceipt } from "./receipt.ts";
 import { DEFAULT_LEASE, readFixed } from "./record.ts";
 import { callOf } from "./binding.ts";
 import { countScript, dequeueScript, settleScript } from "./scripts.ts";
@@ -172,7 +172,7 @@ export class Queue<T = unknown> extends Producer<T> {
   }
 
   /**
-   * A worker's sign of life: makes it a listener of the queue, and moves the deadline of every task that this
+   * A worker's sign of life, which besides only a dequeue is: makes it a listener of the queue, and moves the deadline of every task that this
    * incarnation has to `lease` from now, never to an earlier one. One request for up to 1,000 tasks.
    * @param worker as in dequeue; what it tells of itself replaces what it told before
    * @param options.lease by default what each task's lease was at its dequeue
@@ -240,12 +240,7 @@ export class Queue<T = unknown> extends Producer<T> {
   }
 
   #settleCall(settlements: readonly Settlement[]): ScriptCall {
-    const items = settlements.map((settlement, i) => {
-      const at = `settlements[${i}]`;
-      const outcome = settlementArguments(settlement, at);
-      const { id, lease, token } = readReceipt(settlement.receipt, `${at}.receipt`);
-      return { id, lease: String(lease), token, ...outcome };
-    });
+    const items = settlements.map((settlement, i) => settlementArguments(settlement, `settlements[${i}]`));
     const bytes = items.reduce((sum, item) => sum + byteLength(item.text), 0);
     if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
       throw new SluiceError(

@@ -1,7 +1,9 @@
 import { SluiceError } from "../errors.ts";
+import { delayAfter } from "./backoff.ts";
 import { encodeError, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { onlyOptions } from "./names.ts";
+import { readReceipt } from "./receipt.ts";
 import { settleScript } from "./scripts.ts";
 import type { Reply } from "./transport.ts";
 import type { Duration, Settled, Settlement } from "./types.ts";
@@ -14,7 +16,7 @@ function keptFor(ttl: Duration | undefined, at: string): string {
 const OPTIONS = new Map<unknown, readonly string[]>([
   ["complete", ["result", "ttl"]],
   ["reject", ["error", "ttl"]],
-  ["requeue", ["error", "delay", "count", "unstarted"]],
+  ["requeue", ["error", "delay", "backoff", "count", "unstarted"]],
   ["extend", ["lease", "progress"]],
 ]);
 
@@ -23,7 +25,8 @@ export function settlementArguments(settlement: Settlement, at: string) {
   const known = OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {});
   onlyOptions(settlement, ["receipt", "outcome", ...known], `${at}.`);
   const { outcome } = settlement;
-  const plain = { outcome, ms: "", count: "1", text: "" };
+  const { id, lease, token, attempt } = readReceipt(settlement.receipt, `${at}.receipt`);
+  const plain = { id, lease: String(lease), token, outcome, ms: "", count: "1", text: "" };
   switch (outcome) {
     case "complete":
       return {
@@ -39,18 +42,29 @@ export function settlementArguments(settlement: Settlement, at: string) {
       };
     case "requeue":
       if (settlement.unstarted === true) {
-        if (settlement.delay !== undefined || settlement.error !== undefined) {
+        if ([settlement.delay, settlement.backoff, settlement.error].some((value) => value !== undefined)) {
           throw new SluiceError(
             "invalid_argument",
-            `${at}.unstarted must stand alone: no delay, no error`,
+            `${at}.unstarted must stand alone: no delay, no backoff, no error`,
             `${at}.unstarted`,
           );
         }
         return { ...plain, outcome: "return" };
       }
+      if (settlement.backoff !== undefined && settlement.delay !== undefined) {
+        throw new SluiceError(
+          "invalid_argument",
+          `${at}.delay and ${at}.backoff exclude each other`,
+          `${at}.backoff`,
+        );
+      }
       return {
         ...plain,
-        ms: String(milliseconds(settlement.delay ?? 0, `${at}.delay`)),
+        ms: String(
+          settlement.backoff === undefined
+            ? milliseconds(settlement.delay ?? 0, `${at}.delay`)
+            : delayAfter(attempt, settlement.backoff, Math.random, `${at}.backoff`),
+        ),
         count: settlement.count === false ? "0" : "1",
         text: encodeError(settlement.error, `${at}.error`),
       };

@@ -8,6 +8,7 @@ export const queueEvents = [
   "requeued",
   "rejected",
   "cancelled",
+  "cancelRequested",
   "reclaimed",
   "redriven",
   "deleted",

@@ -1,3 +1,5 @@
+import type { Backoff } from "./backoff.ts";
+
 /** Milliseconds as a number, or a text such as `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`. */
 export type Duration = number | string;
 
@@ -92,8 +94,9 @@ export interface Worker extends WorkerName {
   /** The process on it. */
   readonly pid?: number | undefined;
   /**
-   * After so long without a dequeue or heartbeat the worker counts as dead: a sweep gives its tasks back.
-   * @default never: it leaves the list of workers after an hour, and its leases expire one by one
+   * After so long without a dequeue or heartbeat the worker counts as dead: a sweep gives its tasks back. An extend
+   * is no such sign. @default never: its leases expire one by one, and an hour after its last sign it leaves the list of
+   * workers, unless it has tasks
    */
   readonly silentAfter?: Duration | undefined;
 }
@@ -138,6 +141,8 @@ export type Settlement =
       readonly outcome: "requeue";
       readonly error?: unknown;
       readonly delay?: Duration | undefined;
+      /** Instead of `delay`, what it says of this attempt; true: exponential with full jitter, 1 s to 15 min. */
+      readonly backoff?: Backoff | true | undefined;
       /** False refunds the attempt. @default true */
       readonly count?: boolean | undefined;
       /** True hands back a task that was not begun: uncounted, to the front, or to its old place among its group. */

@@ -16,7 +16,7 @@ export interface WorkerInfo extends WorkerName {
   readonly silentAfter?: number | undefined;
   /** Its last dequeue or heartbeat; null where it was failed and some of its tasks are still to be taken. */
   readonly seenAt: number | null;
-  /** When it is failed, or leaves the list, unless it shows a sign of life before. */
+  /** When it is failed unless it shows a sign of life before; one not to be failed leaves the list, once it has no tasks. */
   readonly silentAt: number;
   /** How many tasks it has. */
   readonly working: number;

@@ -119,6 +119,20 @@ describe("invalid_request", () => {
       "settlements[0].unstarted",
       { settlements: [{ receipt: "1.1.1.abcdefgh.x", outcome: "requeue", unstarted: true, delay: 1 }] },
     ],
+    ...[0, [], [true], false, { bas: 1 }].map((backoff): [string, object] => [
+      "settlements[0].backoff",
+      { settlements: [{ receipt: "1.1.1.abcdefgh.x", outcome: "requeue", backoff }] },
+    ]),
+    ...Object.entries({ factor: 0.5, most: "soon" }).map(([name, value]): [string, object] => [
+      `settlements[0].backoff.${name}`,
+      {
+        settlements: [{ receipt: "1.1.1.abcdefgh.x", outcome: "requeue", backoff: { [name]: value } }],
+      },
+    ]),
+    [
+      "settlements[0].backoff",
+      { settlements: [{ receipt: "1.1.1.abcdefgh.x", outcome: "requeue", backoff: true, delay: 1 }] },
+    ],
     [
       "settlements[0].progress",
       { settlements: [{ receipt: "1.1.1.abcdefgh.x", outcome: "complete", progress: 1 }] },

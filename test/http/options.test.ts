@@ -109,6 +109,24 @@ describe("a settle", () => {
     expect(await ids({ max: 2 })).toEqual(["a", "b"]);
   });
 
+  it("requeues with a backoff by the attempt: a list, or at random up to what doubles", async () => {
+    await enqueue({ id: "x", payload: 1 });
+    const [receipt] = await receipts();
+    const { body } = await settle({ receipt, outcome: "requeue", backoff: ["1h", "2h"] });
+    const { requeuedAt, dueAt } = (await get("x")).body;
+    expect(body.results).toEqual([{ receipt, ok: true, state: "delayed", dueAt }]);
+    expect(dueAt - requeuedAt).toBe(3_600_000);
+    for (const [id, backoff, most] of [
+      ["y", true, 1_000],
+      ["z", { base: "1d", most: "1h" }, 3_600_000],
+    ] as const) {
+      await enqueue({ id, payload: 1 });
+      await settle({ receipt: (await receipts())[0], outcome: "requeue", backoff });
+      const task = (await get(id)).body;
+      expect((task.dueAt ?? task.requeuedAt) - task.requeuedAt).toBeLessThanOrEqual(most);
+    }
+  });
+
   it("tells progress with an extend, of which the task shows the last", async () => {
     await enqueue({ id: "x", payload: 1 });
     const [receipt] = await receipts();

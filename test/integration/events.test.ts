@@ -81,7 +81,8 @@ describe("a queue's events", () => {
     await e?.extend(500, undefined);
     await queue.cancel("t1");
     await queue.cancel("t4");
-    expect(await news()).toEqual([`cancelled ${START + 10} t1`]);
+    await queue.cancel("t4");
+    expect(await news()).toEqual([`cancelled ${START + 10} t1`, `cancelRequested ${START + 10} t4`]);
     await e?.requeue();
     expect(await news()).toEqual([`cancelled ${START + 10} t4`]);
 

@@ -101,6 +101,16 @@ describe("groups share a queue by weighted fair queueing", () => {
     expect(timesOf(order, "steady")).toBe(10);
   });
 
+  test("no delivery is spent on groups that have nothing left", async () => {
+    const queue = rig.queue();
+    for (let i = 0; i < 30; i++) await queue.enqueueMany(many(`g${i}`, i < 25 ? 1 : 20));
+    const got: number[] = [];
+    for (let i = 0; i < 14; i++) got.push((await queue.dequeue({ max: 10 })).length);
+    expect(got).toEqual([...Array.from({ length: 12 }, () => 10), 5, 0]);
+    await queue.enqueueMany([...many("g0", 1), ...many("g29", 20)]);
+    expect(await deliveries(queue, 21)).toHaveLength(21);
+  });
+
   test("what is cancelled is paid back: the group's next task waits no longer for it", async () => {
     const queue = rig.queue();
     const mine = await queue.enqueueMany(many("a", 50));
@@ -215,6 +225,32 @@ describe("a group's limit on how many work at once", () => {
     expect((await queue.dequeue({ max: 10 })).map(({ payload }) => payload)).toEqual([3, 4]);
     expect(await queue.dequeue()).toHaveLength(0);
     expect((await queue.counts()).pending).toBe(196);
+  });
+
+  test("says to come back in a second while it holds tasks that wait for working ones", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("capped", { maxWorking: 2 });
+    await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1h" } });
+    await queue.enqueueMany([...many("capped", 5), ...many("slow", 3)]);
+    const next = async () => {
+      const batch = await queue.dequeue({ max: 10 });
+      return { batch, count: batch.length, in: batch.nextDueAt && batch.nextDueAt - rig.now };
+    };
+    const { batch, ...first } = await next();
+    expect(first).toEqual({ count: 3, in: 1_000 });
+    expect(await next()).toMatchObject({ count: 0, in: 1_000 });
+    for (const task of batch) await task.complete();
+    const second = await next();
+    expect([second.count, second.in]).toEqual([2, 1_000]);
+    await second.batch[0]?.complete();
+    const third = await next();
+    // Nothing is held for working tasks any more; the other group's rate tells when, or its lease's end is sooner.
+    expect([third.count, third.in]).toEqual([1, 300_000]);
+    await second.batch[1]?.complete();
+    await third.batch[0]?.complete();
+    expect(await next()).toMatchObject({ count: 0, in: 3_960_000 - (START % 360_000) });
+    await rig.operator().configureGroup("slow", { rate: null });
+    expect(await next()).toMatchObject({ count: 2 });
   });
 
   test("counts leases that expire, and what is requeued waits behind what was held", async () => {

@@ -89,7 +89,7 @@ describe("a worker that went silent", () => {
     expect(await queue.counts()).toMatchObject({ pending: 50, working: 50, workers: 50 });
     rig.now += 60 * MINUTE;
     expect(await run()).toMatchObject({ reclaimed: 0, more: false });
-    expect(await queue.counts()).toMatchObject({ pending: 50, working: 50, workers: 0 });
+    expect(await queue.counts()).toMatchObject({ pending: 50, working: 50, workers: 50 });
   });
 
   test("has its exhausted tasks rejected and its cancelled ones ended", async () => {
@@ -175,10 +175,27 @@ test("a shorter silence is heeded also after the timer rang", async () => {
 });
 
 describe("a worker that is not to be failed", () => {
-  test("only leaves the list, after an hour, and keeps its tasks", async () => {
+  test("keeps its tasks, and is listed as long as it has any, however long ago it gave a sign", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { id: "t0" });
     const [task] = await take(queue, { name: "one" }, 1);
+    for (let hour = 1; hour <= 30; hour++) {
+      rig.now += 60 * MINUTE;
+      expect(await task?.extend("2h")).toMatchObject({ ok: true });
+      expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0]);
+      expect((await rig.operator().workers()).workers).toMatchObject([{ name: "one", tasks: ["t0"] }]);
+    }
+    expect(await task?.complete()).toMatchObject({ ok: true });
+    rig.now += 60 * MINUTE;
+    await rig.sweepOnce();
+    expect((await queue.counts()).workers).toBe(0);
+  });
+
+  test("only leaves the list, after an hour", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(0, { id: "t0" });
+    const [task] = await take(queue, { name: "one" }, 1);
+    await task?.requeue({ delay: "2h" });
     rig.now += 60 * MINUTE - 1;
     await rig.sweepOnce();
     expect((await queue.counts()).workers).toBe(1);
@@ -186,9 +203,8 @@ describe("a worker that is not to be failed", () => {
     expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0]);
     const { tasks, delayed, working } = await rig.space();
     expect([...tasks.keys()].filter((field) => /^~[waf]/.test(field))).toEqual([]);
-    expect([delayed.size, working.size]).toEqual([0, 1]);
-    expect(await queue.heartbeat({ name: "one" })).toMatchObject({ ok: true, leases: 1 });
-    expect(await task?.complete()).toMatchObject({ ok: true });
+    expect([delayed.size, working.size]).toEqual([1, 0]);
+    expect(await queue.heartbeat({ name: "one" })).toMatchObject({ ok: true, leases: 0 });
   });
 });
 

@@ -42,6 +42,7 @@ describe("statistics", () => {
       requeued: 0,
       rejected: 0,
       cancelled: 0,
+      cancelRequested: 0,
       reclaimed: 0,
       redriven: 0,
       deleted: 0,
@@ -72,7 +73,15 @@ describe("statistics", () => {
     await queue.cancel("later");
     await queue.cancel("later");
     expect(told(await rig.operator().statistics())).toEqual({
-      0: { enqueued: 8, dequeued: 7, completed: 1, rejected: 1, requeued: 2, cancelled: 2 },
+      0: {
+        enqueued: 8,
+        dequeued: 7,
+        completed: 1,
+        rejected: 1,
+        requeued: 2,
+        cancelled: 2,
+        cancelRequested: 1,
+      },
     });
     rig.now += 1_000;
     await rig.sweepOnce();

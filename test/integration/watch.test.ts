@@ -272,7 +272,7 @@ describe("watch", () => {
       for (let i = 0; i < 3; i++) {
         const requeues = Math.floor(random() * 12);
         for (let j = 0; j < requeues; j++) await (await queue.dequeue())[0]?.requeue();
-        if (requeues > 0) for (let j = random() * 3; j >= 0; j--) told.push(await watch.next());
+        if (requeues > 0) for (let j = random() * 2; j >= 0; j--) told.push(await watch.next());
       }
       await (await queue.dequeue())[0]?.complete();
       told.push(...(await watch.rest()));

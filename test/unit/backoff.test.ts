@@ -63,6 +63,26 @@ describe("a task that is requeued with a backoff", () => {
     const [third] = await queue.dequeue();
     const answer = await third?.requeue({ backoff: true });
     expect(answer).toMatchObject({ ok: true });
-    await expect(third?.requeue({ backoff: true, delay: 1 })).rejects.toMatchObject({ path: "backoff" });
+    await expect(third?.requeue({ backoff: true, delay: 1 })).rejects.toMatchObject({
+      path: "settlements[0].backoff",
+    });
+  });
+
+  test("in a settlement, too, by the attempt of its receipt", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1);
+    for (const ms of [1_000, 5_000, 5_000]) {
+      const [task] = await queue.dequeue();
+      const settlement = { receipt: task?.receipt ?? "", outcome: "requeue" } as const;
+      expect(await queue.settle([{ ...settlement, backoff: ["1s", "5s"] }])).toMatchObject([
+        { dueAt: rig.now + ms },
+      ]);
+      rig.now += ms;
+    }
+    const [last] = await queue.dequeue();
+    const refused = queue.settle([
+      { receipt: last?.receipt ?? "", outcome: "requeue", backoff: { factor: 0 } },
+    ]);
+    await expect(refused).rejects.toMatchObject({ path: "settlements[0].backoff.factor" });
   });
 });

@@ -5,7 +5,7 @@ import { count, described, instant, nextCursor } from "./values.ts";
 
 export const queues = v.object({
   queues: v.array(
-    v.object({ name: v.string(), seenAt: instant("When a task was last enqueued, to the minute") }),
+    v.object({ name: v.string(), seenAt: instant("When it was last known to be in use, to some minutes") }),
   ),
   cursor: nextCursor,
 });

@@ -139,6 +139,27 @@ const receipt = v.pipe(v.string(receiptWords), v.check(isReceipt, receiptWords))
 const outcomeWords = "must be complete, reject, requeue or extend";
 const error = described(v.unknown(), "What went wrong: any JSON value; with `encoding`, bytes.");
 
+const backoff = described(
+  v.union(
+    [
+      v.literal(true),
+      v.pipe(v.array(duration), v.minLength(1), v.maxLength(100)),
+      fields({
+        base: v.exactOptional(described(duration, "The most before the second attempt. Default 1s.")),
+        factor: v.exactOptional(
+          described(
+            v.pipe(v.number(), v.minValue(1), v.maxValue(100)),
+            "What each further attempt multiplies it by. Default 2.",
+          ),
+        ),
+        most: v.exactOptional(described(duration, "The most before any attempt. Default 15m.")),
+      }),
+    ],
+    "must be true, a list of 1 to 100 durations, or an object of base, factor and most",
+  ),
+  "Instead of `delay`, by the attempt that is settled: true is at random up to 1 s after the first, twice that after each further one, up to 15 minutes; an object says so of other times; a list has one for each attempt, exact, the last for all further ones.",
+);
+
 export const settlement = v.pipe(
   v.variant(
     "outcome",
@@ -167,6 +188,7 @@ export const settlement = v.pipe(
         error: v.exactOptional(error),
         encoding: v.exactOptional(encoding),
         delay: v.exactOptional(described(duration, "Wait before the task is pending again. Default 0.")),
+        backoff: v.exactOptional(backoff),
         count: v.exactOptional(
           described(v.boolean(), "False does not charge the attempt towards maxAttempts. Default true."),
         ),
