@@ -105,6 +105,7 @@ test("every link of the documents to a file leads to one", () => {
     "CONTRIBUTING.md",
     "lua/README.md",
     "docs/benchmarks.md",
+    "docs/faults.md",
     "docs/gateway.md",
   ]) {
     const text = readFileSync(join(root, document), "utf8");
@@ -113,6 +114,16 @@ test("every link of the documents to a file leads to one", () => {
     }
   }
   expect(lost).toEqual([]);
+});
+
+test("each fault of other queues is linked to a test that is called so", () => {
+  const faults = readFileSync(join(root, "docs/faults.md"), "utf8");
+  const links = [...faults.matchAll(/\[([^\]]+)\]\(([^)#]+\.test\.ts)\)/g)];
+  expect(links.length).toBeGreaterThan(40);
+  const nameless = links.filter(
+    ([, title = "", target = ""]) => !readFileSync(join(root, "docs", target), "utf8").includes(title),
+  );
+  expect(nameless.map(([link]) => link)).toEqual([]);
 });
 
 describe("the README's curl lines", () => {

@@ -61,4 +61,39 @@ describe("complete first, then work: at most once", () => {
     expect(await late?.complete()).toEqual(first);
     expect(await early?.complete()).toMatchObject({ ok: false, code: "lease_lost" });
   });
+
+  // A receipt is one caller's: whoever shares it, or the token of the dequeue that gave it, is that caller.
+  test("two callers with one receipt are both told ok where they say the same, and the first result stays", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    const [one] = await queue.dequeue({ token: "token-01" });
+    const [two] = await queue.dequeue({ token: "token-01" });
+    expect(two?.receipt).toBe(one?.receipt);
+    const ok = { receipt: one?.receipt, ok: true, state: "completed" };
+    expect(await one?.complete("first")).toEqual(ok);
+    const before = await rig.keySpace();
+    expect(await two?.complete("second")).toEqual(ok);
+    expect(await rig.keySpace()).toEqual(before);
+    expect(await queue.get("a")).toMatchObject({ state: "completed", result: "first" });
+  });
+
+  test.each([
+    ["complete", "reject"],
+    ["complete", "requeue"],
+    ["reject", "complete"],
+    ["requeue", "complete"],
+    ["complete", "extend"],
+  ] as const)(
+    "two callers with one receipt, the first of whom says %s: the second, who says %s, has lost its lease",
+    async (first, second) => {
+      const queue = rig.queue();
+      await queue.enqueue(1, { id: "a" });
+      const [one] = await queue.dequeue({ token: "token-01" });
+      const [two] = await queue.dequeue({ token: "token-01" });
+      expect(await one?.[first]()).toMatchObject({ ok: true });
+      const before = await rig.keySpace();
+      expect(await two?.[second]()).toEqual({ receipt: two?.receipt, ok: false, code: "lease_lost" });
+      expect(await rig.keySpace()).toEqual(before);
+    },
+  );
 });

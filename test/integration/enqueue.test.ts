@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { listQueues, Queue, SluiceError, sweep } from "../../src/index.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
 
@@ -103,6 +103,8 @@ describe("ids", () => {
 });
 
 describe("when a task is ready", () => {
+  afterEach(() => void vi.useRealTimers());
+
   test("delay and at put it among the delayed; an instant that is past makes it pending", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([
@@ -129,11 +131,38 @@ describe("when a task is ready", () => {
     expect(task?.enqueuedAt).toBeGreaterThanOrEqual(before);
     expect(task?.enqueuedAt).toBeLessThanOrEqual(after);
     expect(task?.dueAt).toBe((task?.enqueuedAt ?? 0) + 60_000);
-    async function redisMs() {
-      const [seconds, micros] = (await rig.command("TIME")) as [string, string];
-      return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+  });
+
+  test("a caller whose clock is a day off, ahead or behind, neither hastens nor delays anything", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    for (const off of [86_400_000, -86_400_000]) {
+      const queue = new Queue(`off${off}`, { transport: rig.transport });
+      const before = await redisMs();
+      vi.setSystemTime(before + off);
+      await queue.enqueue("later", { id: "later", delay: "1h" });
+      await queue.enqueue("held", { id: "held" });
+      await queue.enqueue("brief", { id: "brief" });
+      expect((await queue.dequeue({ lease: "1h" })).map(({ id }) => id)).toEqual(["held"]);
+      expect(await queue.dequeue({ lease: 1 })).toHaveLength(1);
+      const after = await redisMs();
+      const told = [(await queue.get("later"))?.dueAt, (await queue.get("held"))?.deadlineAt];
+      for (const at of told) {
+        expect(at).toBeGreaterThanOrEqual(before + 3_600_000);
+        expect(at).toBeLessThanOrEqual(after + 3_600_000);
+      }
+      while ((await redisMs()) <= after);
+      expect(await sweep(rig.transport, { queues: (name) => name === queue.name })).toMatchObject({
+        promoted: 0,
+        reclaimed: 1,
+      });
+      expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["brief"]);
     }
   });
+
+  async function redisMs() {
+    const [seconds, micros] = (await rig.command("TIME")) as [string, string];
+    return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+  }
 });
 
 describe("what is fixed at enqueue", () => {

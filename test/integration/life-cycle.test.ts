@@ -120,6 +120,19 @@ describe("the whole key space after each transition", () => {
 });
 
 describe("a task's history", () => {
+  test("is kept where its end came without a word too: no result, no error", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+    const [a, b] = await queue.dequeue({ max: 2 });
+    await a?.complete();
+    await b?.reject();
+    expect(await queue.get("a")).toMatchObject({ state: "completed", attempt: 1, endedAt: START });
+    expect(await queue.get("b")).toMatchObject({ state: "rejected", reason: "rejected", endedAt: START });
+    expect([...(await rig.space()).dead.keys()]).toEqual(["b"]);
+    expect((await rig.operator().redrive()).redriven).toBe(1);
+    expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["b"]);
+  });
+
   test("keeps the last 16 transitions, and its versions rise by one each", async () => {
     const queue = rig.queue({ maxAttempts: 0 });
     await queue.enqueue(1, { id: "a" });

@@ -82,7 +82,12 @@ describe("outcomes", () => {
       state: "delayed",
       dueAt: START + 2_000,
     });
-    expect(await queue.get("b")).toMatchObject({ state: "delayed", error: "later", requeuedAt: START });
+    expect(await queue.get("b")).toMatchObject({
+      state: "delayed",
+      error: "later",
+      requeues: 1,
+      requeuedAt: START,
+    });
   });
 
   test("the last error stays until another is given, and completion drops it", async () => {
@@ -151,6 +156,29 @@ describe("outcomes", () => {
     const [again] = await queue.dequeue();
     expect(again?.attempt).toBe(2);
     expect(await again?.requeue()).toMatchObject({ state: "rejected", reason: "attempts_exhausted" });
+  });
+
+  test("handed back unstarted a task goes to the front again, uncounted (I5 I8)", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ payload: id, id, maxAttempts: 1 })));
+    const [a, b] = await queue.dequeue({ max: 2 });
+    for (const task of [b, a]) {
+      const told = { receipt: task?.receipt, ok: true, state: "pending" };
+      expect(await task?.requeue({ unstarted: true })).toEqual(told);
+      const before = await rig.keySpace();
+      expect(await task?.requeue({ unstarted: true })).toEqual(told);
+      expect(await rig.keySpace()).toEqual(before);
+    }
+    expect((await rig.space()).pending.toReversed()).toEqual(["a", "b", "c", "d"]);
+    expect(await queue.get("a")).toMatchObject({ state: "pending", attempt: 1, charged: 0, requeues: 0 });
+    const again = await queue.dequeue({ max: 4 });
+    expect(again.map(({ id, attempt }) => [id, attempt])).toEqual([
+      ["a", 2],
+      ["b", 2],
+      ["c", 1],
+      ["d", 1],
+    ]);
+    expect(await again[0]?.requeue()).toMatchObject({ state: "rejected", reason: "attempts_exhausted" });
   });
 
   test("extend moves the deadline to now + lease, by default the lease of the dequeue, and never back", async () => {

@@ -85,6 +85,19 @@ describe("one queue", () => {
     expect(first.map(({ payload }) => payload)).toEqual(Array.from({ length: 1_000 }, (_, i) => i));
   });
 
+  test("5,000 expired leases all come back, each once, and no live one with them", async () => {
+    const queue = rig.queue<number>();
+    for (let i = 0; i < 6_000; i += 1_000) {
+      await queue.enqueueMany(Array.from({ length: 1_000 }, (_, j) => ({ payload: i + j, id: `t${i + j}` })));
+      await queue.dequeue({ max: 1_000, lease: i < 5_000 ? 1_000 : 1_001 });
+    }
+    rig.now += 1_000;
+    expect(await run()).toEqual({ queues: 1, ...nothing, reclaimed: 5_000 });
+    const { pending, working } = await rig.space();
+    expect(new Set(pending)).toEqual(new Set(Array.from({ length: 5_000 }, (_, i) => `t${i}`)));
+    expect([pending.length, working.size]).toEqual([5_000, 1_000]);
+  });
+
   test("two sweeps at once share the work and count it once", async () => {
     const queue = rig.queue();
     for (let i = 0; i < 5; i++) {

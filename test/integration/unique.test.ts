@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { resp } from "../../src/transport/resp.ts";
 import { useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -201,6 +202,35 @@ describe("an id whose task has ended", () => {
     await expect(queue.enqueue(1, both)).rejects.toMatchObject({ path: "again" });
     expect(await rig.keySpace()).toEqual({});
   });
+});
+
+test("of several producers that race for one id exactly one is told created, and its task is the only one", async () => {
+  const connections = Array.from({ length: 4 }, () => resp(rig.redis.url));
+  const producers = connections.map((transport) => rig.queue({ transport }));
+  try {
+    for (let round = 0; round < 25; round++) {
+      const id = `t${round}`;
+      const told = await Promise.all(
+        producers.flatMap((queue, i) => [
+          queue.enqueue(`one ${i}`, { id }),
+          queue.enqueue(`again ${i}`, { id, again: true }),
+          queue.enqueueMany([{ payload: `many ${i}`, id }, { payload: "beside" }]).then(([first]) => first),
+        ]),
+      );
+      expect(told.map((answer) => answer?.id)).toEqual(told.map(() => id));
+      const created = told.flatMap((answer, i) => (answer?.created ? [i] : []));
+      expect(created).toHaveLength(1);
+      const winner = ["one", "again", "many"][(created[0] ?? 0) % 3];
+      const all = await rig.queue().dequeue({ max: 20 });
+      expect(all.filter((task) => task.id === id).map(({ payload }) => payload)).toEqual([
+        `${winner} ${Math.floor((created[0] ?? 0) / 3)}`,
+      ]);
+      expect(all).toHaveLength(1 + producers.length);
+      await Promise.all(all.map((task) => task.complete()));
+    }
+  } finally {
+    await Promise.all(connections.map((connection) => connection.close()));
+  }
 });
 
 describe("a result", () => {
