@@ -8,7 +8,7 @@ export interface PublishedEvent {
   readonly event: QueueEvent;
   /** When, epoch ms. */
   readonly at: number;
-  /** The tasks, at most 1,000. */
+  /** The tasks, at most 1,000; `*` alone where the queue was deleted. */
   readonly ids: readonly string[];
 }
 

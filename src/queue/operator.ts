@@ -34,7 +34,10 @@ export type QueueDeleted =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: "still_working"; readonly working: number };
 
-/** Operates a queue. Settings stand in Redis, so every instance heeds them at its next request. */
+/**
+ * Operates a queue. Settings stand in Redis, so every instance heeds them: pause and limits at its next request;
+ * what concerns a lone enqueue, `maxPending`, `events` and `statistics`, within a minute.
+ */
 export class Operator extends WorkerOperator {
   /**
    * Makes every dequeue give nothing until {@link resume}. Holders settle as before, and all else goes on.

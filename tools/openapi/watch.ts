@@ -72,7 +72,7 @@ export const watch: readonly OperationText[] = [
     tag: "queues",
     summary: "What happens to a queue's tasks, as it happens",
     description: [
-      "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `reclaimed`, `redriven`, `deleted`, each with when it was and the ids of the tasks that one call did it to. They come where the queue's setting `events` is on; otherwise the stream is silent.",
+      "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (its holder is to stop), `reclaimed`, `redriven`, `deleted`, each with when it was and the ids of the tasks that one call did it to; `*` where the queue was deleted. They come where the queue's setting `events` is on; otherwise the stream is silent.",
       "Best effort, as Redis's pub/sub is: the answer begins when Redis listens, and what happens from then on is told; what happens while nobody listens, such as between two streams, is told to nobody. To miss nothing of one task, follow the task. `problem` tells of a fault, after which the stream ends.",
     ].join("\n\n"),
     scopes: ["admin"],
