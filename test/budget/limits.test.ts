@@ -1,0 +1,100 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { LeasedTask, Operator, Queue } from "../../src/index.ts";
+import { useBilled } from "../support/billed.ts";
+
+// What a group's limit costs where it binds. One that is never met costs nothing: features.test.ts.
+
+const billed = useBilled(async ({ queue, operator }) => {
+  await queue.enqueue(1, { resultTtl: 0 });
+  await (await queue.dequeue())[0]?.complete();
+  await queue.cancel("nobody");
+  await operator.configureGroup("a", {});
+});
+const { cost } = billed;
+let queue: Queue;
+let operator: Operator;
+beforeEach(() => {
+  ({ queue, operator } = billed);
+});
+
+/** So many tasks `t0`, `t1`, … of the group `a`. */
+const add = (count: number) =>
+  queue.enqueueMany(Array.from({ length: count }, (_, i) => ({ payload: i, id: `t${i}`, group: "a" })));
+
+/** One more dequeue, its price, and its tasks. */
+async function dequeued(max: number): Promise<{ commands: number; tasks: readonly LeasedTask[] }> {
+  let tasks: readonly LeasedTask[] = [];
+  const commands = await cost(async () => (tasks = [...(await queue.dequeue({ max }))]));
+  return { commands, tasks };
+}
+
+const complete = (tasks: readonly LeasedTask[]) =>
+  cost(() => queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const }))));
+
+describe("a group at its maxWorking", () => {
+  test("costs 1 less to enqueue, nothing more to dequeue, 3 more to complete what lets others in, one or 50", async () => {
+    await operator.configureGroup("a", { maxWorking: 1 });
+    expect(await cost(() => queue.enqueue(1, { group: "a" }))).toBe(7);
+    expect(await cost(() => queue.enqueue(1, { group: "a" }))).toBe(7 - 1);
+    expect(await cost(() => add(100))).toBe(7 - 1);
+    const one = await dequeued(10);
+    expect([one.commands, one.tasks.length]).toEqual([13, 1]);
+    expect(await complete(one.tasks)).toBe(8 + 3);
+    await operator.configureGroup("a", { maxWorking: 50 });
+    const fifty = await dequeued(100);
+    expect([fifty.commands, fifty.tasks.length]).toEqual([13, 50]);
+    expect(await complete(fifty.tasks)).toBe(8 + 3);
+  });
+
+  test("costs 9 to poll where all that waits is held, however many", async () => {
+    await operator.configureGroup("a", { maxWorking: 1 });
+    await add(2);
+    await queue.dequeue();
+    expect(await dequeued(1)).toEqual({ commands: 9, tasks: [] });
+    await queue.enqueueMany(Array.from({ length: 100 }, () => ({ payload: 1, group: "a" })));
+    expect(await dequeued(100)).toEqual({ commands: 9, tasks: [] });
+  });
+
+  test("costs 6 more to dequeue what stands in the list beside it", async () => {
+    await operator.configureGroup("a", { maxWorking: 1 });
+    await add(2);
+    await queue.dequeue();
+    await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+    expect((await dequeued(1)).commands).toBe(6 + 6);
+  });
+
+  test("costs 10 to cancel what is held, 16 what lets another in", async () => {
+    await operator.configureGroup("a", { maxWorking: 10 });
+    await add(100);
+    expect(await cost(() => queue.cancel("t90"))).toBe(10);
+    expect(await cost(() => queue.cancel("t0"))).toBe(16);
+  });
+
+  test("costs 3 for each task that waits, and 3, once, where it is set over a backlog", async () => {
+    await add(101);
+    await operator.configureGroup("a", { maxWorking: 1 });
+    const one = await dequeued(1);
+    expect(one.commands).toBe(13);
+    expect(await dequeued(1)).toEqual({ commands: 9 + 3 + 3 * 100, tasks: [] });
+    expect(await dequeued(1)).toEqual({ commands: 9, tasks: [] });
+  });
+});
+
+describe("a group at its rate", () => {
+  test("costs 1 more to dequeue, 2 where it is to be woken; 1 more to complete; 9 to poll", async () => {
+    await operator.configureGroup("a", { rate: { max: 2, per: "1h" } });
+    await add(10);
+    const [first, second] = [await dequeued(1), await dequeued(1)];
+    expect([first.commands, second.commands]).toEqual([13 + 2, 13 + 1]);
+    expect(await complete(first.tasks)).toBe(7 + 1);
+    expect(await dequeued(1)).toEqual({ commands: 9, tasks: [] });
+    expect(await cost(() => queue.enqueue(1, { group: "a" }))).toBe(7);
+  });
+});
+
+test("to set a group that holds tasks costs 1 more, where it lets none in", async () => {
+  await operator.configureGroup("a", { rate: { max: 1, per: "1h" } });
+  await add(50);
+  await queue.dequeue();
+  expect(await cost(() => operator.configureGroup("a", { weight: 5 }))).toBe(7 + 1);
+});

@@ -1,0 +1,233 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { NewTask, Operator, Queue, TaskState } from "../../src/index.ts";
+import { useBilled } from "../support/billed.ts";
+
+// What it costs to operate a queue, beyond what features.test.ts and workers.test.ts say; exact, as there.
+
+const billed = useBilled(async ({ queue, operator }) => {
+  await queue.enqueueMany([{ payload: 1, id: "warm" }, { payload: 2 }]);
+  const [first, second] = await queue.dequeue({ max: 2, worker });
+  await first?.reject();
+  await queue.cancel("warm");
+  await queue.get("warm");
+  await queue.counts();
+  await queue.heartbeat(worker);
+  await operator.list({ state: "rejected" });
+  await operator.redrive({ ids: ["warm"] });
+  await operator.remove("warm");
+  await operator.purge({ state: "pending" });
+  await second?.complete();
+  await operator.configure({ events: true });
+  await operator.workers();
+  await operator.failWorker(worker);
+  await operator.deleteQueue();
+  await queue.enqueue(1, { resultTtl: 0 });
+  await (await queue.dequeue())[0]?.complete();
+});
+const { cost } = billed;
+const worker = { name: "one", incarnation: "a", silentAfter: "1h" } as const;
+let queue: Queue;
+let operator: Operator;
+beforeEach(() => {
+  ({ queue, operator } = billed);
+});
+
+/** So many tasks `t0`, `t1`, … in that state. */
+async function fill(state: TaskState, count: number, options: Partial<NewTask<unknown>> = {}) {
+  const delay = state === "delayed" ? { delay: "1h" as const } : {};
+  const tasks = Array.from({ length: count }, (_, i) => ({ payload: i, id: `t${i}`, ...delay, ...options }));
+  await queue.enqueueMany(tasks);
+  if (state === "pending" || state === "delayed") return;
+  const batch = await queue.dequeue({ max: count });
+  if (state === "working") return;
+  const outcome = state === "completed" ? "complete" : "reject";
+  await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome })));
+}
+
+describe("looking", () => {
+  test.each<[TaskState, none: number, one: number, hundred: number]>([
+    ["pending", 3, 4, 5],
+    ["delayed", 4, 5, 6],
+    ["working", 4, 5, 6],
+    // Even without one: where the last one ended, its id is known for five minutes.
+    ["completed", 5, 5, 6],
+    ["rejected", 4, 5, 6],
+  ])(
+    "at a page of %s tasks costs %i where there are none, %i for one, %i for 100",
+    async (state, ...costs) => {
+      const list = () => cost(() => operator.list({ state }));
+      const seen = [await list()];
+      for (const count of [1, 100]) {
+        await operator.deleteQueue({ force: true });
+        await fill(state, count);
+        seen.push(await list());
+      }
+      expect(seen).toEqual(costs);
+    },
+  );
+
+  test("costs no more with a filter or with payloads, and 13 for a page of a thousand", async () => {
+    await fill("rejected", 1_000);
+    const state = "rejected";
+    expect(await cost(() => operator.list({ state, text: "timeout", reason: "rejected" }))).toBe(13);
+    expect(await cost(() => operator.list({ state, payloads: true }))).toBe(6);
+    expect(await cost(() => operator.list({ state, size: 1_000 }))).toBe(13);
+  });
+
+  test("at what is next costs 4; at pending tasks of groups 10, and 11 for a page of 100", async () => {
+    await fill("pending", 5);
+    expect(await cost(() => operator.peek())).toBe(4);
+    await operator.deleteQueue();
+    await fill("pending", 100, { group: "a" });
+    expect(await cost(() => operator.peek())).toBe(10);
+    expect(await cost(() => operator.list({ state: "pending" }))).toBe(11);
+  });
+
+  test("at a task costs 3, at one that has ended or is unknown 2", async () => {
+    await fill("working", 1);
+    expect(await cost(() => queue.get("t0"))).toBe(3);
+    await queue.enqueue(1, { id: "ended" });
+    await (await queue.dequeue())[0]?.complete("done");
+    expect(await cost(() => queue.get("ended"))).toBe(2);
+    expect(await cost(() => queue.get("nobody"))).toBe(2);
+  });
+
+  test("at the counts costs 11, 12 where tasks wait, 14 with groups, 1 for each cancelled one next in line up to ten", async () => {
+    const counts = () => cost(() => queue.counts());
+    expect(await counts()).toBe(11);
+    await fill("pending", 12);
+    expect(await counts()).toBe(12);
+    await queue.enqueueMany([
+      { payload: 1, id: "a", group: "a" },
+      { payload: 1, delay: "1h" },
+    ]);
+    expect(await counts()).toBe(14);
+    for (let i = 0; i < 12; i++) {
+      await queue.cancel(`t${i}`);
+      if (i === 1) expect(await counts()).toBe(14 + 2);
+    }
+    expect(await counts()).toBe(14 + 10);
+  });
+
+  test("at the workers of a queue that has none costs 3", async () => {
+    expect(await cost(() => operator.workers())).toBe(3);
+  });
+});
+
+describe("to cancel a task", () => {
+  test("costs 4 while it is working, 3 the second time, 2 where it has ended or is unknown", async () => {
+    await fill("working", 1);
+    expect(await cost(() => queue.cancel("t0"))).toBe(4);
+    expect(await cost(() => queue.cancel("t0"))).toBe(3);
+    await queue.enqueue(1, { id: "ended" });
+    await (await queue.dequeue())[0]?.complete();
+    expect(await cost(() => queue.cancel("ended"))).toBe(2);
+    expect(await cost(() => queue.cancel("nobody"))).toBe(2);
+  });
+
+  test("costs 1 more where events are on, also while it is working", async () => {
+    await fill("working", 1);
+    await operator.configure({ events: true });
+    await queue.enqueueMany([
+      { payload: 1, id: "pending" },
+      { payload: 1, id: "delayed", delay: "1h" },
+    ]);
+    expect(await cost(() => queue.cancel("pending"))).toBe(6 + 1);
+    expect(await cost(() => queue.cancel("delayed"))).toBe(7 + 1);
+    expect(await cost(() => queue.cancel("t0"))).toBe(4 + 1);
+  });
+});
+
+describe("to remove a task's record", () => {
+  test.each(["completed", "rejected"] as const)(
+    "costs 6 where it is %s, 2 the second time",
+    async (state) => {
+      await fill(state, 1);
+      expect(await cost(() => operator.remove("t0"))).toBe(6);
+      expect(await cost(() => operator.remove("t0"))).toBe(2);
+    },
+  );
+
+  test("costs 2 where it lives or is unknown", async () => {
+    await fill("working", 1);
+    expect(await cost(() => operator.remove("t0"))).toBe(2);
+    expect(await cost(() => operator.remove("nobody"))).toBe(2);
+  });
+});
+
+describe("to redrive", () => {
+  test("by id costs 8, one or ten; 3 to be refused, or as a dry run", async () => {
+    await fill("rejected", 20);
+    expect(await cost(() => operator.redrive({ ids: ["t0"], dryRun: true }))).toBe(3);
+    expect(await cost(() => operator.redrive({ ids: ["t0"] }))).toBe(8);
+    const ids = Array.from({ length: 10 }, (_, i) => `t${i + 1}`);
+    expect(await cost(() => operator.redrive({ ids }))).toBe(8);
+    expect(await cost(() => operator.redrive({ ids: ["nobody"] }))).toBe(3);
+  });
+
+  test("all of 100 costs 12, 13 with a rate; 7 as a dry run, 5 where there are none", async () => {
+    expect(await cost(() => operator.redrive())).toBe(5);
+    await fill("rejected", 100);
+    expect(await cost(() => operator.redrive({ dryRun: true }))).toBe(7);
+    expect(await cost(() => operator.redrive())).toBe(12);
+    const again = await queue.dequeue({ max: 100 });
+    await queue.settle(again.map(({ receipt }) => ({ receipt, outcome: "reject" as const })));
+    expect(await cost(() => operator.redrive({ reason: "rejected", rate: 10 }))).toBe(13);
+  });
+});
+
+describe("to purge 100 tasks", () => {
+  test.each<[Exclude<TaskState, "working">, number]>([
+    ["pending", 9],
+    ["delayed", 11],
+    ["completed", 11],
+    ["rejected", 11],
+  ])("that are %s costs %i", async (state, commands) => {
+    // With a kept result each: of the warm task nothing is to be purged.
+    await operator.deleteQueue();
+    await fill(state, 100);
+    expect(await cost(() => operator.purge({ state }))).toBe(commands);
+  });
+
+  test("costs 20 where they wait in a group", async () => {
+    await fill("pending", 100, { group: "a" });
+    expect(await cost(() => operator.purge({ state: "pending", group: "a" }))).toBe(20);
+  });
+});
+
+test("to fail a worker by its name costs 4 where there is none, 6 without tasks, 13 with a hundred", async () => {
+  expect(await cost(() => operator.failWorker("one"))).toBe(4);
+  await queue.dequeue({ worker });
+  expect(await cost(() => operator.failWorker("one"))).toBe(6);
+  await fill("pending", 100);
+  await queue.dequeue({ max: 100, worker });
+  expect(await cost(() => operator.failWorker("one"))).toBe(13);
+});
+
+test("to delete a queue costs 10, and 1 where it tells of it", async () => {
+  await fill("pending", 100);
+  expect(await cost(() => operator.deleteQueue())).toBe(10);
+  await queue.enqueue(1);
+  await operator.configure({ events: true });
+  expect(await cost(() => operator.deleteQueue())).toBe(10 + 1);
+});
+
+test("to set a queue costs 3 more where it is to be listed; 4 where nothing is asked, 5 where nothing changes", async () => {
+  expect(await cost(() => operator.configure({}))).toBe(4);
+  expect(await cost(() => operator.configure({ maxWorking: null }))).toBe(5);
+  await operator.deleteQueue();
+  expect(await cost(() => operator.configure({ maxWorking: 5 }))).toBe(6 + 3);
+});
+
+test("to hand back what was not begun costs 6, one or a hundred; 8 of a group", async () => {
+  await queue.enqueueMany(Array.from({ length: 100 }, (_, i) => ({ payload: i })));
+  const unstarted = { outcome: "requeue", unstarted: true } as const;
+  for (const max of [1, 100]) {
+    const batch = await queue.dequeue({ max });
+    expect(await cost(() => queue.settle(batch.map(({ receipt }) => ({ receipt, ...unstarted }))))).toBe(6);
+  }
+  await operator.purge({ state: "pending" });
+  await queue.enqueue(1, { group: "a" });
+  const [task] = await queue.dequeue();
+  expect(await cost(async () => task?.requeue({ unstarted: true }))).toBe(8);
+});
