@@ -108,8 +108,8 @@ local function choose()
     if #batch >= batch.most then
       put_back(line, first)
     elseif first > #line and not line.drained and #line < max + SLICE and plan.opened < GROUPS then
-      -- Strays do not stand in the way of tasks behind them, within bounds.
-      fetch(line, batch.most - #batch, time)
+      -- Strays do not stand in the way of tasks behind them, within bounds. Where some are, more are.
+      fetch(line, math.max(batch.most - #batch, math.min(#line, 128)), time)
     end
   end
 end

@@ -4035,7 +4035,7 @@ first, last, found = last + 1, last + 128, nil
 if #batch >= batch.most then
 put_back(line, first)
 elseif first > #line and not line.drained and #line < max + SLICE and plan.opened < GROUPS then
-fetch(line, batch.most - #batch, time)
+fetch(line, math.max(batch.most - #batch, math.min(#line, 128)), time)
 end
 end
 end
@@ -4077,8 +4077,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "ea95900ef89dcb2ac3641b625057f6b82bc366ad",
-  keyLockingSha1: "671c4bfdc08a59ab05a73a91ff93c8604a26b220",
+  sha1: "4507db137647a8b217320ed56d4efb93cbea7efe",
+  keyLockingSha1: "4a9b2ca2aecfc1e81a56aad5baeae97356af0049",
 };
 
 export const drop: Script = {
