@@ -55,7 +55,7 @@ const OF_ONE_QUEUE: readonly string[] = ["redis_error", "newer_schema", "queue_f
  * repairs it, and reports what it found. Tasks without a place get one, those in two keep one, leases that are
  * gone are taken back, records beyond reading are set aside, counts are made anew. It works beside live traffic and
  * other deep sweeps; what is sound stays as it is. In bounded calls: about five commands for a hundred
- * tasks. A resent call repairs nothing twice, and reports what its own copy found.
+ * tasks, fifteen where they have groups. A resent call repairs nothing twice, and reports what its own copy found.
  * @throws {SluiceError} where Redis cannot be reached; a fault of one queue is in the report
  */
 export async function deepSweep(

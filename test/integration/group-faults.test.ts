@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { deliveries, groupSettings, many, timesOf } from "../support/groups.ts";
+import { deliveries, many, timesOf } from "../support/groups.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
-const settle = groupSettings(rig);
 
 describe("what groups must not do to each other, or to themselves", () => {
   test("a limited group's due timer is heeded however much else is in line", async () => {
