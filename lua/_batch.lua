@@ -40,7 +40,7 @@ local function limited(plan, entry, place)
   local group = group_of(plan, task)
   local most, rate = group.settings.m, group.settings.r
   if (most and group.w >= tonumber(most)) or (rate and recent(rate, group.u, plan.now, 0) < 1) then
-    take_off_fair(plan, task, place.score, entry.id)
+    have_turn(plan, task, place.score, entry.id)
     enter(plan, entry.id, task, 'aside')
     return true
   end
@@ -99,7 +99,7 @@ local function go_through(plan, line, batch, first, last, found)
       if place.listed then
         line.unpaid = line.unpaid + SHARE
       elseif place.score and shared(entry.task) then
-        take_off_fair(plan, entry.task, place.score, entry.id)
+        have_turn(plan, entry.task, place.score, entry.id)
       end
     elseif not limited(plan, entry, place) then
       if not take(batch, entry) then

@@ -83,6 +83,18 @@ local function behind(key, place, before)
   return entries
 end
 
+-- As `behind`, of `fair`: those of one group, with nobody else's between them.
+local function turns_behind(order, group, place)
+  local score, id = string.match(place, '^(%S+) (.+)$')
+  local first, last = '(' .. turn_of(group, score, id), '(' .. group .. '!'
+  local entries = {}
+  for i, member in ipairs(redis.call('ZRANGE', order, first, last, 'BYLEX', 'LIMIT', '0', int(LOOK))) do
+    local own_score, own_id = string.match(member, ' 0*(%d+) (%S+)$')
+    entries[i] = { id = own_id, score = own_score, place = own_score .. ' ' .. own_id }
+  end
+  return entries
+end
+
 -- Reads the records of entries, in slices, so that large payloads cannot fill the script's memory, and shows
 -- each to `visit`, which returns true for the first that it has no room for. Timers, keys and records of a
 -- later release are passed by; the last have `left`. Returns how many entries are done with.

@@ -5,7 +5,7 @@ local PLAN = 160
 
 local function clear(plan)
   plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-  plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+  plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
   plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
   plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
   plan.news, plan.closed = plan.news and {}, false

@@ -5,6 +5,9 @@
 -- How many tasks of a group move up at once. The others do when these have had their turns.
 local RUN = 200
 
+-- How many of all groups together, so that no call takes long.
+local MOVES = 2000
+
 -- A member of `order`: sorted by group, then by score.
 local function turn_of(group, score, id)
   return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
@@ -15,27 +18,31 @@ local function put_into_fair(plan, group, score, id)
   append(plan.order, '0', turn_of(group.name, score, id))
 end
 
--- Notes that a task leaves `fair`.
+-- Notes that a task leaves `fair`. Returns its group's share of that priority.
 local function take_off_fair(plan, task, score, id)
   local group, band = group_of(plan, task), tonumber(task.P or 0)
   local share = ready(group, band, -1)
-  plan.left[#plan.left + 1] = turn_of(group.name, score, id)
+  local member = turn_of(group.name, score, id)
+  plan.left[#plan.left + 1], plan.taken[member] = member, true
   share.gone = (share.gone or 0) + 1
+  return share
+end
+
+-- As `take_off_fair`, when its turn has come. `through` where that was the last of those that have moved up.
+local function have_turn(plan, task, score, id)
+  local share = take_off_fair(plan, task, score, id)
   share.through = share.through or (share.straight and score % BAND >= share.straight)
-  return share, group
+  return share
 end
 
 -- The first of a group's turns from a tag on that the plan does not take away: tags and ids.
 local function turns_from(plan, group, base, tag, most)
   local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
-  local left, turns = {}, {}
-  for _, member in ipairs(plan.left) do
-    left[member] = true
-  end
+  local turns = {}
   local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
   for _, member in ipairs(found) do
     local score, id = string.match(member, ' (%d+) (%S+)$')
-    if score and not left[member] then
+    if score and not plan.taken[member] then
       turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
     end
   end
@@ -49,7 +56,8 @@ local function move_up(plan, group, band, share)
   local base, cost, holes = (9 - band) * BAND, cost_of(group), share.holes or {}
   local turns, more, passed = {}, false, 0
   table.sort(holes)
-  local before = holes[1] and holes[1] - cost or share.straight
+  -- What is far behind virtual time, as after a failover, gets no turns that it has had.
+  local before = holes[1] and holes[1] - cost or math.max(share.straight, (plan.times[band] or 0) - cost)
   if share.ready > 0 then
     turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
   end
@@ -76,12 +84,17 @@ end
 
 -- To be called where tasks have left `fair`, before anything comes into it.
 local function straighten(plan)
+  local lines = {}
   for _, group in pairs(plan.groups) do
     for band, share in pairs(group.bands or {}) do
       if share.holes or share.through then
-        move_up(plan, group, band, share)
+        lines[#lines + 1] = { group, band, share }
       end
     end
+  end
+  plan.run = math.min(plan.run, math.ceil(MOVES / #lines))
+  for _, line in ipairs(lines) do
+    move_up(plan, unpack(line))
   end
 end
 
@@ -189,7 +202,7 @@ local function serve(plan, id, task, place)
   if shared(task) then
     local group = group_of(plan, task)
     if not place.listed then
-      local share = take_off_fair(plan, task, place.score, id)
+      local share = have_turn(plan, task, place.score, id)
       task.S = place.score
       if share.through then
         -- Nobody stands behind this before the next of the group has moved up.

@@ -36,7 +36,9 @@ end
 
 -- Goes on through a zset. Returns the reply where nothing could be purged.
 local function purge_zset(key, place)
-  local chosen, entries = {}, behind(key, place, key == dead and wanted.Z)
+  local grouped = key == fair and wanted.G
+  local chosen, entries =
+    {}, grouped and turns_behind(order, wanted.G, place) or behind(key, place, key == dead and wanted.Z)
   local done = look_through(tasks, entries, function(entry, number)
     local task = entry.task
     if #chosen == most then

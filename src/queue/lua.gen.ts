@@ -395,7 +395,7 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -1130,8 +1130,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "094904575155fb372678074a7591234f1126a1d9",
-  keyLockingSha1: "1d7b0ba641386a223148b710bf055d5a99329c3b",
+  sha1: "3f4c4740b142a1652ab3a06f4900cc8dae2af9a1",
+  keyLockingSha1: "b0bd783a3527a8631c70e604a1b5381326dcabe2",
 };
 
 export const cancel: Script = {
@@ -1401,6 +1401,7 @@ local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
 local RUN = 200
+local MOVES = 2000
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -1411,21 +1412,18 @@ end
 local function take_off_fair(plan, task, score, id)
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local share = ready(group, band, -1)
-plan.left[#plan.left + 1] = turn_of(group.name, score, id)
+local member = turn_of(group.name, score, id)
+plan.left[#plan.left + 1], plan.taken[member] = member, true
 share.gone = (share.gone or 0) + 1
-share.through = share.through or (share.straight and score % BAND >= share.straight)
-return share, group
+return share
 end
 local function turns_from(plan, group, base, tag, most)
 local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
-local left, turns = {}, {}
-for _, member in ipairs(plan.left) do
-left[member] = true
-end
+local turns = {}
 local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
 for _, member in ipairs(found) do
 local score, id = string.match(member, ' (%d+) (%S+)$')
-if score and not left[member] then
+if score and not plan.taken[member] then
 turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
 end
 end
@@ -1435,7 +1433,7 @@ local function move_up(plan, group, band, share)
 local base, cost, holes = (9 - band) * BAND, cost_of(group), share.holes or {}
 local turns, more, passed = {}, false, 0
 table.sort(holes)
-local before = holes[1] and holes[1] - cost or share.straight
+local before = holes[1] and holes[1] - cost or math.max(share.straight, (plan.times[band] or 0) - cost)
 if share.ready > 0 then
 turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
 end
@@ -1460,12 +1458,17 @@ share.last = math.max(0, before)
 end
 end
 local function straighten(plan)
+local lines = {}
 for _, group in pairs(plan.groups) do
 for band, share in pairs(group.bands or {}) do
 if share.holes or share.through then
-move_up(plan, group, band, share)
+lines[#lines + 1] = { group, band, share }
 end
 end
+end
+plan.run = math.min(plan.run, math.ceil(MOVES / #lines))
+for _, line in ipairs(lines) do
+move_up(plan, unpack(line))
 end
 end
 local function admit(plan, group, band, id)
@@ -1552,7 +1555,7 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -1731,8 +1734,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "21f9152cdbe69c96ab5c197ebfdfa263fb8b00f6",
-  keyLockingSha1: "60d72dd026a2c81947d96d6f134c0301c22ee5b4",
+  sha1: "95a7d0d1542a8542fc1f2b14e6393ee51870fcf0",
+  keyLockingSha1: "fe3328f1155631331a4d86552ccd38fa0293d33b",
 };
 
 export const configure: Script = {
@@ -2018,7 +2021,7 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -2196,8 +2199,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "09915974d25143a4b99a1f03d8c4a22992064874",
-  keyLockingSha1: "1b4fea70dcebe12a9f533096f0cdef5b329984ce",
+  sha1: "557442c1b0083cae3d03239a93843a980349ff78",
+  keyLockingSha1: "76528f839ce34bacca46fbc28268b5db2159904a",
 };
 
 export const control: Script = {
@@ -2380,7 +2383,7 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -2648,8 +2651,8 @@ counts[i] = tonumber(counts[i] or 0)
 end
 return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
 `,
-  sha1: "c4c2d95c9bc7bbabc93e202dd4d77defc4d1e2e5",
-  keyLockingSha1: "7b26f7e3c666818480639119618dd4c5717f8d05",
+  sha1: "cc590959db0823e2250e37279bb79aac4bd53f6c",
+  keyLockingSha1: "d0d7b678d0bab7ac31fb321d4c6635d656fa7c43",
 };
 
 export const count: Script = {
@@ -3056,6 +3059,7 @@ plan.times, plan.shared = parse_clock(text), true
 return plan.times
 end
 local RUN = 200
+local MOVES = 2000
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -3066,21 +3070,23 @@ end
 local function take_off_fair(plan, task, score, id)
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local share = ready(group, band, -1)
-plan.left[#plan.left + 1] = turn_of(group.name, score, id)
+local member = turn_of(group.name, score, id)
+plan.left[#plan.left + 1], plan.taken[member] = member, true
 share.gone = (share.gone or 0) + 1
+return share
+end
+local function have_turn(plan, task, score, id)
+local share = take_off_fair(plan, task, score, id)
 share.through = share.through or (share.straight and score % BAND >= share.straight)
-return share, group
+return share
 end
 local function turns_from(plan, group, base, tag, most)
 local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
-local left, turns = {}, {}
-for _, member in ipairs(plan.left) do
-left[member] = true
-end
+local turns = {}
 local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
 for _, member in ipairs(found) do
 local score, id = string.match(member, ' (%d+) (%S+)$')
-if score and not left[member] then
+if score and not plan.taken[member] then
 turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
 end
 end
@@ -3090,7 +3096,7 @@ local function move_up(plan, group, band, share)
 local base, cost, holes = (9 - band) * BAND, cost_of(group), share.holes or {}
 local turns, more, passed = {}, false, 0
 table.sort(holes)
-local before = holes[1] and holes[1] - cost or share.straight
+local before = holes[1] and holes[1] - cost or math.max(share.straight, (plan.times[band] or 0) - cost)
 if share.ready > 0 then
 turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
 end
@@ -3115,12 +3121,17 @@ share.last = math.max(0, before)
 end
 end
 local function straighten(plan)
+local lines = {}
 for _, group in pairs(plan.groups) do
 for band, share in pairs(group.bands or {}) do
 if share.holes or share.through then
-move_up(plan, group, band, share)
+lines[#lines + 1] = { group, band, share }
 end
 end
+end
+plan.run = math.min(plan.run, math.ceil(MOVES / #lines))
+for _, line in ipairs(lines) do
+move_up(plan, unpack(line))
 end
 end
 local function admit(plan, group, band, id)
@@ -3183,7 +3194,7 @@ plan.times[band] = math.max(plan.times[band] or 0, tag)
 if shared(task) then
 local group = group_of(plan, task)
 if not place.listed then
-local share = take_off_fair(plan, task, place.score, id)
+local share = have_turn(plan, task, place.score, id)
 task.S = place.score
 if share.through then
 local next_turn = (9 - band) * BAND + share.straight + cost_of(group)
@@ -3227,7 +3238,7 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -3755,7 +3766,7 @@ end
 local group = group_of(plan, task)
 local most, rate = group.settings.m, group.settings.r
 if (most and group.w >= tonumber(most)) or (rate and recent(rate, group.u, plan.now, 0) < 1) then
-take_off_fair(plan, task, place.score, entry.id)
+have_turn(plan, task, place.score, entry.id)
 enter(plan, entry.id, task, 'aside')
 return true
 end
@@ -3805,7 +3816,7 @@ if stray(batch, entry, place) then
 if place.listed then
 line.unpaid = line.unpaid + SHARE
 elseif place.score and shared(entry.task) then
-take_off_fair(plan, entry.task, place.score, entry.id)
+have_turn(plan, entry.task, place.score, entry.id)
 end
 elseif not limited(plan, entry, place) then
 if not take(batch, entry) then
@@ -4077,8 +4088,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "4507db137647a8b217320ed56d4efb93cbea7efe",
-  keyLockingSha1: "4a9b2ca2aecfc1e81a56aad5baeae97356af0049",
+  sha1: "863257187fb156740698e3462a3346c7ea144df2",
+  keyLockingSha1: "706104e7cf09f67aa236bbf5d5568b1c8e9e20d4",
 };
 
 export const drop: Script = {
@@ -4112,7 +4123,7 @@ end
 local RUN = 200
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -4187,8 +4198,8 @@ end
 local status, number = string.match(done, '^(%a+),(%d+)$')
 return { status, tonumber(number) }
 `,
-  sha1: "c290a603e504daba113cb3bf4da3f609e85781d3",
-  keyLockingSha1: "c3ef7731871cdd0e462a46f21d4c055d21c5ca20",
+  sha1: "fd1a4e1e17a00d1345aafd04ad93be435beef275",
+  keyLockingSha1: "6288231374dd9141610c18c784d9717c076182ad",
 };
 
 export const enqueue: Script = {
@@ -4557,7 +4568,7 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -4818,8 +4829,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "72f47599e6db52df621c361682ae47030498f21c",
-  keyLockingSha1: "f15684d1cbf7db7802728a70578e2bc0a19fca55",
+  sha1: "bce08b137cdaea1414d44bce2c8f7a30755b80c5",
+  keyLockingSha1: "6045d770829bc1526cb1d515036e283dd1ede5a2",
 };
 
 export const fail: Script = {
@@ -5193,7 +5204,7 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -5463,8 +5474,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "8570821dde3e82bed67c47c3b6d5a37990e07c8a",
-  keyLockingSha1: "436a4cf84bb572a1113e07de971817338f7602e4",
+  sha1: "99b5114f082cbed243df7c12c677bf3f79db6d53",
+  keyLockingSha1: "4800ea57c6ba48822ba4cdee97ed15865555de1c",
 };
 
 export const forget: Script = {
@@ -5667,7 +5678,7 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -5834,8 +5845,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply
 `,
-  sha1: "ef31dfdb1f2c0539535efc209162faf6eab1a5ab",
-  keyLockingSha1: "d9d25cb21dc396fb44ad7716bf496e0d01803f78",
+  sha1: "b6a52f41fd510fc47bc23ab8ed50c261b46e2ef0",
+  keyLockingSha1: "a936778133d39d777bc077ae8a029f32055e05ac",
 };
 
 export const inspect: Script = {
@@ -6460,27 +6471,25 @@ local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
 local RUN = 200
+local MOVES = 2000
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
 local function take_off_fair(plan, task, score, id)
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local share = ready(group, band, -1)
-plan.left[#plan.left + 1] = turn_of(group.name, score, id)
+local member = turn_of(group.name, score, id)
+plan.left[#plan.left + 1], plan.taken[member] = member, true
 share.gone = (share.gone or 0) + 1
-share.through = share.through or (share.straight and score % BAND >= share.straight)
-return share, group
+return share
 end
 local function turns_from(plan, group, base, tag, most)
 local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
-local left, turns = {}, {}
-for _, member in ipairs(plan.left) do
-left[member] = true
-end
+local turns = {}
 local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
 for _, member in ipairs(found) do
 local score, id = string.match(member, ' (%d+) (%S+)$')
-if score and not left[member] then
+if score and not plan.taken[member] then
 turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
 end
 end
@@ -6490,7 +6499,7 @@ local function move_up(plan, group, band, share)
 local base, cost, holes = (9 - band) * BAND, cost_of(group), share.holes or {}
 local turns, more, passed = {}, false, 0
 table.sort(holes)
-local before = holes[1] and holes[1] - cost or share.straight
+local before = holes[1] and holes[1] - cost or math.max(share.straight, (plan.times[band] or 0) - cost)
 if share.ready > 0 then
 turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
 end
@@ -6515,12 +6524,17 @@ share.last = math.max(0, before)
 end
 end
 local function straighten(plan)
+local lines = {}
 for _, group in pairs(plan.groups) do
 for band, share in pairs(group.bands or {}) do
 if share.holes or share.through then
-move_up(plan, group, band, share)
+lines[#lines + 1] = { group, band, share }
 end
 end
+end
+plan.run = math.min(plan.run, math.ceil(MOVES / #lines))
+for _, line in ipairs(lines) do
+move_up(plan, unpack(line))
 end
 end
 local function set_timer(plan, group)
@@ -6573,7 +6587,7 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -6809,6 +6823,16 @@ entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i +
 end
 return entries
 end
+local function turns_behind(order, group, place)
+local score, id = string.match(place, '^(%S+) (.+)$')
+local first, last = '(' .. turn_of(group, score, id), '(' .. group .. '!'
+local entries = {}
+for i, member in ipairs(redis.call('ZRANGE', order, first, last, 'BYLEX', 'LIMIT', '0', int(LOOK))) do
+local own_score, own_id = string.match(member, ' 0*(%d+) (%S+)$')
+entries[i] = { id = own_id, score = own_score, place = own_score .. ' ' .. own_id }
+end
+return entries
+end
 local function look_through(tasks, entries, visit)
 local done, bytes, slice = 0, 0, 16
 local most = math.min(#entries, LOOK)
@@ -6917,7 +6941,9 @@ plan.run = 1
 return not heed(plan, control[1], control[2]) and plan
 end
 local function purge_zset(key, place)
-local chosen, entries = {}, behind(key, place, key == dead and wanted.Z)
+local grouped = key == fair and wanted.G
+local chosen, entries =
+{}, grouped and turns_behind(order, wanted.G, place) or behind(key, place, key == dead and wanted.Z)
 local done = look_through(tasks, entries, function(entry, number)
 local task = entry.task
 if #chosen == most then
@@ -7028,8 +7054,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "bb6b6d680cdc721e0df2cbb041de3c21cfe9c0a7",
-  keyLockingSha1: "384d0f6c82a5308e1bfe7d16d873b7bac8517273",
+  sha1: "b1f691f6b7b503c1ab849ba7076bb2b7a50741ed",
+  keyLockingSha1: "87665cf7d662e7509dd321d097080932897cd8aa",
 };
 
 export const queues: Script = {
@@ -7399,7 +7425,7 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -7727,8 +7753,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "29a82aca265d7b4092a62742eaa1d851c434b7cd",
-  keyLockingSha1: "b992edf38c2fd5e949bcf0fbaee69b907dcea738",
+  sha1: "3d375e6d13d1b25a747df0b2e3ab982b89e86b23",
+  keyLockingSha1: "35b4206c0a326e83d805e56b3b01e4559c65d69c",
 };
 
 export const register: Script = {
@@ -8068,7 +8094,7 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -8313,8 +8339,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "3d6be763070871401d6a7b2b0de9a8c31347f6bc",
-  keyLockingSha1: "79138c5791b66fe35dc62d1f74410c9e458abcb0",
+  sha1: "bfc019c1384f14eb5f943c7f14473d464a22b08f",
+  keyLockingSha1: "6a99231213d5cfc5b8216e552a3e9defb5118dce",
 };
 
 export const remove: Script = {
@@ -8513,7 +8539,7 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -8662,8 +8688,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit_erased(plan, { id }) or { 'removed' }
 `,
-  sha1: "a332d8d70b187d616af91e879d7debf8b4b34c6f",
-  keyLockingSha1: "06dd9cfd4cadb76dfff171d4af7caf2ec9d817e7",
+  sha1: "297939a924349d1379229cf19fd464b181b437e4",
+  keyLockingSha1: "c3c4843c7ce15ee153bd959a4a8c2369990700bf",
 };
 
 export const repair: Script = {
@@ -9048,7 +9074,7 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -9573,8 +9599,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "6287f2c080c26d5aa018f3dcad0cf01cd3faf011",
-  keyLockingSha1: "4aff7e9632b724fff88399c84c9209707a85d361",
+  sha1: "9555ae39b4b29273d1c3c5aea3ce117a930bcd9c",
+  keyLockingSha1: "6c2877c696380d19ba43f2b86a2535b99e9fa78c",
 };
 
 export const settings: Script = {
@@ -9983,7 +10009,7 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -10272,8 +10298,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "1eabe98b262b327b125ea3842b8a4a260d15c5f8",
-  keyLockingSha1: "2be0fa545755ef00e297b39540d3e2c1fbbf68c6",
+  sha1: "8bb4dcdc0bbd49a0d0aa780241b0cec1e894c318",
+  keyLockingSha1: "4bc122e643c5404d46648ff190cc79c1a3629e26",
 };
 
 export const statistics: Script = {
@@ -10707,7 +10733,7 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -11142,8 +11168,8 @@ more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "9d100ed588dbdd4110e825fe00a6a5493009b023",
-  keyLockingSha1: "3639a1d64f40719a4abd8e8459d93bd2b98259a3",
+  sha1: "a2cffc05b8a3cf1c7d63ad82ccf349b6ca2849ec",
+  keyLockingSha1: "4b4497bb69ebc7834b2205677f353f68a63e5487",
 };
 
 export const weed: Script = {
@@ -11528,7 +11554,7 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left = {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
 plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
@@ -12065,8 +12091,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "c7b6e8fef073c5a8a5f66373a4ab5316d123dac2",
-  keyLockingSha1: "35c37b1b30bcc16d755e2b11074ed524b86c9a79",
+  sha1: "02482b5b89efd0e42aec67e227f510011d1a2799",
+  keyLockingSha1: "d09e4e890e61b5d14f984ae6ae7c627ac5e93a4a",
 };
 
 export const workers: Script = {

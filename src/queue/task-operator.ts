@@ -112,7 +112,7 @@ export class TaskOperator extends QueueHandle {
    * A page of the tasks in one state: pending ones in the order of delivery, delayed and working ones as they fall
    * due, completed ones as their records expire, dead letters as they died. One request. With a filter it looks at
    * 1,000 tasks, so a page may hold few or none while the cursor says that there are more. A task that moves
-   * meanwhile may come twice, or, where pending ones are dequeued between pages, be passed by.
+   * meanwhile may come twice, or, where pending ones are dequeued or cancelled between pages, be passed by.
    *
    * Where groups, priorities or their limits are in use, the order of pending tasks is that of the moment; those
    * that wait for a group's limit come last.
@@ -239,7 +239,8 @@ export class TaskOperator extends QueueHandle {
   /**
    * Ends or deletes all tasks in one state, or those that a filter means: pending and delayed ones are cancelled;
    * of completed and rejected ones the records go, as by {@link remove}. Working ones are never purged: cancel
-   * them. A filter of pending tasks has to name a group.
+   * them. A filter of pending tasks has to name a group, and may pass by tasks of it that move up between two
+   * requests, as they do where one before them is cancelled: purge again.
    * @throws {SluiceError}
    */
   async purge(options: PurgeOptions): Promise<PurgeReport> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Queue } from "../../src/index.ts";
+import { Operator, Queue } from "../../src/index.ts";
+import type { Transport } from "../../src/queue/transport.ts";
 import { dice } from "../support/dice.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 
@@ -108,6 +109,63 @@ describe("those behind a task that leaves its group's line move up", () => {
     for (const task of batch) if (task.group === "small") await queue.cancel(task.id);
     const next = ids(await queue.dequeue({ max: 6 }));
     expect(next.filter((id) => id.startsWith("small"))).toHaveLength(3);
+  });
+});
+
+describe("moving up is bounded", () => {
+  const groups = Array.from({ length: 20 }, (_, i) => `g${i}x`);
+
+  test("a group is purged in calls of a thousand, however many others stand between", async () => {
+    const queue = rig.queue();
+    for (const group of groups) await queue.enqueueMany(many(group, 0, 1_000));
+    let requests = 0;
+    const transport: Transport = {
+      send: (commands, options) => {
+        requests++;
+        return rig.transport.send(commands, options);
+      },
+    };
+    const operator = new Operator(QUEUE, { transport, now: () => rig.now });
+    expect(await operator.purge({ state: "pending", group: "g7x" })).toMatchObject({ purged: 1_000 });
+    expect(requests).toBeLessThanOrEqual(3);
+    expect((await queue.counts()).pending).toBe(19_000);
+  });
+
+  test("one that leaves far behind moves nobody", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many("a", 0, 900));
+    await queue.cancel("a0");
+    const { fair: before } = await rig.space();
+    await queue.cancel("a800");
+    before.delete("a800");
+    expect((await rig.space()).fair).toEqual(before);
+  });
+
+  test("where many groups move at once a hundred tasks of each do, and the rest when their turns come", async () => {
+    const queue = rig.queue();
+    for (const group of groups) await queue.enqueueMany(many(group, 0, 300));
+    for (const group of groups) await queue.cancel(`${group}0`);
+    const order = await drain(queue, 200);
+    expect(order).toHaveLength(20 * 299);
+    for (let round = 0; round < 299; round++) {
+      const turn = order.slice(20 * round, 20 * round + 20);
+      expect(new Set(turn)).toEqual(new Set(groups.map((group) => `${group}${round + 1}`)));
+    }
+  });
+
+  test("a group whose state went back in time gets no turn twice", async () => {
+    const queue = rig.queue();
+    for (const group of ["a", "b"]) await queue.enqueueMany(many(group, 0, 1_000));
+    await queue.cancel("a0");
+    for (let i = 0; i < 5; i++) await queue.dequeue({ max: 100 });
+    const state = (await rig.space()).tasks.get("~g:a") ?? "";
+    expect(state).toMatch(/;0=\d+,\d+,\d+$/);
+    await rig.command("HSET", `sluice:{${QUEUE}}:tasks`, "~g:a", state.replace(/\d+$/, "25200"));
+    const order = await drain(queue, 100);
+    for (let n = 100; n <= 1_200; n += 100) {
+      const ofA = order.slice(0, n).filter((id) => id.startsWith("a")).length;
+      expect(Math.abs(ofA - n / 2)).toBeLessThanOrEqual(100);
+    }
   });
 });
 
