@@ -10,7 +10,7 @@ local function lease_slice(plan, batch, call, first, last, fields)
   for i = first, last do
     local entry = batch[i]
     local task = entry.task
-    turn(task, 'w', plan.now)
+    transition(task, 'w', plan.now)
     add(task, 'a', 1)
     add(task, 'c', 1)
     task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)

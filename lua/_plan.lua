@@ -83,7 +83,7 @@ end
 -- Adds to a plan that a task waits again: ready, at its place, or later.
 local function wait_again(plan, id, task, text, place, due)
   task.s, task.k, task.l = '', '', ''
-  turn(task, due and 'd' or 'p', plan.now)
+  transition(task, due and 'd' or 'p', plan.now)
   if due then
     -- Half a millisecond marks those that go to `fair`, so that others cost nothing.
     append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
@@ -104,7 +104,7 @@ local function finish(plan, id, task, text, state, reason, given)
     ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
   end
   task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-  turn(task, task.s, plan.now)
+  transition(task, task.s, plan.now)
   task.y = reason ~= '' and reason or nil
   task.z = int(plan.now)
   task.f, task.S, task.O = nil, nil, nil

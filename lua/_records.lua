@@ -113,8 +113,8 @@ local function format(task, text)
   return table.concat(fields, ';') .. letters .. '\n' .. text
 end
 
--- A transition: the version rises, and the record's history says what came when (ms since enqueue).
-local function turn(task, letter, now)
+-- Notes a transition: the version rises, and the record's history says what came when (ms since enqueue).
+local function transition(task, letter, now)
   add(task, 'v', 1)
   local since = math.max(0, now - (tonumber(task.e) or now))
   task.h = (task.h or '') .. letter .. int(since)

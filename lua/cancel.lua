@@ -36,7 +36,7 @@ plan.now = clock(test_now)
 if task.s == 'w' then
   if not task.f then
     task.f = '1'
-    turn(task, 'f', plan.now)
+    transition(task, 'f', plan.now)
     append(plan.fields, '.' .. id, format(task, text))
     tell(plan, 'cancelRequested', id)
   end

@@ -11,7 +11,7 @@ local group = ARGV[3] -- whose settings; empty: the queue's
 local changes = ARGV -- then for each: letter, value (empty: unset)
 -- Returns {'ok', settings as they now are ('' for none)} | {'newer_schema'}
 
-local at = { fair = fair, order = order, held = held, delayed = delayed, tasks = tasks }
+local at = queue_at(nil, fair, order, held, nil, delayed, tasks)
 local plan = new_plan(at, clock(test_now))
 local field = group == '' and '~set' or '~s:' .. group
 local found = redis.call('HMGET', tasks, field, '~groups', '~rate')

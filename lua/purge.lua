@@ -16,8 +16,7 @@ local filter = ARGV[5] -- which of them; see README.md. Of pending ones it has t
 --          because their records are a later release's or beyond reading}
 --      or {'newer_schema'}
 
-local at = { pending = pending, fair = fair, order = order, held = held, delayed = delayed, tasks = tasks }
-at.expiry, at.dead = expiry, dead
+local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
 local now, most = clock(test_now), tonumber(limit)
 local wanted = parse_filter(filter)
 local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''

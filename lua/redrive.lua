@@ -21,7 +21,7 @@ local items = ARGV -- then for each: id, lease (the last lease number it must ha
 --          'newer_schema'}
 --      or {'newer_schema'}
 
-local at = { pending = pending, fair = fair, order = order, held = held, delayed = delayed, tasks = tasks }
+local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
 local now = clock(test_now)
 -- Those that die while this goes on are left for another time.
 local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')

@@ -46,7 +46,7 @@ local function repair(entry)
     if share and share.last >= LATEST_TAG then
       share.last = 0
     end
-    turn(task, 'p', mending.now)
+    transition(task, 'p', mending.now)
     enter(plan, id, task, 'back')
     note(mending, 'place_missing', id)
   else

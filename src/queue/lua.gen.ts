@@ -121,7 +121,7 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function turn(task, letter, now)
+local function transition(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
 task.h = (task.h or '') .. letter .. int(since)
@@ -455,7 +455,7 @@ end
 end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
-turn(task, due and 'd' or 'p', plan.now)
+transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
 task.S = nil
@@ -472,7 +472,7 @@ elseif reason ~= 'cancelled' then
 ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-turn(task, task.s, plan.now)
+transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
 task.f, task.S, task.O = nil, nil, nil
@@ -1130,8 +1130,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "3f4c4740b142a1652ab3a06f4900cc8dae2af9a1",
-  keyLockingSha1: "b0bd783a3527a8631c70e604a1b5381326dcabe2",
+  sha1: "a539e0dc512241d79cf01eddf4cbd1220f298273",
+  keyLockingSha1: "bb815b335b768ed1c9aef79b0583749cc6b48459",
 };
 
 export const cancel: Script = {
@@ -1246,7 +1246,7 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function turn(task, letter, now)
+local function transition(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
 task.h = (task.h or '') .. letter .. int(since)
@@ -1608,7 +1608,7 @@ elseif reason ~= 'cancelled' then
 ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-turn(task, task.s, plan.now)
+transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
 task.f, task.S, task.O = nil, nil, nil
@@ -1708,7 +1708,7 @@ plan.now = clock(test_now)
 if task.s == 'w' then
 if not task.f then
 task.f = '1'
-turn(task, 'f', plan.now)
+transition(task, 'f', plan.now)
 append(plan.fields, '.' .. id, format(task, text))
 tell(plan, 'cancelRequested', id)
 end
@@ -1734,8 +1734,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "95a7d0d1542a8542fc1f2b14e6393ee51870fcf0",
-  keyLockingSha1: "fe3328f1155631331a4d86552ccd38fa0293d33b",
+  sha1: "3c425e1f7044f83e2d2a7e326efdd11117ab6819",
+  keyLockingSha1: "30281fce2c10903074ffae43b93ffefa48f73d60",
 };
 
 export const configure: Script = {
@@ -1784,6 +1784,12 @@ redis.call('HDEL', tasks, '')
 reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
 end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
@@ -2131,7 +2137,7 @@ local test_now = ARGV[1]
 local token = ARGV[2]
 local group = ARGV[3]
 local changes = ARGV
-local at = { fair = fair, order = order, held = held, delayed = delayed, tasks = tasks }
+local at = queue_at(nil, fair, order, held, nil, delayed, tasks)
 local plan = new_plan(at, clock(test_now))
 local field = group == '' and '~set' or '~s:' .. group
 local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
@@ -2199,8 +2205,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "557442c1b0083cae3d03239a93843a980349ff78",
-  keyLockingSha1: "76528f839ce34bacca46fbc28268b5db2159904a",
+  sha1: "66605054f133a4bacb4200ba1b770c0316d50448",
+  keyLockingSha1: "9a43965d3002a9d7fe0272abc5d34d85e9e5b127",
 };
 
 export const control: Script = {
@@ -2874,7 +2880,7 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function turn(task, letter, now)
+local function transition(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
 task.h = (task.h or '') .. letter .. int(since)
@@ -3298,7 +3304,7 @@ end
 end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
-turn(task, due and 'd' or 'p', plan.now)
+transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
 task.S = nil
@@ -3315,7 +3321,7 @@ elseif reason ~= 'cancelled' then
 ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-turn(task, task.s, plan.now)
+transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
 task.f, task.S, task.O = nil, nil, nil
@@ -3863,7 +3869,7 @@ local ids, deadlines, members = {}, {}, {}
 for i = first, last do
 local entry = batch[i]
 local task = entry.task
-turn(task, 'w', plan.now)
+transition(task, 'w', plan.now)
 add(task, 'a', 1)
 add(task, 'c', 1)
 task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)
@@ -4088,8 +4094,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "863257187fb156740698e3462a3346c7ea144df2",
-  keyLockingSha1: "706104e7cf09f67aa236bbf5d5568b1c8e9e20d4",
+  sha1: "6fab6b8ca1089ab4a0588cc3e9fc559482b0d94b",
+  keyLockingSha1: "92e507d56d018b2e4eb3b39aad3501e9cb5a63a8",
 };
 
 export const drop: Script = {
@@ -4946,7 +4952,7 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function turn(task, letter, now)
+local function transition(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
 task.h = (task.h or '') .. letter .. int(since)
@@ -5264,7 +5270,7 @@ end
 end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
-turn(task, due and 'd' or 'p', plan.now)
+transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
 task.S = nil
@@ -5281,7 +5287,7 @@ elseif reason ~= 'cancelled' then
 ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-turn(task, task.s, plan.now)
+transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
 task.f, task.S, task.O = nil, nil, nil
@@ -5474,8 +5480,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "99b5114f082cbed243df7c12c677bf3f79db6d53",
-  keyLockingSha1: "4800ea57c6ba48822ba4cdee97ed15865555de1c",
+  sha1: "813cd6a459dfb8813454eeeba69491e1d2355959",
+  keyLockingSha1: "879b8309b984244c32f7cb9a3a5aadf92438d916",
 };
 
 export const forget: Script = {
@@ -6261,6 +6267,12 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
 local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
 local HISTORY = 16
@@ -6323,7 +6335,7 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function turn(task, letter, now)
+local function transition(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
 task.h = (task.h or '') .. letter .. int(since)
@@ -6640,7 +6652,7 @@ elseif reason ~= 'cancelled' then
 ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-turn(task, task.s, plan.now)
+transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
 task.f, task.S, task.O = nil, nil, nil
@@ -6927,8 +6939,7 @@ local state = ARGV[2]
 local limit = ARGV[3]
 local cursor = ARGV[4]
 local filter = ARGV[5]
-local at = { pending = pending, fair = fair, order = order, held = held, delayed = delayed, tasks = tasks }
-at.expiry, at.dead = expiry, dead
+local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
 local now, most = clock(test_now), tonumber(limit)
 local wanted = parse_filter(filter)
 local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
@@ -7054,8 +7065,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "b1f691f6b7b503c1ab849ba7076bb2b7a50741ed",
-  keyLockingSha1: "87665cf7d662e7509dd321d097080932897cd8aa",
+  sha1: "61481afd31276d52096658f4e481928a6f029cc3",
+  keyLockingSha1: "fd5c8eaef5cbaf10a39ca3a58f1bc91950291eb9",
 };
 
 export const queues: Script = {
@@ -7129,6 +7140,12 @@ reply = redis.pcall('HSET', tasks, unpack(fields))
 end
 return type(reply) == 'table' and reply.err and reply or nil
 end
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
 local HISTORY = 16
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
@@ -7189,7 +7206,7 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function turn(task, letter, now)
+local function transition(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
 task.h = (task.h or '') .. letter .. int(since)
@@ -7472,7 +7489,7 @@ end
 end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
-turn(task, due and 'd' or 'p', plan.now)
+transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
 task.S = nil
@@ -7660,7 +7677,7 @@ local interval = ARGV[4]
 local cursor = ARGV[5]
 local filter = ARGV[6]
 local items = ARGV
-local at = { pending = pending, fair = fair, order = order, held = held, delayed = delayed, tasks = tasks }
+local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
 local now = clock(test_now)
 local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
 slot = math.max(tonumber(slot or now), now)
@@ -7753,8 +7770,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "3d375e6d13d1b25a747df0b2e3ab982b89e86b23",
-  keyLockingSha1: "35b4206c0a326e83d805e56b3b01e4559c65d69c",
+  sha1: "4059927043edc273b0f1da86ec7b37584feeeb68",
+  keyLockingSha1: "e1ebe6469db2e1c70c74b9dcc2d40f9b99146e2a",
 };
 
 export const register: Script = {
@@ -8811,7 +8828,7 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function turn(task, letter, now)
+local function transition(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
 task.h = (task.h or '') .. letter .. int(since)
@@ -9134,7 +9151,7 @@ end
 end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
-turn(task, due and 'd' or 'p', plan.now)
+transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
 task.S = nil
@@ -9151,7 +9168,7 @@ elseif reason ~= 'cancelled' then
 ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-turn(task, task.s, plan.now)
+transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
 task.f, task.S, task.O = nil, nil, nil
@@ -9580,7 +9597,7 @@ local share = group and group.bands[tonumber(task.P or 0)]
 if share and share.last >= LATEST_TAG then
 share.last = 0
 end
-turn(task, 'p', mending.now)
+transition(task, 'p', mending.now)
 enter(plan, id, task, 'back')
 note(mending, 'place_missing', id)
 else
@@ -9599,8 +9616,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "9555ae39b4b29273d1c3c5aea3ce117a930bcd9c",
-  keyLockingSha1: "6c2877c696380d19ba43f2b86a2535b99e9fa78c",
+  sha1: "3aa28ee3bb304f50b17983cac5bfc4e2cb1242b0",
+  keyLockingSha1: "24d281e2cfbd2336e2fcc56b8ed1e1e8dc8d5f3b",
 };
 
 export const settings: Script = {
@@ -9751,7 +9768,7 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function turn(task, letter, now)
+local function transition(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
 task.h = (task.h or '') .. letter .. int(since)
@@ -10069,7 +10086,7 @@ end
 end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
-turn(task, due and 'd' or 'p', plan.now)
+transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
 task.S = nil
@@ -10086,7 +10103,7 @@ elseif reason ~= 'cancelled' then
 ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-turn(task, task.s, plan.now)
+transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
 task.f, task.S, task.O = nil, nil, nil
@@ -10298,8 +10315,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "8bb4dcdc0bbd49a0d0aa780241b0cec1e894c318",
-  keyLockingSha1: "4bc122e643c5404d46648ff190cc79c1a3629e26",
+  sha1: "c3fb4fd59199e312b9ba8de882cec5f0bbc95a7b",
+  keyLockingSha1: "f3257628b26f984f3cf06c461551a223e181bdce",
 };
 
 export const statistics: Script = {
@@ -10470,7 +10487,7 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function turn(task, letter, now)
+local function transition(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
 task.h = (task.h or '') .. letter .. int(since)
@@ -10793,7 +10810,7 @@ end
 end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
-turn(task, due and 'd' or 'p', plan.now)
+transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
 task.S = nil
@@ -10810,7 +10827,7 @@ elseif reason ~= 'cancelled' then
 ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-turn(task, task.s, plan.now)
+transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
 task.f, task.S, task.O = nil, nil, nil
@@ -11168,8 +11185,8 @@ more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "a2cffc05b8a3cf1c7d63ad82ccf349b6ca2849ec",
-  keyLockingSha1: "4b4497bb69ebc7834b2205677f353f68a63e5487",
+  sha1: "728687bd2ec6d66077b3b90a170deb525c982638",
+  keyLockingSha1: "e76ec4e22c462028a37f29b4736c9ea6cde28292",
 };
 
 export const weed: Script = {
@@ -11291,7 +11308,7 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function turn(task, letter, now)
+local function transition(task, letter, now)
 add(task, 'v', 1)
 local since = math.max(0, now - (tonumber(task.e) or now))
 task.h = (task.h or '') .. letter .. int(since)
@@ -11614,7 +11631,7 @@ end
 end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
-turn(task, due and 'd' or 'p', plan.now)
+transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
 task.S = nil
@@ -11631,7 +11648,7 @@ elseif reason ~= 'cancelled' then
 ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
 task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-turn(task, task.s, plan.now)
+transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
 task.f, task.S, task.O = nil, nil, nil
@@ -12091,8 +12108,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "02482b5b89efd0e42aec67e227f510011d1a2799",
-  keyLockingSha1: "d09e4e890e61b5d14f984ae6ae7c627ac5e93a4a",
+  sha1: "483805f63b2fd2c369ba92150aceb7886afbccbb",
+  keyLockingSha1: "2532a1c67734895d44616f2cbdbe19a7d5474155",
 };
 
 export const workers: Script = {

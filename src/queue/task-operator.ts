@@ -1,14 +1,14 @@
 import { SluiceError } from "../errors.ts";
+import { BOUNDS, untilDone, type RunOptions, type RunReport } from "./bounded-run.ts";
 import { decodeValue } from "./codec.ts";
-import { milliseconds } from "./duration.ts";
 import { QueueHandle } from "./handle.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, taskId, trueOrFalse, wholeNumber } from "./names.ts";
 import { readTaskInfo } from "./record.ts";
 import { FILTER_OPTIONS, writeCursor, writeFilter, type TaskFilter } from "./task-filter.ts";
 import { pageScript, purgeScript, redriveScript, removeScript } from "./task-scripts.ts";
-import type { Duration, RequestOptions, TaskInfo, TaskState } from "./types.ts";
+import type { RequestOptions, TaskInfo, TaskState } from "./types.ts";
 
-/** Most tasks of one page, and of one call of a script that redrives or purges. */
+/** Most tasks of one page, and of a redrive by id. */
 const MAX_TASKS = 1_000;
 
 const MAX_PAGE_BYTES = 8_000_000;
@@ -45,24 +45,6 @@ export type Removed =
   /** `alive`: it is pending, delayed or working. */
   | { readonly ok: false; readonly code: "not_found" | "alive" };
 
-/** How far a call goes that may need several requests. */
-export interface RunOptions extends RequestOptions {
-  /** The cursor of an earlier call that was not done. @default from the beginning */
-  readonly cursor?: string | undefined;
-  /** Most tasks in all. @default all */
-  readonly limit?: number | undefined;
-  /** When to stop and give a cursor; 0 is one request. @default "20s" */
-  readonly budget?: Duration | undefined;
-}
-
-/** What a run has done. */
-export interface RunReport {
-  /** To go on; null where nothing is left to do. */
-  readonly cursor: string | null;
-  /** Tasks left alone because a newer release of Sluice wrote their records, or because those are broken. */
-  readonly unreadable: number;
-}
-
 export interface RedriveOptions extends TaskFilter, RunOptions {
   /**
    * Which dead letters, at most 1,000; `lease` is the lease number that one must have (as `get` shows it), so that a
@@ -95,7 +77,7 @@ export interface PurgeReport extends RunReport {
   readonly purged: number;
 }
 
-const RUN_OPTIONS = [...FILTER_OPTIONS, "limit", "cursor", "budget", ...REQUEST_OPTIONS];
+const RUN_OPTIONS = [...FILTER_OPTIONS, ...BOUNDS, ...REQUEST_OPTIONS];
 const LIST_OPTIONS = [
   "state",
   "cursor",
@@ -271,32 +253,4 @@ function stateOf(state: unknown, allowed: readonly TaskState[]): TaskState {
     throw new SluiceError("invalid_argument", `state must be one of ${allowed.join(", ")}`, "state");
   }
   return found;
-}
-
-interface Step {
-  readonly count: number;
-  readonly cursor: string;
-  readonly left: number;
-}
-
-/** Bounded calls until nothing is left, the limit is reached, or the budget is used up. */
-async function untilDone(
-  options: RunOptions & { readonly cursor: string },
-  step: (cursor: string, limit: string) => Promise<Step>,
-): Promise<RunReport & { readonly count: number }> {
-  const deadline = performance.now() + milliseconds(options.budget ?? "20s", "budget");
-  const limit =
-    options.limit === undefined
-      ? Number.POSITIVE_INFINITY
-      : wholeNumber(options.limit, "limit", 1, 1_000_000_000);
-  let { cursor } = options;
-  let count = 0;
-  let unreadable = 0;
-  do {
-    const done = await step(cursor, String(Math.min(limit - count, MAX_TASKS)));
-    cursor = done.cursor;
-    count += done.count;
-    unreadable += done.left;
-  } while (cursor !== "" && count < limit && performance.now() < deadline);
-  return { count, cursor: cursor || null, unreadable };
 }

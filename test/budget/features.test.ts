@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { EnqueueOptions, GroupChanges, QueueChanges } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
+import { many } from "../support/new-tasks.ts";
 
 // What each feature costs, in commands as Upstash bills them, for the README's table. Whoever uses none of them pays
 // what commands.test.ts says.
@@ -20,9 +21,6 @@ const billed = useBilled(async ({ queue, operator }) => {
   await work();
 });
 const { cost } = billed;
-
-const many = (count: number, options: EnqueueOptions = {}) =>
-  Array.from({ length: count }, (_, i) => ({ payload: i, ...options }));
 
 /** The price of a lone task, of a hundred in three requests, and of a poll where nothing waits. */
 async function prices(options: EnqueueOptions) {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { DeepSweepReport, LeasedTask } from "../../src/index.ts";
 import { parts } from "../../src/queue/keys.ts";
-import { deepTools, key } from "../support/deep.ts";
+import { deepTools } from "../support/deep.ts";
 import { violations } from "../support/invariants.ts";
 import { says } from "../support/key-space.ts";
-import { useRig } from "../support/rig.ts";
+import { key, useRig } from "../support/rig.ts";
 import { dice } from "../support/dice.ts";
 
 // A replica that takes over may have each key as it was at another time.

@@ -1,12 +1,10 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { Producer, type NewTask } from "../../src/index.ts";
+import { Producer } from "../../src/index.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
+import { many } from "../support/new-tasks.ts";
 
 const rig = useRig();
 afterEach(() => vi.restoreAllMocks());
-
-const many = (count: number, options: Partial<NewTask<unknown>> = {}) =>
-  Array.from({ length: count }, (_, i) => ({ payload: i, ...options }));
 
 const full = { code: "queue_full" };
 

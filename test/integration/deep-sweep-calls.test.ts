@@ -4,8 +4,8 @@ import { startGateway, type Gateway } from "../../src/local/index.ts";
 
 import type { Command } from "../../src/queue/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
-import { deepTools, key } from "../support/deep.ts";
-import { QUEUE, useRig } from "../support/rig.ts";
+import { deepTools } from "../support/deep.ts";
+import { key, QUEUE, useRig } from "../support/rig.ts";
 
 // How the deep sweep is called: which queues, in which steps, within which bounds, and what refuses it.
 const rig = useRig();

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { deepSweep, sweep, type LeasedTask } from "../../src/index.ts";
 
-import { deepTools, key } from "../support/deep.ts";
-import { useRig } from "../support/rig.ts";
+import { deepTools } from "../support/deep.ts";
+import { key, useRig } from "../support/rig.ts";
 
 // What cleaners of other queues do to those who work beside them must not happen here.
 const rig = useRig();

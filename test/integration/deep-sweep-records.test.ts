@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { deepTools, key } from "../support/deep.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { deepTools } from "../support/deep.ts";
+import { key, QUEUE, START, useRig } from "../support/rig.ts";
 
 // Damage of one kind at a time. After each test the rig holds the queue against every invariant.
 const rig = useRig();

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { listQueues } from "../../src/index.ts";
 import { parts } from "../../src/queue/keys.ts";
-import { QUEUE, useRig } from "../support/rig.ts";
+import { key, QUEUE, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 /** What stays of a deleted queue for five minutes: that the call which deleted it has run. */
-const CALLS = `sluice:{${QUEUE}}:calls`;
+const CALLS = key("calls");
 
 const registered = async () => (await listQueues(rig.transport)).queues.map(({ name }) => name);
 
@@ -33,9 +33,7 @@ describe("deleting a queue", () => {
     const other = rig.queue();
     await fill();
     const space = Object.keys(await rig.keySpace());
-    expect(space).toEqual(
-      [...parts.map((part) => `sluice:{${QUEUE}}:${part}`), CALLS, "sluice:queues"].toSorted(),
-    );
+    expect(space).toEqual([...parts.map((part) => key(part)), CALLS, "sluice:queues"].toSorted());
     await rig.command("SET", `sluice:{${QUEUE}-2}:tasks`, "another's");
     await rig.command("ZADD", "sluice:queues", "5", `${QUEUE}-2`);
     expect(await rig.operator().deleteQueue({ force: true })).toEqual({ ok: true });

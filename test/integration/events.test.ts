@@ -1,12 +1,10 @@
 import { createClient } from "@redis/client";
 import { afterEach, describe, expect, test } from "vitest";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { key, START, useRig } from "../support/rig.ts";
+import { numbered } from "../support/new-tasks.ts";
 
 const rig = useRig();
-const CHANNEL = `sluice:{${QUEUE}}:events`;
-
-const many = (count: number, options = {}) =>
-  Array.from({ length: count }, (_, i) => ({ payload: i, id: `t${i}`, ...options }));
+const CHANNEL = key("events");
 
 let stop: (() => void) | undefined;
 afterEach(() => stop?.());
@@ -35,7 +33,7 @@ describe("a queue's events", () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true, maxPending: 100 });
     await queue.enqueue(1);
-    await queue.enqueueMany(many(3, { lease: 1_000 }));
+    await queue.enqueueMany(numbered(3, { lease: 1_000 }));
     const [a, b, c] = await queue.dequeue({ max: 10 });
     await a?.complete();
     await b?.requeue();
@@ -53,7 +51,7 @@ describe("a queue's events", () => {
     await rig.operator().configure({ events: true });
     expect(await news()).toEqual([]);
 
-    await queue.enqueueMany(many(5));
+    await queue.enqueueMany(numbered(5));
     await queue.enqueue("late", { id: "late", delay: 10_000 });
     await queue.enqueue("known", { id: "t0" });
     expect(await news()).toEqual([`enqueued ${START} t0 t1 t2 t3 t4`, `enqueued ${START} late`]);
@@ -101,7 +99,7 @@ describe("a queue's events", () => {
   test("of several kinds in one call are a message each, and a call of one kind has one for all its tasks", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ events: true });
-    await queue.enqueueMany(many(6, { maxAttempts: 1 }));
+    await queue.enqueueMany(numbered(6, { maxAttempts: 1 }));
     const tasks = await queue.dequeue({ max: 6, lease: 1_000 });
     await queue.cancel("t5");
     const news = await listen();
@@ -124,8 +122,10 @@ describe("a queue's events", () => {
     await rig.operator().configure({ events: true, statistics: true, maxWorking: 300 });
     await rig.operator().configureGroup("a", { maxWorking: 50 });
     const ids = [
-      ...(await queue.enqueueMany(many(1_000))),
-      ...(await queue.enqueueMany(many(500).map((task) => ({ ...task, id: `a-${task.id}`, group: "a" })))),
+      ...(await queue.enqueueMany(numbered(1_000))),
+      ...(await queue.enqueueMany(
+        numbered(500).map((task) => ({ ...task, id: `a-${task.id}`, group: "a" })),
+      )),
     ].map(({ id }) => id);
     let done = 0;
     for (let call = 0; call < 100 && done < 1_500; call++) {
@@ -169,14 +169,14 @@ describe("a queue's events", () => {
   test("are not told of a refused enqueue", async () => {
     const news = await listen();
     await rig.operator().configure({ events: true, maxPending: 1 });
-    await expect(rig.queue().enqueueMany(many(2))).rejects.toMatchObject({ code: "queue_full" });
+    await expect(rig.queue().enqueueMany(numbered(2))).rejects.toMatchObject({ code: "queue_full" });
     expect(await news()).toEqual([]);
   });
 
   test("are told on a full Redis too, of what it lets happen", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ events: true });
-    await queue.enqueueMany(many(2));
+    await queue.enqueueMany(numbered(2));
     const news = await listen();
     await rig.command("CONFIG", "SET", "maxmemory", "1");
     try {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { deliveries, many, timesOf } from "../support/groups.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { deliveries, ofGroup, timesOf } from "../support/groups.ts";
+import { key, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 
@@ -8,8 +8,8 @@ describe("what groups must not do to each other, or to themselves", () => {
   test("a limited group's due timer is heeded however much else is in line", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1s" } });
-    await queue.enqueueMany(many("slow", 30));
-    await queue.enqueueMany(many(undefined, 300));
+    await queue.enqueueMany(ofGroup("slow", 30));
+    await queue.enqueueMany(ofGroup(undefined, 300));
     let slow = 0;
     for (let second = 0; second < 20; second++) {
       const batch = await queue.dequeue({ max: 10 });
@@ -26,7 +26,7 @@ describe("what groups must not do to each other, or to themselves", () => {
   test("a timer is set again where Redis had no room for what it let in", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1s" } });
-    await queue.enqueueMany(many("slow", 3));
+    await queue.enqueueMany(ofGroup("slow", 3));
     await (await queue.dequeue())[0]?.complete();
     rig.now += 1_200;
     await rig.command("CONFIG", "SET", "maxmemory", "1");
@@ -42,7 +42,7 @@ describe("what groups must not do to each other, or to themselves", () => {
     const queue = rig.queue();
     const names = Array.from({ length: 230 }, (_, i) => `g${i}`);
     for (const name of names) await rig.operator().configureGroup(name, { rate: { max: 1, per: "1s" } });
-    for (const name of names) await queue.enqueueMany(many(name, 2));
+    for (const name of names) await queue.enqueueMany(ofGroup(name, 2));
     for (let batch = await queue.dequeue({ max: 200 }); batch.length > 0;)
       batch = await queue.dequeue({ max: 200 });
     rig.now += 1_200;
@@ -54,21 +54,21 @@ describe("what groups must not do to each other, or to themselves", () => {
 
   test("a hand-back after virtual time began anew gives no other group an advantage", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many("a", 100));
+    await queue.enqueueMany(ofGroup("a", 100));
     const taken = await queue.dequeue({ max: 100 });
     await queue.dequeue();
     expect((await rig.space()).tasks.has("~fair")).toBe(false);
     await taken.at(-1)?.requeue({ unstarted: true });
-    await queue.enqueueMany(many("a", 5));
-    await queue.enqueueMany(many("b", 50));
+    await queue.enqueueMany(ofGroup("a", 5));
+    await queue.enqueueMany(ofGroup("b", 50));
     expect(timesOf(await deliveries(queue, 10), "a")).toBe(5);
   });
 
   test("ghosts in the list cost those without a group nothing", async () => {
     const queue = rig.queue();
-    const cancelled = await queue.enqueueMany(many(undefined, 100));
-    await queue.enqueueMany(many(undefined, 20));
-    await queue.enqueueMany(many("a", 100));
+    const cancelled = await queue.enqueueMany(ofGroup(undefined, 100));
+    await queue.enqueueMany(ofGroup(undefined, 20));
+    await queue.enqueueMany(ofGroup("a", 100));
     for (const { id } of cancelled) await queue.cancel(id);
     const order = await deliveries(queue, 20);
     expect(timesOf(order, "")).toBeGreaterThanOrEqual(9);
@@ -77,8 +77,8 @@ describe("what groups must not do to each other, or to themselves", () => {
   test("a high priority goes before the group's ready ones of a lower, also at its limit", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("g", { maxWorking: 2 });
-    await queue.enqueueMany(many("g", 10));
-    await queue.enqueueMany(many("g", 3, { priority: 9, headers: { high: "1" } }));
+    await queue.enqueueMany(ofGroup("g", 10));
+    await queue.enqueueMany(ofGroup("g", 3, { priority: 9, headers: { high: "1" } }));
     const first = await queue.dequeue({ max: 5 });
     expect(first.map(({ headers }) => headers?.["high"])).toEqual(["1", "1"]);
     await Promise.all(first.map((task) => task.complete()));
@@ -92,7 +92,7 @@ describe("what groups must not do to each other, or to themselves", () => {
   test("tells when a rate leaves room also where this very call used it up", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1s" } });
-    await queue.enqueueMany(many("slow", 3));
+    await queue.enqueueMany(ofGroup("slow", 3));
     const batch = await queue.dequeue({ max: 10 });
     expect([batch.length, batch.nextDueAt]).toEqual([1, START + 1_100]);
   });
@@ -104,17 +104,17 @@ describe("what groups must not do to each other, or to themselves", () => {
     await (await queue.dequeue())[0]?.requeue();
     await queue.enqueue("next", { group: "g", id: "next" });
     // The changing record still says whose the entry in `fair` is.
-    await rig.command("HDEL", `sluice:{${QUEUE}}:tasks`, "lost");
+    await rig.command("HDEL", key("tasks"), "lost");
     expect(await queue.dequeue({ max: 5 })).toHaveLength(0);
     expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["next"]);
     expect(await queue.counts()).toMatchObject({ pending: 0, broken: 1 });
-    await rig.command("HDEL", `sluice:{${QUEUE}}:tasks`, ".lost");
+    await rig.command("HDEL", key("tasks"), ".lost");
   });
 
   test("hundreds of groups in one call keep every command within bounds", async () => {
     const queue = rig.queue();
     for (let g = 0; g < 600; g++) {
-      await rig.command("HSET", `sluice:{${QUEUE}}:tasks`, `~s:g${g}`, `1;n=${g + 1};r=1/60000`);
+      await rig.command("HSET", key("tasks"), `~s:g${g}`, `1;n=${g + 1};r=1/60000`);
     }
     await queue.enqueueMany(Array.from({ length: 600 }, (_, g) => ({ payload: g, group: `g${g}` })));
     const taken = [];

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { groupSettings, many, timesOf } from "../support/groups.ts";
+import { groupSettings, ofGroup, timesOf } from "../support/groups.ts";
 import { START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 const settle = groupSettings(rig);
 
-describe("a group's limit on how many work at once", () => {
+describe("a group's limit on how ofGroup work at once", () => {
   test("is never exceeded, holds nobody else up, and is filled again as soon as one ends", async () => {
     const queue = rig.queue();
     await settle("capped", "n=1;m=3");
-    await queue.enqueueMany(many("capped", 200));
-    await queue.enqueueMany(many("free", 20));
+    await queue.enqueueMany(ofGroup("capped", 200));
+    await queue.enqueueMany(ofGroup("free", 20));
     const batch = await queue.dequeue({ max: 100 });
     expect([
       timesOf(
@@ -33,7 +33,7 @@ describe("a group's limit on how many work at once", () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("capped", { maxWorking: 2 });
     await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1h" } });
-    await queue.enqueueMany([...many("capped", 5), ...many("slow", 3)]);
+    await queue.enqueueMany([...ofGroup("capped", 5), ...ofGroup("slow", 3)]);
     const next = async () => {
       const batch = await queue.dequeue({ max: 10 });
       return { batch, count: batch.length, in: batch.nextDueAt && batch.nextDueAt - rig.now };
@@ -58,7 +58,7 @@ describe("a group's limit on how many work at once", () => {
   test("counts leases that expire, and what is requeued waits behind what was held", async () => {
     const queue = rig.queue({ lease: 1_000 });
     await settle("capped", "n=7;m=1");
-    await queue.enqueueMany(many("capped", 3));
+    await queue.enqueueMany(ofGroup("capped", 3));
     expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual([0]);
     rig.now += 1_000;
     expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual([1]);
@@ -70,9 +70,9 @@ describe("a group's limit on how many work at once", () => {
 
   test("set over a backlog puts it aside in bounded calls, and over working ones waits until enough have ended", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many("late", 1_000));
+    await queue.enqueueMany(ofGroup("late", 1_000));
     const taken = await queue.dequeue({ max: 5 });
-    await queue.enqueueMany(many("late", 1_000));
+    await queue.enqueueMany(ofGroup("late", 1_000));
     await settle("late", "n=2;m=2");
     await queue.enqueue("other", { group: "free" });
     const others: unknown[] = [];
@@ -89,7 +89,7 @@ describe("a group's limit on how many work at once", () => {
   test("is given back by a cancelled, a rejected and a flagged task", async () => {
     const queue = rig.queue();
     await settle("capped", "n=1;m=2");
-    const ids = (await queue.enqueueMany(many("capped", 8))).map(({ id }) => id);
+    const ids = (await queue.enqueueMany(ofGroup("capped", 8))).map(({ id }) => id);
     await queue.cancel(ids[0] as string); // ready
     await queue.cancel(ids[7] as string); // held
     expect(await queue.cancel(ids[7] as string)).toEqual({ ok: true, state: "rejected" });
@@ -105,7 +105,7 @@ describe("a group's limit on how many work at once", () => {
     const queue = rig.queue();
     await settle("a", "n=1;m=2");
     await settle("b", "n=2;m=5");
-    await queue.enqueueMany([...many("a", 60), ...many("b", 60), ...many("c", 60)]);
+    await queue.enqueueMany([...ofGroup("a", 60), ...ofGroup("b", 60), ...ofGroup("c", 60)]);
     const working = new Map<string, number>();
     let done = 0;
     const consume = async () => {
@@ -127,11 +127,11 @@ describe("a group's limit on how many work at once", () => {
 });
 
 describe("a group's limit on how often it is dequeued", () => {
-  test("lets through so many in any period, tells when there is more, and holds nobody else up", async () => {
+  test("lets through so ofGroup in any period, tells when there is more, and holds nobody else up", async () => {
     const queue = rig.queue();
     await settle("slow", "n=1;r=3/10000");
-    await queue.enqueueMany(many("slow", 7));
-    await queue.enqueueMany(many("free", 2));
+    await queue.enqueueMany(ofGroup("slow", 7));
+    await queue.enqueueMany(ofGroup("free", 2));
     const times: number[] = [];
     const first = await queue.dequeue({ max: 10 });
     expect(first.map(({ group = "" }) => group).toSorted()).toEqual(["free", "free", "slow", "slow", "slow"]);
@@ -156,7 +156,7 @@ describe("a group's limit on how often it is dequeued", () => {
   test("goes on by the sweep alone, without counting a timer as a task", async () => {
     const queue = rig.queue();
     await settle("slow", "n=1;r=1/1000");
-    await queue.enqueueMany(many("slow", 3));
+    await queue.enqueueMany(ofGroup("slow", 3));
     await queue.dequeue({ max: 3 });
     expect(await queue.counts()).toMatchObject({ pending: 2, delayed: 0, working: 1 });
     rig.now += 1_100;

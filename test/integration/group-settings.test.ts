@@ -1,11 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { controlFields } from "../support/key-space.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
+import { many } from "../support/new-tasks.ts";
 
 const rig = useRig();
-
-const many = (group: string, count: number) =>
-  Array.from({ length: count }, (_, i) => ({ payload: i, group }));
 
 /** What settings leave in the tasks hash. */
 const fields = async () => controlFields(await rig.space(), /^~(set|s:|g:|groups)/);
@@ -78,7 +76,7 @@ describe("settings of a group", () => {
   test("say how many of its tasks are ready, working and held", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("a", { maxWorking: 5 });
-    await queue.enqueueMany([...many("a", 12), ...many("b", 3)]);
+    await queue.enqueueMany([...many(12, { group: "a" }), ...many(3, { group: "b" })]);
     await queue.dequeue({ max: 4 });
     expect(await rig.operator().groupSettings("a")).toMatchObject({ ready: 3, working: 2, held: 7 });
     expect(await rig.operator().groupSettings("b")).toMatchObject({ ready: 1, working: 2, held: 0 });
@@ -113,7 +111,7 @@ describe("a group's limit that is loosened", () => {
   test("lets in at once what it held, in order, as far as there is room", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("a", { maxWorking: 2 });
-    await queue.enqueueMany(many("a", 20));
+    await queue.enqueueMany(many(20, { group: "a" }));
     expect(await held()).toBe(18);
     await rig.operator().configureGroup("a", { maxWorking: 7 });
     expect(await held()).toBe(13);
@@ -124,7 +122,7 @@ describe("a group's limit that is loosened", () => {
   test("or unset lets in a hundred, and the next dequeues or sweeps the rest; then no field of it is left", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("a", { maxWorking: 1 });
-    await queue.enqueueMany(many("a", 351));
+    await queue.enqueueMany(many(351, { group: "a" }));
     await rig.operator().configureGroup("a", { maxWorking: null });
     expect(await held()).toBe(250);
     expect((await fields())["~s:a"]).toBe("1;n=1");
@@ -150,7 +148,7 @@ describe("a group's limit that is loosened", () => {
     const queue = rig.queue();
     const operator = rig.operator();
     await operator.configureGroup("a", { maxWorking: 1 });
-    await queue.enqueueMany(many("a", 5));
+    await queue.enqueueMany(many(5, { group: "a" }));
     await operator.configureGroup("a", { maxWorking: 3 });
     await operator.configureGroup("a", { maxWorking: 1 });
     const order: unknown[] = [];
@@ -167,7 +165,7 @@ describe("a group's limit that is loosened", () => {
     const queue = rig.queue();
     const operator = rig.operator();
     await operator.configureGroup("a", { rate: { max: 2, per: "10s" } });
-    await queue.enqueueMany(many("a", 20));
+    await queue.enqueueMany(many(20, { group: "a" }));
     expect(await queue.dequeue({ max: 20 })).toHaveLength(2);
     await operator.configureGroup("a", { rate: { max: 5, per: "1m" } });
     expect(await queue.dequeue({ max: 20 })).toHaveLength(3);

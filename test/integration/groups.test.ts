@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deliveries, groupSettings, many, timesOf } from "../support/groups.ts";
+import { deliveries, groupSettings, ofGroup, timesOf } from "../support/groups.ts";
 import { useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -8,8 +8,8 @@ const settle = groupSettings(rig);
 describe("groups share a queue by weighted fair queueing", () => {
   test("a group of ten beside one of a thousand is done after twenty deliveries, also in batches", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many("large", 1_000));
-    await queue.enqueueMany(many("small", 10));
+    await queue.enqueueMany(ofGroup("large", 1_000));
+    await queue.enqueueMany(ofGroup("small", 10));
     expect(timesOf(await deliveries(queue, 10), "small")).toBe(5);
     const batch = await queue.dequeue({ max: 10 });
     expect(batch.filter(({ group }) => group === "small")).toHaveLength(5);
@@ -21,7 +21,7 @@ describe("groups share a queue by weighted fair queueing", () => {
     const weights: Record<string, number> = { a: 1, b: 2, c: 5 };
     for (const [group, weight] of Object.entries(weights)) {
       await settle(group, `k=${weight}`);
-      await queue.enqueueMany(many(group, 100));
+      await queue.enqueueMany(ofGroup(group, 100));
     }
     const order = await deliveries(queue, 120);
     for (let n = 1; n <= order.length; n++) {
@@ -35,7 +35,7 @@ describe("groups share a queue by weighted fair queueing", () => {
   test("each group's own tasks stay first in, first out", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(
-      [...many("a", 20), ...many("b", 20)].toSorted((x, y) => Number(x.payload) - Number(y.payload)),
+      [...ofGroup("a", 20), ...ofGroup("b", 20)].toSorted((x, y) => x.payload - y.payload),
     );
     const tasks = await queue.dequeue({ max: 40 });
     for (const name of ["a", "b"]) {
@@ -46,10 +46,10 @@ describe("groups share a queue by weighted fair queueing", () => {
 
   test("tasks without a group are a group of weight 1 of their own", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(undefined, 100));
-    await queue.enqueueMany(many("a", 50));
+    await queue.enqueueMany(ofGroup(undefined, 100));
+    await queue.enqueueMany(ofGroup("a", 50));
     await settle("b", "k=3");
-    await queue.enqueueMany(many("b", 50));
+    await queue.enqueueMany(ofGroup("b", 50));
     const order = await deliveries(queue, 50);
     expect([timesOf(order, ""), timesOf(order, "a"), timesOf(order, "b")]).toEqual([10, 10, 30]);
     const rest = await deliveries(queue);
@@ -59,16 +59,16 @@ describe("groups share a queue by weighted fair queueing", () => {
 
   test("a group that had nothing to do gathers no credit, and one that was served owes none", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many("busy", 300));
+    await queue.enqueueMany(ofGroup("busy", 300));
     await deliveries(queue, 200);
-    await queue.enqueueMany(many("late", 50));
+    await queue.enqueueMany(ofGroup("late", 50));
     const order = await deliveries(queue, 40);
     expect([timesOf(order, "busy"), timesOf(order, "late")]).toEqual([20, 20]);
   });
 
   test("among a flood of one-task groups a group gets its turn", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many("steady", 20));
+    await queue.enqueueMany(ofGroup("steady", 20));
     const flood = async (from: number) =>
       queue.enqueueMany(Array.from({ length: 10 }, (_, i) => ({ payload: 0, group: `one-${from + i}` })));
     const order: string[] = [];
@@ -82,18 +82,18 @@ describe("groups share a queue by weighted fair queueing", () => {
 
   test("no delivery is spent on groups that have nothing left", async () => {
     const queue = rig.queue();
-    for (let i = 0; i < 30; i++) await queue.enqueueMany(many(`g${i}`, i < 25 ? 1 : 20));
+    for (let i = 0; i < 30; i++) await queue.enqueueMany(ofGroup(`g${i}`, i < 25 ? 1 : 20));
     const got: number[] = [];
     for (let i = 0; i < 14; i++) got.push((await queue.dequeue({ max: 10 })).length);
     expect(got).toEqual([...Array.from({ length: 12 }, () => 10), 5, 0]);
-    await queue.enqueueMany([...many("g0", 1), ...many("g29", 20)]);
+    await queue.enqueueMany([...ofGroup("g0", 1), ...ofGroup("g29", 20)]);
     expect(await deliveries(queue, 21)).toHaveLength(21);
   });
 
   test("what is cancelled is paid back: the group's next task waits no longer for it", async () => {
     const queue = rig.queue();
-    const mine = await queue.enqueueMany(many("a", 50));
-    await queue.enqueueMany(many("b", 50));
+    const mine = await queue.enqueueMany(ofGroup("a", 50));
+    await queue.enqueueMany(ofGroup("b", 50));
     for (const { id } of mine.slice(1)) await queue.cancel(id);
     await queue.enqueue("next", { group: "a", id: "next" });
     const order = (await queue.dequeue({ max: 4 })).map(({ id, group = "" }) => (id === "next" ? id : group));
@@ -102,8 +102,8 @@ describe("groups share a queue by weighted fair queueing", () => {
 
   test("requeued, reclaimed, promoted and handed back tasks wait by their group's share", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many("large", 100));
-    await queue.enqueueMany(many("small", 4, { lease: 1_000 }));
+    await queue.enqueueMany(ofGroup("large", 100));
+    await queue.enqueueMany(ofGroup("small", 4, { lease: 1_000 }));
     const taken = await queue.dequeue({ max: 8 });
     const small = taken.filter(({ group }) => group === "small");
     expect(small).toHaveLength(4);
@@ -122,7 +122,7 @@ describe("groups share a queue by weighted fair queueing", () => {
 
   test("a group's state goes with its last task", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany([...many("hosts", 2), ...many("et", 2), ...many("x;y%z=1!", 2)]);
+    await queue.enqueueMany([...ofGroup("hosts", 2), ...ofGroup("et", 2), ...ofGroup("x;y%z=1!", 2)]);
     expect((await queue.dequeue({ max: 6 })).map(({ group = "" }) => group).toSorted()).toEqual([
       "et",
       "et",
@@ -144,10 +144,10 @@ describe("groups share a queue by weighted fair queueing", () => {
 describe("priorities", () => {
   test("are strict between each other, and fair within one", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(undefined, 2));
-    await queue.enqueueMany([...many("a", 3, { priority: 5 }), ...many("b", 3, { priority: 5 })]);
-    await queue.enqueueMany(many("a", 1, { priority: 9 }));
-    await queue.enqueueMany(many(undefined, 1, { priority: 7 }));
+    await queue.enqueueMany(ofGroup(undefined, 2));
+    await queue.enqueueMany([...ofGroup("a", 3, { priority: 5 }), ...ofGroup("b", 3, { priority: 5 })]);
+    await queue.enqueueMany(ofGroup("a", 1, { priority: 9 }));
+    await queue.enqueueMany(ofGroup(undefined, 1, { priority: 7 }));
     const tasks = await queue.dequeue({ max: 10 });
     const order = await Promise.all(tasks.map(async ({ id }) => (await queue.get(id))?.priority ?? 0));
     expect(order).toEqual([9, 7, 5, 5, 5, 5, 5, 5, 0, 0]);

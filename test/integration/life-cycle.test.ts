@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { key, QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
-const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
 const registry = { "sluice:queues": { zset: [[QUEUE, START]] } };
 
 describe("the whole key space after each transition", () => {

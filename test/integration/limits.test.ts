@@ -2,11 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { Queue } from "../../src/index.ts";
 import { controlFields } from "../support/key-space.ts";
 import { START, useRig } from "../support/rig.ts";
+import { many } from "../support/new-tasks.ts";
 
 const rig = useRig();
-
-const many = (count: number, options = {}) =>
-  Array.from({ length: count }, (_, i) => ({ payload: i, ...options }));
 
 const working = async () => (await rig.space()).working.size;
 

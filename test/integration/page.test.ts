@@ -1,12 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { ListTasksOptions, TaskState } from "../../src/index.ts";
 import { bury } from "../support/dead-letters.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { key, START, useRig } from "../support/rig.ts";
+import { named, sortedIds } from "../support/new-tasks.ts";
 
 const rig = useRig();
-const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
-const named = (ids: readonly string[], options = {}) => ids.map((id) => ({ id, payload: id, ...options }));
-const numbered = (count: number) => Array.from({ length: count }, (_, i) => `t${String(i).padStart(4, "0")}`);
 
 /** All pages of a list: their ids. */
 async function pages(options: ListTasksOptions, between = async () => {}): Promise<string[][]> {
@@ -102,7 +100,7 @@ describe("the tasks of a state", () => {
 });
 
 describe("page by page", () => {
-  const ids = numbered(25);
+  const ids = sortedIds(25);
 
   test.each(["pending", "delayed", "working", "completed", "rejected"] as const)(
     "%s: all in order, none twice, also where hundreds have the same time",
@@ -165,7 +163,7 @@ describe("page by page", () => {
 
   test("looks at a thousand tasks a call, however few it finds", async () => {
     const queue = rig.queue();
-    await bury(queue, [...named(numbered(2_000)), { id: "u", payload: "needle" }]);
+    await bury(queue, [...named(sortedIds(2_000)), { id: "u", payload: "needle" }]);
     const found = await pages({ state: "rejected", text: "needle" });
     expect(found).toEqual([[], [], ["u"]]);
   });

@@ -2,12 +2,10 @@ import { afterEach, describe, expect, test } from "vitest";
 import { Operator, type PurgeOptions } from "../../src/index.ts";
 import { bury } from "../support/dead-letters.ts";
 import { roomFor } from "../support/no-room.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { key, QUEUE, START, useRig } from "../support/rig.ts";
+import { named, sortedIds } from "../support/new-tasks.ts";
 
 const rig = useRig();
-const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
-const named = (ids: readonly string[], options = {}) => ids.map((id) => ({ id, payload: id, ...options }));
-const numbered = (count: number) => Array.from({ length: count }, (_, i) => `t${String(i).padStart(4, "0")}`);
 const WINDOW = 300_000;
 
 async function enqueue(tasks: ReturnType<typeof named>) {
@@ -67,8 +65,8 @@ describe("pending tasks", () => {
   });
 
   test("in bounded calls, ghosts among them", async () => {
-    await enqueue(named(numbered(2_500)));
-    for (const id of numbered(2_500).filter((_, i) => i % 50 === 0)) await rig.queue().cancel(id);
+    await enqueue(named(sortedIds(2_500)));
+    for (const id of sortedIds(2_500).filter((_, i) => i % 50 === 0)) await rig.queue().cancel(id);
     const counts = await calls({ state: "pending" });
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(2_450);
     expect(Math.max(...counts)).toBeLessThanOrEqual(1_000);
@@ -78,8 +76,8 @@ describe("pending tasks", () => {
   });
 
   test("a list of nothing but ghosts is dropped in bounded calls too", async () => {
-    await enqueue(named(numbered(1_500)));
-    for (const id of numbered(1_500)) await rig.queue().cancel(id);
+    await enqueue(named(sortedIds(1_500)));
+    for (const id of sortedIds(1_500)) await rig.queue().cancel(id);
     const first = await rig.operator().purge({ state: "pending", budget: 0, limit: 500 });
     expect([first.purged, first.cursor === null, (await rig.space()).pending.length]).toEqual([
       0,
@@ -91,10 +89,10 @@ describe("pending tasks", () => {
   });
 
   test("a limit leaves the others in their order", async () => {
-    await enqueue(named(numbered(10)));
+    await enqueue(named(sortedIds(10)));
     const first = await rig.operator().purge({ state: "pending", limit: 4 });
     expect([first.purged, first.cursor === null]).toEqual([4, false]);
-    expect((await rig.space()).pending.toReversed()).toEqual(numbered(10).slice(4));
+    expect((await rig.space()).pending.toReversed()).toEqual(sortedIds(10).slice(4));
   });
 
   test("of which one waits beside its own ghost: both go", async () => {
@@ -128,7 +126,7 @@ describe("pending tasks", () => {
     const queue = rig.queue({ resultTtl: 0 });
     await rig.operator().configureGroup("capped", { maxWorking: 2 });
     await queue.enqueueMany([
-      ...named(numbered(400), { group: "capped" }),
+      ...named(sortedIds(400), { group: "capped" }),
       ...named(["f1", "f2"], { group: "free", priority: 4 }),
       ...named(["l1", "l2"]),
     ]);
@@ -149,7 +147,7 @@ describe("pending tasks", () => {
 
   test("of the list that go leave those that come after them no advantage over the groups, and no less", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany([...named(["l1", "l2", "l3"]), ...named(numbered(30), { group: "g" })]);
+    await queue.enqueueMany([...named(["l1", "l2", "l3"]), ...named(sortedIds(30), { group: "g" })]);
     await queue.dequeue({ max: 4 });
     expect((await rig.space()).pending).toEqual(["l3"]);
     expect(await rig.operator().purge({ state: "pending", limit: 30 })).toMatchObject({ purged: 29 });
@@ -175,7 +173,7 @@ describe("pending tasks", () => {
 
   test("while others enqueue and dequeue: each is delivered or cancelled, once", async () => {
     const queue = rig.queue();
-    await enqueue(named(numbered(2_000)));
+    await enqueue(named(sortedIds(2_000)));
     const delivered: string[] = [];
     const consume = async () => {
       for (let i = 0; i < 20; i++) {
@@ -207,7 +205,7 @@ describe("delayed tasks", () => {
   });
 
   test("by a filter, in bounded calls", async () => {
-    await enqueue(named(numbered(1_200), { delay: "1m" }));
+    await enqueue(named(sortedIds(1_200), { delay: "1m" }));
     rig.now += 1;
     await enqueue(named(["new"], { delay: "1m" }));
     expect(await calls({ state: "delayed", enqueuedUntil: START + 1 })).toEqual([1_000, 200]);
@@ -237,7 +235,7 @@ describe("ended tasks", () => {
   test("completed ones go, and no other record does", async () => {
     const queue = rig.queue();
     await bury(queue, named(["dead"]));
-    await enqueue(named(numbered(1_500)));
+    await enqueue(named(sortedIds(1_500)));
     for (let i = 0; i < 2; i++) {
       const batch = await queue.dequeue({ max: 1_000 });
       await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" as const, result: 1 })));
@@ -253,11 +251,11 @@ describe("ended tasks", () => {
   });
 
   test("5,000 dead letters in bounded calls, or in one call that goes on by itself", async () => {
-    await bury(rig.queue(), named(numbered(5_000)));
+    await bury(rig.queue(), named(sortedIds(5_000)));
     rig.now += WINDOW;
     expect(await calls({ state: "rejected", limit: 700 })).toEqual([700, 700, 700, 700, 700, 700, 700, 100]);
     await nothingLeft();
-    await bury(rig.queue(), named(numbered(5_000)));
+    await bury(rig.queue(), named(sortedIds(5_000)));
     rig.now += WINDOW;
     expect(await rig.operator().purge({ state: "rejected" })).toMatchObject({ purged: 5_000, cursor: null });
     await nothingLeft();
@@ -289,7 +287,7 @@ describe("ended tasks", () => {
 
   test("two callers at once delete each once, and a second copy of a call goes on", async () => {
     await rig.operator().configure({ statistics: true });
-    await bury(rig.queue(), named(numbered(1_500)));
+    await bury(rig.queue(), named(sortedIds(1_500)));
     const done = await Promise.all([1, 2].map(() => rig.operator().purge({ state: "rejected" })));
     expect(done.reduce((sum, { purged }) => sum + purged, 0)).toBe(1_500);
     expect((await rig.space()).tasks.get("~stats")).toContain(";deleted=1500");
@@ -298,7 +296,7 @@ describe("ended tasks", () => {
 
   test("finished tasks do not pile up, as Blueque's do: a sweep and time leave nothing of them", async () => {
     const queue = rig.queue({ resultTtl: 0, deadTtl: "10m" });
-    await queue.enqueueMany(named(numbered(600)));
+    await queue.enqueueMany(named(sortedIds(600)));
     const batch = await queue.dequeue({ max: 600 });
     await queue.settle(
       batch.map(({ receipt }, i) => ({
@@ -412,7 +410,7 @@ describe("where it may not go on", () => {
   });
 
   test("many of a newer release end a purge of the list, and few do not hold up those behind them", async () => {
-    await enqueue(named(numbered(1_500)));
+    await enqueue(named(sortedIds(1_500)));
     const newer = async (ids: readonly string[]) => {
       for (const id of ids) await rig.command("HSET", key("tasks"), `.${id}`, "2;x\n");
     };
@@ -423,7 +421,7 @@ describe("where it may not go on", () => {
       unreadable: 2,
     });
     expect((await rig.space()).pending).toEqual(["t1200", "t0000"]);
-    const ids = numbered(200).map((id) => `n${id}`);
+    const ids = sortedIds(200).map((id) => `n${id}`);
     await enqueue(named(ids));
     await newer(ids);
     expect(await rig.operator().purge({ state: "pending" })).toMatchObject({ purged: 0, cursor: null });
@@ -449,7 +447,7 @@ describe("where it may not go on", () => {
   ] as const)(
     "where Redis has no room for all of the %s tasks (priority %i), those that went are told, and the others are where they were",
     async (state, priority, left) => {
-      const tasks = named(numbered(500), { priority, ...(state === "delayed" && { delay: "1m" }) });
+      const tasks = named(sortedIds(500), { priority, ...(state === "delayed" && { delay: "1m" }) });
       if (state === "rejected") await bury(rig.queue(), tasks);
       else await enqueue(tasks);
       const short = new Operator(QUEUE, { transport: roomFor(rig.transport, 2), now: () => rig.now });

@@ -3,7 +3,7 @@ import { Operator, type PublishedEvent, Queue, type Transport } from "../../src/
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { key, QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 let gateway: Gateway;
@@ -81,7 +81,7 @@ describe.each(transports)("events over %s", (_, transport) => {
     const { events, take } = await listening(listener());
     await rig.queue().enqueue(1, { id: "still-silent" });
     await new Queue("other", { transport: rig.transport }).enqueue(1);
-    const channel = `sluice:{${QUEUE}}:events`;
+    const channel = key("events");
     for (const strange of ["", "enqueued", "enqueued 1", "enqueued now a", '{"event":"enqueued"}'])
       await rig.command("PUBLISH", channel, strange);
     await configure(true);

@@ -6,12 +6,10 @@ import { redriveScript } from "../../src/queue/task-scripts.ts";
 import { bury } from "../support/dead-letters.ts";
 import { says } from "../support/key-space.ts";
 import { roomFor } from "../support/no-room.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { key, QUEUE, START, useRig } from "../support/rig.ts";
+import { named, sortedIds } from "../support/new-tasks.ts";
 
 const rig = useRig();
-const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
-const named = (ids: readonly string[], options = {}) => ids.map((id) => ({ id, payload: id, ...options }));
-const numbered = (count: number) => Array.from({ length: count }, (_, i) => `t${String(i).padStart(4, "0")}`);
 
 async function dequeued(max = 1_000): Promise<string[]> {
   return (await rig.queue().dequeue({ max })).map(({ id }) => id);
@@ -81,7 +79,7 @@ describe("a dead letter that is redriven", () => {
     rig.now += 1_000;
     await rig.sweepOnce();
     await rig.operator().redrive();
-    await queue.enqueueMany(named(numbered(9)));
+    await queue.enqueueMany(named(sortedIds(9)));
     expect(await dequeued(10)).toEqual(["killer"]);
   });
 
@@ -164,7 +162,7 @@ describe("which are redriven", () => {
   });
 
   test("a dry run counts them and changes nothing, by filter and by id", async () => {
-    await bury(rig.queue(), named(numbered(1_500)));
+    await bury(rig.queue(), named(sortedIds(1_500)));
     const before = await rig.keySpace();
     const dry = { dryRun: true };
     expect(await rig.operator().redrive(dry)).toMatchObject({ redriven: 1_500, cursor: null });
@@ -180,7 +178,7 @@ describe("which are redriven", () => {
 
 describe("in bounded calls", () => {
   test("5,000 dead letters, each once, in order, with the calls told apart", async () => {
-    await bury(rig.queue(), named(numbered(5_000)));
+    await bury(rig.queue(), named(sortedIds(5_000)));
     let cursor: string | null | undefined;
     const counts: number[] = [];
     for (; cursor !== null;) {
@@ -195,11 +193,11 @@ describe("in bounded calls", () => {
     expect([dead.size, expiry.size]).toEqual([0, 0]);
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.push(...(await dequeued()));
-    expect(ids).toEqual(numbered(5_000));
+    expect(ids).toEqual(sortedIds(5_000));
   });
 
   test("or in one that goes on by itself until its limit", async () => {
-    await bury(rig.queue(), named(numbered(2_500)));
+    await bury(rig.queue(), named(sortedIds(2_500)));
     const first = await rig.operator().redrive({ limit: 2_100 });
     expect([first.redriven, first.cursor === null]).toEqual([2_100, false]);
     expect((await rig.queue().counts()).rejected).toBe(400);
@@ -210,10 +208,10 @@ describe("in bounded calls", () => {
   });
 
   test("two callers at once redrive each of them once", async () => {
-    await bury(rig.queue(), named(numbered(3_000)));
+    await bury(rig.queue(), named(sortedIds(3_000)));
     const done = await Promise.all([1, 2, 3].map(() => rig.operator().redrive()));
     expect(done.reduce((sum, { redriven }) => sum + redriven, 0)).toBe(3_000);
-    expect((await rig.space()).pending.toSorted()).toEqual(numbered(3_000));
+    expect((await rig.space()).pending.toSorted()).toEqual(sortedIds(3_000));
   });
 
   test("one that dies again while it goes on is left for another time", async () => {
@@ -246,7 +244,7 @@ describe("in bounded calls", () => {
   });
 
   test("where Redis has no room for all, those that went are told, and the next call goes on", async () => {
-    const ids = numbered(500);
+    const ids = sortedIds(500);
     await bury(rig.queue(), named(ids));
     const short = new Operator(QUEUE, { transport: roomFor(rig.transport, 2), now: () => rig.now });
     const first = await short.redrive({ budget: 0 });
@@ -260,7 +258,7 @@ describe("in bounded calls", () => {
 
   test("payloads of a megabyte end a call early, and the next goes on, by filter and by id", async () => {
     const queue = rig.queue();
-    const ids = numbered(20);
+    const ids = sortedIds(20);
     for (const id of ids) await queue.enqueue("x".repeat(1_000_000), { id });
     for (const task of [...(await queue.dequeue({ max: 10 })), ...(await queue.dequeue({ max: 10 }))]) {
       await task.reject("no");
@@ -272,7 +270,7 @@ describe("in bounded calls", () => {
     const { dead, pending: atOnce, delayed } = await rig.space();
     expect([dead.size, atOnce]).toEqual([0, ["t0000"]]);
     expect([...delayed.values()]).toEqual(
-      numbered(20)
+      sortedIds(20)
         .slice(1)
         .map((_, i) => START + 100 * (i + 1)),
     );
@@ -296,7 +294,7 @@ describe("at a rate", () => {
   });
 
   test("it goes on over several calls, also where they come faster, or later, than the rate", async () => {
-    await bury(rig.queue(), named(numbered(9)));
+    await bury(rig.queue(), named(sortedIds(9)));
     const first = await rig.operator().redrive({ rate: 3, limit: 4 });
     rig.now += 10;
     const second = await rig.operator().redrive({ rate: 3, limit: 2, cursor: first.cursor ?? "" });
@@ -311,10 +309,10 @@ describe("at a rate", () => {
   });
 
   test("hundreds in one call keep it", async () => {
-    await bury(rig.queue(), named(numbered(700)));
+    await bury(rig.queue(), named(sortedIds(700)));
     await rig.operator().redrive({ rate: 100 });
     const { delayed } = await rig.space();
-    expect([...delayed.values()]).toEqual(numbered(699).map((_, i) => START + 10 * (i + 1)));
+    expect([...delayed.values()]).toEqual(sortedIds(699).map((_, i) => START + 10 * (i + 1)));
   });
 
   test("by id too, and of a group into its place", async () => {
@@ -365,7 +363,7 @@ describe("a request that arrives twice (law 5)", () => {
   });
 
   test("by filter goes on where the first copy stopped", async () => {
-    await bury(rig.queue(), named(numbered(30)));
+    await bury(rig.queue(), named(sortedIds(30)));
     for (const redriven of [20, 10, 0]) {
       expect(await rig.operator().redrive({ limit: 20 })).toMatchObject({ redriven });
     }
@@ -380,7 +378,7 @@ describe("where Redis or a record does not allow it", () => {
   });
 
   test("a full Redis lets dead letters go on, for nothing grows", async () => {
-    await bury(rig.queue(), named(numbered(500)));
+    await bury(rig.queue(), named(sortedIds(500)));
     await rig.command("CONFIG", "SET", "maxmemory", "1");
     expect(await rig.operator().redrive({ group: "none" })).toMatchObject({ redriven: 0 });
     expect(await rig.operator().redrive({ rate: 1_000 })).toMatchObject({ redriven: 500 });

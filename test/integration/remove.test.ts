@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { Operator } from "../../src/index.ts";
 import { bury } from "../support/dead-letters.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { key, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
-const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
 const WINDOW = 300_000;
 
 async function completed(id = "a") {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Operator, QueueChanges } from "../../src/index.ts";
 import { controlFields } from "../support/key-space.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { key, QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
-const TASKS = `sluice:{${QUEUE}}:tasks`;
+const TASKS = key("tasks");
 
 /** What settings leave in the tasks hash. */
 const fields = async () => controlFields(await rig.space(), /^~(set|s:|g:|groups|rate)/);
@@ -135,8 +135,8 @@ describe("a copy of a configure (law 5)", () => {
   test("is known for five minutes, in a key that then goes by itself, and beside sixteen later calls at most", async () => {
     const operator = rig.operator();
     await operator.configure({ maxWorking: 1 }, { idempotencyKey: "one" });
-    expect(Number(await rig.command("PTTL", `sluice:{${QUEUE}}:calls`))).toBeGreaterThan(290_000);
-    const size = async () => Number(await rig.command("STRLEN", `sluice:{${QUEUE}}:calls`));
+    expect(Number(await rig.command("PTTL", key("calls")))).toBeGreaterThan(290_000);
+    const size = async () => Number(await rig.command("STRLEN", key("calls")));
     for (let i = 0; i < 40; i++) await operator.configure({ maxWorking: 2 });
     const full = await size();
     await operator.configure({ maxWorking: 2 });

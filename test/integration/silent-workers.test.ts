@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { sweep, type LeasedTask, type Queue, type Worker } from "../../src/index.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { key, START, useRig } from "../support/rig.ts";
+import { numbered } from "../support/new-tasks.ts";
 
 const rig = useRig();
 const MINUTE = 60_000;
-const many = (count: number, options = {}) =>
-  Array.from({ length: count }, (_, i) => ({ payload: i, id: `t${i}`, ...options }));
-const namesOf = (count: number) => many(count).map(({ id }) => id);
+const namesOf = (count: number) => numbered(count).map(({ id }) => id);
 const idsOf = (tasks: readonly LeasedTask[]) => tasks.map(({ id }) => id);
 const one: Worker = { name: "one", incarnation: "a", silentAfter: "1m" };
 const two: Worker = { name: "two", silentAfter: "1m" };
@@ -19,7 +18,7 @@ const take = (queue: Queue, worker: Worker | undefined, max: number) =>
 describe("a worker that went silent", () => {
   test("is failed by the next sweep: its tasks go back, to the front, and all others stay", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(9));
+    await queue.enqueueMany(numbered(9));
     await take(queue, one, 2);
     await take(queue, { name: "one", incarnation: "b", silentAfter: "1m" }, 1);
     await take(queue, { name: "quiet" }, 1);
@@ -39,7 +38,7 @@ describe("a worker that went silent", () => {
 
   test("is failed by another's dequeue alone, which gets the work", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(3));
+    await queue.enqueueMany(numbered(3));
     await take(queue, one, 3);
     expect(await take(queue, two, 1)).toMatchObject({ length: 0, nextDueAt: START + MINUTE });
     rig.now += MINUTE;
@@ -51,7 +50,7 @@ describe("a worker that went silent", () => {
   test("leaves no task behind, whether it had begun or not, and however many", async () => {
     const queue = rig.queue();
     for (let i = 0; i < 5; i++) {
-      await queue.enqueueMany(many(2_500).slice(500 * i, 500 * i + 500));
+      await queue.enqueueMany(numbered(2_500).slice(500 * i, 500 * i + 500));
       await take(queue, one, 500);
     }
     rig.now += MINUTE;
@@ -64,7 +63,7 @@ describe("a worker that went silent", () => {
     const queue = rig.queue();
     // The first two are a thousand, as many as one call takes.
     for (const worker of [one, two, { ...two, name: "three" }, { ...two, name: "four" }]) {
-      await queue.enqueueMany(many(500).map((task) => ({ ...task, id: `${worker.name}${task.id}` })));
+      await queue.enqueueMany(numbered(500).map((task) => ({ ...task, id: `${worker.name}${task.id}` })));
       await take(queue, worker, 500);
     }
     rig.now += MINUTE;
@@ -80,7 +79,7 @@ describe("a worker that went silent", () => {
 
   test("of a hundred each is looked after by one sweep", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(100));
+    await queue.enqueueMany(numbered(100));
     for (let i = 0; i < 100; i++) {
       await take(queue, { name: `w${i}`, ...(i % 2 === 0 && { silentAfter: "1m" }) }, 1);
     }
@@ -94,7 +93,7 @@ describe("a worker that went silent", () => {
 
   test("has its exhausted tasks rejected and its cancelled ones ended", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany([...many(2, { maxAttempts: 1 }), { payload: 0, id: "more" }]);
+    await queue.enqueueMany([...numbered(2, { maxAttempts: 1 }), { payload: 0, id: "more" }]);
     await take(queue, one, 3);
     await queue.cancel("t1");
     rig.now += MINUTE;
@@ -105,7 +104,7 @@ describe("a worker that went silent", () => {
 
   test("has nothing rejected twice where its leases expire in the same sweep", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(4));
+    await queue.enqueueMany(numbered(4));
     await queue.dequeue({ max: 2, worker: one, lease: MINUTE });
     await take(queue, one, 2);
     rig.now += MINUTE;
@@ -131,7 +130,7 @@ describe("a sign of life", () => {
 
   test("is also a dequeue that gets nothing, for the queue is paused or at its limit", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(2));
+    await queue.enqueueMany(numbered(2));
     await take(queue, one, 1);
     await rig.operator().configure({ maxWorking: 1 });
     rig.now += MINUTE - 1;
@@ -149,7 +148,7 @@ describe("a sign of life", () => {
 
   test("that tells of a shorter silence is heeded at once, and one that tells of none ends the watch", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(2));
+    await queue.enqueueMany(numbered(2));
     await take(queue, { name: "one" }, 1);
     await take(queue, { name: "two", silentAfter: "1h" }, 1);
     await queue.heartbeat({ name: "two", silentAfter: "1s" });
@@ -232,6 +231,6 @@ describe("the timer of the workers", () => {
     expect((await rig.space()).delayed).toEqual(new Map([["~w", START + 30_000 + MINUTE]]));
     rig.now += MINUTE;
     await rig.sweepOnce();
-    expect(await rig.command("EXISTS", `sluice:{${QUEUE}}:delayed`, `sluice:{${QUEUE}}:workers`)).toBe(0);
+    expect(await rig.command("EXISTS", key("delayed"), key("workers"))).toBe(0);
   });
 });

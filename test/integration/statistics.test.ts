@@ -3,15 +3,13 @@ import type { QueueEvent, QueueStatistics } from "../../src/index.ts";
 import { sweep } from "../../src/index.ts";
 import { controlFields } from "../support/key-space.ts";
 import { START, useRig } from "../support/rig.ts";
+import { many } from "../support/new-tasks.ts";
 
 const rig = useRig();
 
 const MINUTE = 60_000;
 /** Where the minute of the rig's start begins. */
 const FIRST = START - (START % MINUTE);
-
-const many = (count: number, options = {}) =>
-  Array.from({ length: count }, (_, i) => ({ payload: i, ...options }));
 
 /** Minutes with news, by how many minutes after the first; of the events those that happened. */
 function told({ minutes }: QueueStatistics): Record<number, Partial<Record<QueueEvent, number>>> {

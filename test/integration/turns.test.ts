@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Operator, Queue } from "../../src/index.ts";
 import type { Transport } from "../../src/queue/transport.ts";
 import { dice } from "../support/dice.ts";
-import { QUEUE, useRig } from "../support/rig.ts";
+import { key, QUEUE, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 
@@ -160,7 +160,7 @@ describe("moving up is bounded", () => {
     for (let i = 0; i < 5; i++) await queue.dequeue({ max: 100 });
     const state = (await rig.space()).tasks.get("~g:a") ?? "";
     expect(state).toMatch(/;0=\d+,\d+,\d+$/);
-    await rig.command("HSET", `sluice:{${QUEUE}}:tasks`, "~g:a", state.replace(/\d+$/, "25200"));
+    await rig.command("HSET", key("tasks"), "~g:a", state.replace(/\d+$/, "25200"));
     const order = await drain(queue, 100);
     for (let n = 100; n <= 1_200; n += 100) {
       const ofA = order.slice(0, n).filter((id) => id.startsWith("a")).length;

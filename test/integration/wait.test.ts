@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { QUEUE, useRig } from "../support/rig.ts";
+import { key, useRig } from "../support/rig.ts";
 import { counted } from "../support/watching.ts";
 
 const rig = useRig();
@@ -30,7 +30,7 @@ describe("wait", () => {
     const before = looks();
     const waiting = queue.wait("a", { for: "1h", every: 10 });
     await vi.waitUntil(() => looks() > before, { timeout: 20_000, interval: 5 });
-    await rig.command("DEL", `sluice:{${QUEUE}}:tasks`, `sluice:{${QUEUE}}:pending`);
+    await rig.command("DEL", key("tasks"), key("pending"));
     expect(await waiting).toBeNull();
   });
 

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { LeasedTask, Queue, Worker, WorkerName } from "../../src/index.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { key, START, useRig } from "../support/rig.ts";
+import { numbered } from "../support/new-tasks.ts";
 
 const rig = useRig();
-const many = (count: number, options = {}, letter = "t") =>
-  Array.from({ length: count }, (_, i) => ({ payload: i, id: `${letter}${i}`, ...options }));
-const namesOf = (count: number, letter = "t") => many(count, {}, letter).map(({ id }) => id);
+const namesOf = (count: number, letter = "t") => numbered(count, {}, letter).map(({ id }) => id);
 const idsOf = (tasks: readonly LeasedTask[]) => tasks.map(({ id }) => id);
 const one = { name: "one", incarnation: "a" };
 const two = { name: "two", incarnation: "a" };
@@ -20,7 +19,7 @@ async function next(queue: Queue, count: number, worker?: Worker): Promise<Lease
 
 async function refill(queue: Queue, worker: Worker, count: number): Promise<void> {
   for (let first = 0; first < count; first += 500) {
-    await queue.enqueueMany(many(count).slice(first, first + 500));
+    await queue.enqueueMany(numbered(count).slice(first, first + 500));
     await queue.dequeue({ max: 500, worker });
   }
 }
@@ -28,7 +27,7 @@ async function refill(queue: Queue, worker: Worker, count: number): Promise<void
 describe("failing a worker", () => {
   test("gives back its tasks and nobody else's, to the front, in the order in which it took them", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(8));
+    await queue.enqueueMany(numbered(8));
     await queue.dequeue({ worker: one });
     const others = await queue.dequeue({ worker: two });
     await queue.dequeue({ max: 2, worker: one });
@@ -61,7 +60,11 @@ describe("failing a worker", () => {
 
   test("ends those that have no attempt left, and those that were cancelled", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany([...many(3, { maxAttempts: 1 }), ...many(2, {}, "c"), ...many(1, {}, "b")]);
+    await queue.enqueueMany([
+      ...numbered(3, { maxAttempts: 1 }),
+      ...numbered(2, {}, "c"),
+      ...numbered(1, {}, "b"),
+    ]);
     await queue.dequeue({ max: 6, worker: one });
     await queue.cancel("t2");
     await queue.cancel("c0");
@@ -83,7 +86,7 @@ describe("failing a worker", () => {
 
   test("by its name takes from all its incarnations, by one incarnation from that alone", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(6));
+    await queue.enqueueMany(numbered(6));
     const incarnations = [{ name: "one" }, one, { name: "one", incarnation: "b" }];
     for (const worker of [...incarnations, ...incarnations.toReversed()]) await queue.dequeue({ worker });
     expect(await fail({ name: "one" })).toMatchObject({ returned: 2 });
@@ -116,7 +119,7 @@ describe("failing a worker", () => {
     ["0", "~".replace("~", "0~"), "00", "0!!"],
   ])("of the names %s %s %s %s touches only one", async (...names) => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(2 * names.length));
+    await queue.enqueueMany(numbered(2 * names.length));
     for (const name of names) {
       await queue.dequeue({ worker: { name } });
       await queue.dequeue({ worker: { name, incarnation: name, node: name } });
@@ -190,7 +193,7 @@ describe("failing a worker", () => {
 
   test("beside workers that dequeue, settle and live loses and doubles nothing", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(400, { maxAttempts: 0 }));
+    await queue.enqueueMany(numbered(400, { maxAttempts: 0 }));
     const done: string[] = [];
     const work = async (name: string) => {
       for (let i = 0; i < 60; i++) {
@@ -225,7 +228,7 @@ describe("failing a worker", () => {
 describe("a worker that was failed", () => {
   test("is told so by its heartbeats, until it dequeues again or begins anew; nothing changes", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(2));
+    await queue.enqueueMany(numbered(2));
     await queue.dequeue({ worker: one });
     await fail("one");
     rig.now += 1_000;
@@ -272,8 +275,8 @@ describe("a worker that was failed", () => {
 
 test("tasks of groups return to their groups, and limits hold", async () => {
   const queue = rig.queue();
-  await rig.command("HSET", `sluice:{${QUEUE}}:tasks`, "~s:g", "1;n=1;m=2");
-  await queue.enqueueMany([...many(5, { group: "g" }), ...many(3, { priority: 5 }, "p")]);
+  await rig.command("HSET", key("tasks"), "~s:g", "1;n=1;m=2");
+  await queue.enqueueMany([...numbered(5, { group: "g" }), ...numbered(3, { priority: 5 }, "p")]);
   expect(idsOf(await queue.dequeue({ max: 9, worker: one }))).toEqual(["p0", "p1", "p2", "t0", "t1"]);
   expect(await fail(one)).toEqual({ returned: 5, rejected: 0, more: false });
   const again = await next(queue, 9, two);

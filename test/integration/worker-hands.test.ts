@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { LeasedTask } from "../../src/index.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { key, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 const one = { name: "one", incarnation: "a" };
 const two = { name: "two" };
-const hash = `sluice:{${QUEUE}}:tasks`;
+const hash = key("tasks");
 const ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
 /** What the zset `hands` says, without the lease numbers. */
@@ -83,7 +83,7 @@ test("an entry of a lease that is no more is passed over, and goes when its work
   await tasks[1]?.requeue();
   await queue.dequeue({ worker: two });
   for (const member of ["two  000000000000001 a", "one a 000000000000002 b", "one a 000000000000009 x"]) {
-    await rig.command("ZADD", `sluice:{${QUEUE}}:hands`, "0", member);
+    await rig.command("ZADD", key("hands"), "0", member);
   }
   rig.now += 1_000;
   expect(await queue.heartbeat(one)).toMatchObject({ leases: 1 });

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { LeasedTask, Queue, Worker } from "../../src/index.ts";
 import { START, useRig } from "../support/rig.ts";
+import { numbered } from "../support/new-tasks.ts";
 
 const rig = useRig();
-const many = (count: number, options = {}) =>
-  Array.from({ length: count }, (_, i) => ({ payload: i, id: `t${i}`, ...options }));
 const deadlines = async () => Object.fromEntries((await rig.space()).working);
 const idsOf = (tasks: readonly LeasedTask[]) => tasks.map(({ id }) => id);
 const one = { name: "one", incarnation: "a" };
@@ -12,7 +11,7 @@ const one = { name: "one", incarnation: "a" };
 describe("the list of workers", () => {
   test("tells of each who listens: where it runs, when it was seen, and what it has", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(3));
+    await queue.enqueueMany(numbered(3));
     await queue.dequeue({
       max: 2,
       worker: { ...one, node: 'eu "1"; über', pid: 4711, silentAfter: "30s" },
@@ -48,20 +47,22 @@ describe("the list of workers", () => {
 
   test("counts all tasks of a worker and names its first hundred", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(250));
+    await queue.enqueueMany(numbered(250));
     await queue.dequeue({ max: 250, worker: one });
     const [worker] = (await rig.operator().workers()).workers;
-    expect(worker).toMatchObject({ working: 250, tasks: many(100).map(({ id }) => id) });
+    expect(worker).toMatchObject({ working: 250, tasks: numbered(100).map(({ id }) => id) });
   });
 
   test("tells of each incarnation its own tasks, however their names begin", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(5));
+    await queue.enqueueMany(numbered(5));
     const incarnations = ["a", "a!", "ab", "a~", undefined];
     for (const incarnation of incarnations) await queue.dequeue({ worker: { name: "one", incarnation } });
     const { workers } = await rig.operator().workers();
     const has = new Map(workers.map(({ incarnation, tasks }) => [incarnation, tasks]));
-    expect(incarnations.map((incarnation) => has.get(incarnation))).toEqual(many(5).map(({ id }) => [id]));
+    expect(incarnations.map((incarnation) => has.get(incarnation))).toEqual(
+      numbered(5).map(({ id }) => [id]),
+    );
   });
 
   test("comes in pages that miss nobody", async () => {
@@ -86,7 +87,7 @@ describe("the list of workers", () => {
   test("never drifts, whatever its workers do, and how often", async () => {
     const queue = rig.queue();
     const two = { name: "two" };
-    await queue.enqueueMany(many(20, { maxAttempts: 0 }));
+    await queue.enqueueMany(numbered(20, { maxAttempts: 0 }));
     for (let round = 0; round < 20; round++) {
       rig.now += 10;
       const [task] = await queue.dequeue({ worker: one, token: `token-${round % 7}-one` });
@@ -108,7 +109,7 @@ describe("the list of workers", () => {
 describe("a heartbeat", () => {
   test("moves the deadlines of its incarnation's tasks, and no others", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(6));
+    await queue.enqueueMany(numbered(6));
     await queue.dequeue({ max: 2, worker: one, lease: "10s" });
     await queue.dequeue({ worker: { name: "one", incarnation: "ab" }, lease: "10s" });
     await queue.dequeue({ worker: { name: "one" }, lease: "10s" });
@@ -152,7 +153,7 @@ describe("a heartbeat", () => {
 
   test("tells which of its tasks are to be cancelled", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(4));
+    await queue.enqueueMany(numbered(4));
     const tasks = await queue.dequeue({ max: 3, worker: one });
     await queue.dequeue({ worker: { name: "two" } });
     for (const id of ["t1", "t2", "t3"]) await queue.cancel(id);
@@ -172,7 +173,7 @@ describe("a heartbeat", () => {
 
   test("saves a lease that has expired and was not taken back, and no other", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(2));
+    await queue.enqueueMany(numbered(2));
     const [task] = await queue.dequeue({ worker: one, lease: "10s" });
     rig.now += 10_000;
     await queue.heartbeat(one);
@@ -185,7 +186,7 @@ describe("a heartbeat", () => {
 
   test("of a restarted process keeps none of its predecessor's leases alive", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(many(2));
+    await queue.enqueueMany(numbered(2));
     await queue.dequeue({ worker: one, lease: "10s" });
     const restarted = { name: "one", incarnation: "b" };
     const [own] = await queue.dequeue({ worker: restarted, lease: "10s" });
@@ -298,9 +299,9 @@ test("a look for silent workers is nothing to come back for", async () => {
 async function filled(queue: Queue, worker: Worker, count: number): Promise<LeasedTask[]> {
   const tasks: LeasedTask[] = [];
   for (let first = 0; first < count; first += 500) {
-    await queue.enqueueMany(many(count).slice(first, first + 500));
+    await queue.enqueueMany(numbered(count).slice(first, first + 500));
     tasks.push(...(await queue.dequeue({ max: 500, worker })));
   }
-  expect(idsOf(tasks)).toEqual(many(count).map(({ id }) => id));
+  expect(idsOf(tasks)).toEqual(numbered(count).map(({ id }) => id));
   return tasks;
 }

@@ -1,9 +1,6 @@
 import { expect } from "vitest";
 import { deepSweep, type DeepSweepOptions, type NewTask } from "../../src/index.ts";
-import { QUEUE, type Rig } from "./rig.ts";
-
-/** The raw key of a part of the rig's queue. */
-export const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
+import type { Rig } from "./rig.ts";
 
 /** What tests of the deep sweep do with a rig. */
 export function deepTools(rig: Rig) {

@@ -1,5 +1,6 @@
-import type { NewTask, Queue } from "../../src/index.ts";
-import { QUEUE, type Rig } from "./rig.ts";
+import type { EnqueueOptions, Queue } from "../../src/index.ts";
+import { many } from "./new-tasks.ts";
+import { key, type Rig } from "./rig.ts";
 
 /** Dequeues one by one, completing each, and tells the groups in the order of delivery. */
 export async function deliveries(queue: Queue, count = Number.POSITIVE_INFINITY): Promise<string[]> {
@@ -13,12 +14,12 @@ export async function deliveries(queue: Queue, count = Number.POSITIVE_INFINITY)
   return groups;
 }
 
-export const many = (group: string | undefined, count: number, options: Partial<NewTask<unknown>> = {}) =>
-  Array.from({ length: count }, (_, i) => ({ payload: i, group, ...options }));
+export const ofGroup = (group: string | undefined, count: number, options: EnqueueOptions = {}) =>
+  many(count, { group, ...options });
 
 export const timesOf = (groups: readonly string[], group: string) =>
   groups.filter((other) => other === group).length;
 
 /** Sets a group's settings past the library, as lua/README.md describes them. */
 export const groupSettings = (rig: Rig) => async (group: string, settings: string) =>
-  rig.command("HSET", `sluice:{${QUEUE}}:tasks`, `~s:${group}`, `1;${settings}`);
+  rig.command("HSET", key("tasks"), `~s:${group}`, `1;${settings}`);

@@ -29,6 +29,9 @@ export interface Rig {
 /** The queue of {@link Rig.queue}. */
 export const QUEUE = "emails";
 
+/** The raw key of a part of that queue. */
+export const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
+
 export const START = 1_700_000_000_000;
 
 /** Registers the rig's set-up with vitest; after each test every invariant must hold. */

@@ -1,6 +1,6 @@
-import { key } from "./deep.ts";
 import { dice } from "./dice.ts";
 import type { Rig } from "./rig.ts";
+import { key } from "./rig.ts";
 
 const zsets = ["fair", "order", "held", "working", "delayed", "dead", "expiry", "workers", "hands"];
 
