@@ -1,0 +1,42 @@
+import { expect } from "vitest";
+import type { PurgeOptions } from "../../src/index.ts";
+import type { named } from "./new-tasks.ts";
+import type { Rig } from "./rig.ts";
+
+/** For how long what has ended stays known. */
+export const WINDOW = 300_000;
+
+/** What tests of purge do with a rig. */
+export function purging(rig: Rig) {
+  async function enqueue(tasks: ReturnType<typeof named>) {
+    for (let first = 0; first < tasks.length; first += 1_000) {
+      await rig.queue().enqueueMany(tasks.slice(first, first + 1_000));
+    }
+  }
+
+  /** How many each call purged, one request at a time. */
+  async function calls(options: PurgeOptions): Promise<number[]> {
+    const counts: number[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const done = await rig.operator().purge({ ...options, cursor: cursor ?? undefined, budget: 0 });
+      counts.push(done.purged);
+      ({ cursor } = done);
+    } while (cursor !== null);
+    return counts;
+  }
+
+  /** The queue holds no task of any kind, after the tombstones have gone. */
+  async function nothingLeft() {
+    rig.now += WINDOW;
+    while (((await rig.sweepOnce()) as number[])[4] !== 0);
+    await rig.queue().dequeue({ max: 1_000 });
+    const { tasks, ...places } = await rig.space();
+    expect(Object.values(places).map((place) => (Array.isArray(place) ? place.length : place.size))).toEqual(
+      Object.keys(places).map(() => 0),
+    );
+    expect([...tasks.keys()].filter((field) => !field.startsWith("~"))).toEqual([]);
+  }
+
+  return { enqueue, calls, nothingLeft };
+}
