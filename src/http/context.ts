@@ -7,8 +7,8 @@ import type * as v from "valibot";
 import type { Grants, Scope } from "./auth.ts";
 import { readJson } from "./body.ts";
 import { invalid, type Problem } from "./problem.ts";
-import { bounds } from "./schemas/values.ts";
 import { fields, validate } from "./validate.ts";
+import { KEY } from "../queue/names.ts";
 
 export interface Variables {
   readonly Variables: {
@@ -65,8 +65,8 @@ export async function readBody<Schema extends v.GenericSchema>(
 export function requestOptions(c: Call): RequestOptions {
   const key = c.req.header("idempotency-key");
   if (key === undefined) return {};
-  if (/^[!-~]+$/.test(key) && key.length <= bounds.idempotencyKey) return { idempotencyKey: key };
-  throw invalid("Idempotency-Key", `must be 1 to ${bounds.idempotencyKey} visible ASCII characters`);
+  if (KEY.test(key)) return { idempotencyKey: key };
+  throw invalid("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
 }
 
 const noQuery = fields({});

@@ -11,6 +11,9 @@ const KEEP_ALIVE = 3_000;
 /** When a browser connects again after the stream's end, ms. */
 const RECONNECT_AFTER = 1_000;
 
+/** What a stream begins with. */
+export const STREAM_HEAD = `retry: ${RECONNECT_AFTER}\n\n`;
+
 /** One server-sent event; `data` goes as JSON. */
 export interface Frame {
   readonly event: string;
@@ -73,10 +76,10 @@ export async function eventStream(
       const drawn = await Promise.race([next, sleep(KEEP_ALIVE, waiting.signal)]);
       if (!drawn) return { text: ":\n\n" };
       next = undefined;
-      return drawn.done ? { text: "", last: true } : { text: textOf(drawn.value) };
+      return drawn.done ? { text: "", last: true } : { text: frameText(drawn.value) };
     } catch (error) {
       const data = problemBody(faultOf(error, c));
-      return { text: textOf({ event: "problem", data }), last: true };
+      return { text: frameText({ event: "problem", data }), last: true };
     } finally {
       waiting.abort();
     }
@@ -85,7 +88,7 @@ export async function eventStream(
   const encoder = new TextEncoder();
   let left = false;
   const source: UnderlyingDefaultSource<Uint8Array> = {
-    start: (controller) => controller.enqueue(encoder.encode(`retry: ${RECONNECT_AFTER}\n\n`)),
+    start: (controller) => controller.enqueue(encoder.encode(STREAM_HEAD)),
     async pull(controller) {
       const { text, last } = await draw();
       if (left) return;
@@ -103,7 +106,7 @@ export async function eventStream(
   return c.body(new ReadableStream(source, { highWaterMark: 0 }), 200, head);
 }
 
-/** JSON has no line breaks. */
-function textOf({ event, id, data }: Frame): string {
+/** A frame as the stream has it. JSON has no line breaks. */
+export function frameText({ event, id, data }: Frame): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

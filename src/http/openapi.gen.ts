@@ -2881,7 +2881,7 @@ export const openapi: OpenApiDocument = {
           "at": {
             "type": "integer",
             "minimum": 0,
-            "maximum": 9007199254740991,
+            "maximum": 8640000000000000,
             "description": "Instant, epoch ms, at which the task becomes pending, instead of `delay`."
           },
           "lease": {
@@ -3081,7 +3081,7 @@ export const openapi: OpenApiDocument = {
               },
               "unstarted": {
                 "type": "boolean",
-                "description": "True hands back what was not begun: uncounted, and to the front. Stands without `delay` and `error`."
+                "description": "True hands back what was not begun: uncounted, and to the front. Stands without `delay`, `backoff` and `error`."
               }
             },
             "required": [

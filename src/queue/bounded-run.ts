@@ -1,4 +1,4 @@
-import { milliseconds } from "./duration.ts";
+import { endOf } from "./duration.ts";
 import { wholeNumber } from "./names.ts";
 import type { Duration, RequestOptions } from "./types.ts";
 
@@ -37,7 +37,7 @@ export async function untilDone(
   options: RunOptions & { readonly cursor: string },
   step: (cursor: string, limit: string) => Promise<Step>,
 ): Promise<RunReport & { readonly count: number }> {
-  const deadline = performance.now() + milliseconds(options.budget ?? "20s", "budget");
+  const deadline = endOf(options.budget);
   const limit =
     options.limit === undefined
       ? Number.POSITIVE_INFINITY

@@ -3,7 +3,7 @@ import { GroupCount } from "./group-count.ts";
 import { QueueHandle, type HandleOptions } from "./handle.ts";
 import { lastReply } from "./outcome.ts";
 import { auditScript, controlScript, regroupScript, repairScript, weedScript } from "./repair-scripts.ts";
-import type { PlainCommand } from "./transport.ts";
+import type { PlainCommand, SendOptions } from "./transport.ts";
 
 /** The order in which places are looked at: what is taken out of one is missed in a later one. */
 const PLACES = [
@@ -74,7 +74,7 @@ export interface Findings {
 /** One pass through one queue: page by page through each place, then the records against the list as a whole. */
 export class DeepPass extends QueueHandle {
   readonly #findings: Findings;
-  readonly #options: { readonly signal?: AbortSignal | undefined };
+  readonly #options: SendOptions;
   #size = 16;
   #metNewer = false;
   #turns = 0;
@@ -83,11 +83,7 @@ export class DeepPass extends QueueHandle {
   #ghostsBefore = 0;
   readonly #timers = new Set<string>();
 
-  constructor(
-    name: string,
-    options: HandleOptions & { readonly signal?: AbortSignal | undefined },
-    findings: Findings,
-  ) {
+  constructor(name: string, options: HandleOptions & SendOptions, findings: Findings) {
     super(name, options);
     this.#findings = findings;
     this.#options = options;

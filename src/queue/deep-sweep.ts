@@ -1,8 +1,8 @@
 import { SluiceError } from "../errors.ts";
 import { DeepPass, FIRST, isPlace, type Findings, type Stand } from "./deep-pass.ts";
-import { milliseconds } from "./duration.ts";
+import { endOf } from "./duration.ts";
 import type { Fault } from "./faults.ts";
-import { queueName, wholeNumber } from "./names.ts";
+import { onlyOptions, queueName, wholeNumber } from "./names.ts";
 import { listQueues } from "./registry.ts";
 import type { Transport } from "./transport.ts";
 import type { Duration } from "./types.ts";
@@ -24,6 +24,8 @@ export interface DeepSweepOptions {
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }
+
+const OPTIONS = ["budget", "cursor", "prefix", "queue", "queues", "examples", "signal", "now"];
 
 /** What was found of one fault in one queue, and repaired. */
 export interface FaultReport {
@@ -62,9 +64,17 @@ export async function deepSweep(
   transport: Transport,
   options: DeepSweepOptions = {},
 ): Promise<DeepSweepReport> {
-  const deadline = performance.now() + milliseconds(options.budget ?? "20s", "budget");
+  onlyOptions(options, OPTIONS);
+  const deadline = endOf(options.budget);
   const timeIsUp = () => performance.now() >= deadline;
   const start = readCursor(options.cursor);
+  if (options.queue !== undefined && start !== undefined && start.queue !== options.queue) {
+    throw new SluiceError(
+      "invalid_argument",
+      "cursor must be one that a report of that queue gave",
+      "cursor",
+    );
+  }
   const names =
     options.queue === undefined ? await registered(transport, options) : [queueName(options.queue)];
   const report = new Report(wholeNumber(options.examples ?? 10, "examples", 0, 1_000));

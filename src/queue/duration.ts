@@ -31,6 +31,15 @@ export function milliseconds(duration: Duration, path: string, bounds: DurationB
   return ms;
 }
 
+/**
+ * When a budget is used up, on the clock of `performance.now()`.
+ * @param budget "20s" where there is none
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function endOf(budget: Duration = "20s"): number {
+  return performance.now() + milliseconds(budget, "budget");
+}
+
 function parse(text: unknown): number {
   const match = typeof text === "string" ? /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) : null;
   return match ? Number(match[1]) * UNITS[match[2] as keyof typeof UNITS] : Number.NaN;

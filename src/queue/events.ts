@@ -1,6 +1,6 @@
 import { SluiceError } from "../errors.ts";
 import type { Keys } from "./keys.ts";
-import type { QueueEvent } from "./statistics.ts";
+import { queueEvents, type QueueEvent } from "./statistics.ts";
 import type { SendOptions, Transport } from "./transport.ts";
 
 /** Something that happened to tasks of a queue, in one call. */
@@ -31,8 +31,10 @@ export async function subscribeTo(
 async function* read(messages: AsyncIterable<string>): AsyncGenerator<PublishedEvent, void> {
   for await (const message of messages) {
     const [event = "", at = "", ...ids] = message.split(" ");
-    if (/^[a-z]+$/.test(event) && /^\d{1,16}$/.test(at) && ids.length > 0) {
-      yield { event: event as QueueEvent, at: Number(at), ids };
-    }
+    if (isEvent(event) && /^\d{1,16}$/.test(at) && ids.length > 0) yield { event, at: Number(at), ids };
   }
+}
+
+function isEvent(word: string): word is QueueEvent {
+  return (queueEvents as readonly string[]).includes(word);
 }

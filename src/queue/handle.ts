@@ -1,8 +1,10 @@
 import { callOf, type Binding } from "./binding.ts";
 import { queueKeys, type Keys } from "./keys.ts";
-import { queueName } from "./names.ts";
+import { derivedName, newToken } from "./identity.ts";
+import { queueName, requestKey } from "./names.ts";
 import { lastReply } from "./outcome.ts";
-import { checkedTransport, type Transport } from "./transport.ts";
+import { checkedTransport, type SendOptions, type Transport } from "./transport.ts";
+import type { RequestOptions } from "./types.ts";
 
 export interface HandleOptions {
   readonly transport: Transport;
@@ -34,12 +36,18 @@ export class QueueHandle {
     return this.#now ? String(this.#now()) : "";
   }
 
+  /** The token of one call: by the caller's idempotency key where there is one. */
+  protected async token(operation: string, options: RequestOptions): Promise<string> {
+    const key = requestKey(options);
+    return key === undefined ? newToken() : derivedName(operation, this.name, key);
+  }
+
   /** Runs one script, in one request, and reads its reply. */
   protected async run<const B extends Binding>(
     binding: B,
     args: Parameters<typeof callOf<B>>[2],
     items: Parameters<typeof callOf<B>>[3] = [],
-    options: { readonly signal?: AbortSignal | undefined } = {},
+    options: SendOptions = {},
   ): Promise<ReturnType<B["decode"]>> {
     const call = callOf(binding, this.keys, args, items);
     return binding.decode(lastReply(await this.transport.send([call], options))) as ReturnType<B["decode"]>;

@@ -1,10 +1,13 @@
 import { SluiceError } from "../errors.ts";
 
-const QUEUE = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
-const ID = /^[A-Za-z0-9][!-~]{0,127}$/;
+/** The last instant that a date can have, epoch ms. */
+export const LAST_INSTANT = 8_640_000_000_000_000;
+
+export const QUEUE = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
+export const ID = /^[A-Za-z0-9][!-~]{0,127}$/;
 const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,63}$/;
-const TOKEN = /^[A-Za-z0-9_-]{8,64}$/;
-const KEY = /^[!-~]{1,255}$/;
+export const TOKEN = /^[A-Za-z0-9_-]{8,64}$/;
+export const KEY = /^[!-~]{1,255}$/;
 const CURSOR = /^\d{1,20}$/;
 
 function checked(value: unknown, pattern: RegExp, path: string, allowed: string): string {
@@ -100,6 +103,15 @@ export function onlyOptions(options: unknown, known: readonly string[], at = "")
       `${at}${unknown}`,
     );
   }
+}
+
+/**
+ * Bound on the bytes of payloads, results and errors in one reply.
+ * @param value 8 MB where there is none
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function replyBytes(value: number = 8_000_000): number {
+  return wholeNumber(value, "maxBytes", 1, 50_000_000);
 }
 
 /** @throws {SluiceError} `invalid_argument` */

@@ -1,6 +1,5 @@
 import { callOf } from "./binding.ts";
-import { derivedName, newToken } from "./identity.ts";
-import { recordName, requestKey } from "./names.ts";
+import { onlyOptions, recordName, REQUEST_OPTIONS, trueOrFalse } from "./names.ts";
 import { configureScript, dropScript, settingsScript, statisticsScript } from "./operator-scripts.ts";
 import { lastReply } from "./outcome.ts";
 import { forgetNote, registration } from "./registry.ts";
@@ -75,8 +74,12 @@ export class Operator extends WorkerOperator {
     changes: GroupChanges,
     options: RequestOptions = {},
   ): Promise<GroupSettings> {
-    const call = await this.#configureCall(recordName(name, "group"), groupChanges(changes), options);
-    return readGroupSettings(configureScript.decode(lastReply(await this.transport.send([call], options))));
+    const args = {
+      testNow: this.testNow(),
+      token: await this.token("configure", options),
+      group: recordName(name, "group"),
+    };
+    return readGroupSettings(await this.run(configureScript, args, groupChanges(changes), options));
   }
 
   /** @throws {SluiceError} */
@@ -117,10 +120,11 @@ export class Operator extends WorkerOperator {
   async deleteQueue(
     options: RequestOptions & { readonly force?: boolean | undefined } = {},
   ): Promise<QueueDeleted> {
+    onlyOptions(options, ["force", ...REQUEST_OPTIONS]);
     const args = {
       testNow: this.testNow(),
-      token: await this.#token("delete", options),
-      force: options.force === true ? "1" : "",
+      token: await this.token("delete", options),
+      force: trueOrFalse(options.force ?? false, "force") ? "1" : "",
     };
     const { deletedAt, working } = await this.run(dropScript, args, [], options);
     if (working !== undefined) return { ok: false, code: "still_working", working };
@@ -133,21 +137,12 @@ export class Operator extends WorkerOperator {
   async #setQueue(changes: readonly Change[], options: RequestOptions): Promise<QueueSettings> {
     // A queue that is set before its first task is listed, and this instance's producers heed it at once.
     const note = registration(this.transport, this.keys, this.name, this.testNow());
-    const call = await this.#configureCall("", changes, options);
+    const args = { testNow: this.testNow(), token: await this.token("configure", options), group: "" };
+    const call = callOf(configureScript, this.keys, args, changes);
     const outcomes = await this.transport.send([...note.commands, call], options);
     const letters = configureScript.decode(lastReply(outcomes));
     const look = ["b", "e", "s"].some((letter) => letters.has(letter));
     if (outcomes[0] && "reply" in outcomes[0]) note.done(look);
     return readQueueSettings(letters);
-  }
-
-  async #configureCall(group: string, changes: readonly Change[], options: RequestOptions) {
-    const args = { testNow: this.testNow(), token: await this.#token("configure", options), group };
-    return callOf(configureScript, this.keys, args, changes);
-  }
-
-  async #token(operation: string, options: RequestOptions): Promise<string> {
-    const key = requestKey(options);
-    return key === undefined ? newToken() : derivedName(operation, this.name, key);
   }
 }

@@ -1,15 +1,17 @@
 import { SluiceError } from "../errors.ts";
 import { byteLength, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
-import { derivedName, newTaskId, newToken } from "./identity.ts";
+import { derivedName, newTaskId } from "./identity.ts";
 import { QueueHandle, type HandleOptions } from "./handle.ts";
 import {
+  LAST_INSTANT,
   listOf,
   onlyOptions,
   recordName,
   REQUEST_OPTIONS,
   requestKey,
   taskId,
+  trueOrFalse,
   wholeNumber,
 } from "./names.ts";
 import { lastReply } from "./outcome.ts";
@@ -94,7 +96,7 @@ export class Producer<T = unknown> extends QueueHandle {
     at: (index: number) => string,
   ): Promise<Enqueued[]> {
     const key = requestKey(options);
-    const token = key === undefined ? newToken() : await derivedName("enqueue", this.name, key);
+    const token = await this.token("enqueue", options);
     const items = await Promise.all(
       tasks.map(async (task, i) => ({
         id:
@@ -177,13 +179,14 @@ function whenReady(defaults: TaskDefaults, task: EnqueueOptions, at: string): st
     if (task.delay !== undefined) {
       throw new SluiceError("invalid_argument", `${at}at and ${at}delay exclude each other`, `${at}at`);
     }
-    return String(wholeNumber(task.at, `${at}at`, 0, 8_640_000_000_000_000));
+    return String(wholeNumber(task.at, `${at}at`, 0, LAST_INSTANT));
   }
   const ms = milliseconds(task.delay ?? defaults.delay ?? 0, `${at}delay`);
   return ms > 0 ? `+${ms}` : "";
 }
 
-function uniqueness({ id, dedup, again }: EnqueueOptions, at: string): string {
+function uniqueness({ id, dedup, ...task }: EnqueueOptions, at: string): string {
+  const again = trueOrFalse(task.again ?? false, `${at}again`);
   if (again && id === undefined) {
     throw new SluiceError("invalid_argument", `${at}again must have an id beside it`, `${at}again`);
   }
@@ -191,8 +194,9 @@ function uniqueness({ id, dedup, again }: EnqueueOptions, at: string): string {
   if (again) {
     throw new SluiceError("invalid_argument", `${at}again must not stand beside dedup`, `${at}again`);
   }
-  const window = milliseconds(dedup?.window, `${at}dedup.window`, { min: 1 });
-  return `${window} ${taskId(dedup?.key, `${at}dedup.key`)}`;
+  onlyOptions(dedup, ["key", "window"], `${at}dedup.`);
+  const window = milliseconds(dedup.window, `${at}dedup.window`, { min: 1 });
+  return `${window} ${taskId(dedup.key, `${at}dedup.key`)}`;
 }
 
 function fixedOptions(defaults: TaskDefaults, task: EnqueueOptions, at: string) {

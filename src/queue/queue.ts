@@ -2,12 +2,12 @@ import { SluiceError } from "../errors.ts";
 import { byteLength } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
-import { derivedName, newToken } from "./identity.ts";
 import { LeasedTask } from "./leased-task.ts";
 import {
   leaseToken,
   listOf,
   onlyOptions,
+  replyBytes,
   REQUEST_OPTIONS,
   requestKey,
   taskId,
@@ -20,7 +20,7 @@ import { DEFAULT_LEASE, readFixed } from "./record.ts";
 import { callOf } from "./binding.ts";
 import { countScript, dequeueScript, settleScript } from "./scripts.ts";
 import { readSettled, settlementArguments } from "./settlement.ts";
-import type { Reply, ScriptCall } from "./transport.ts";
+import type { Reply, ScriptCall, SendOptions } from "./transport.ts";
 import {
   waitForEnd,
   watchTask,
@@ -46,9 +46,6 @@ import type {
 /** Most tasks of one dequeue, and most settlements of one settle. */
 export const MAX_DEQUEUE = 1_000;
 
-/** Bound on the bytes of one dequeue's reply. */
-export const DEFAULT_MAX_BYTES = 8_000_000;
-
 const DEQUEUE_OPTIONS = ["max", "lease", "maxBytes", "worker", "token", ...REQUEST_OPTIONS];
 
 export interface QueueOptions extends ProducerOptions {
@@ -73,7 +70,7 @@ export class Queue<T = unknown> extends Producer<T> {
   constructor(name: string, options: QueueOptions) {
     super(name, options);
     this.#lease = milliseconds(options.lease ?? DEFAULT_LEASE, "lease", { min: 1 });
-    this.#maxBytes = checkedMaxBytes(options.maxBytes ?? DEFAULT_MAX_BYTES);
+    this.#maxBytes = replyBytes(options.maxBytes);
   }
 
   /**
@@ -160,9 +157,7 @@ export class Queue<T = unknown> extends Producer<T> {
    * @throws {SluiceError} `unsupported` where the transport cannot subscribe; from the iteration `redis_unreachable`
    *   when the connection ends: what happens until the next `events` is lost
    */
-  async events(
-    options: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<AsyncIterable<PublishedEvent>> {
+  async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
     return subscribeTo(this.keys, this.transport, options);
   }
 
@@ -196,11 +191,7 @@ export class Queue<T = unknown> extends Producer<T> {
     onlyOptions(options, DEQUEUE_OPTIONS);
     const key = requestKey(options);
     const token =
-      options.token !== undefined
-        ? leaseToken(options.token)
-        : key !== undefined
-          ? await derivedName("dequeue", this.name, key)
-          : newToken();
+      options.token === undefined ? await this.token("dequeue", options) : leaseToken(options.token);
     const args = {
       testNow: this.testNow(),
       maxTasks: String(wholeNumber(options.max ?? 1, "max", 1, MAX_DEQUEUE)),
@@ -210,7 +201,7 @@ export class Queue<T = unknown> extends Producer<T> {
       token,
       // With a token of the caller's, this may be a copy even at its first sending.
       resend: (options.token ?? key) ? "1" : "",
-      maxBytes: String(options.maxBytes === undefined ? this.#maxBytes : checkedMaxBytes(options.maxBytes)),
+      maxBytes: String(replyBytes(options.maxBytes ?? this.#maxBytes)),
       ...(options.worker === undefined ? { worker: "", info: "" } : signOfLife(options.worker)),
     };
     const call = callOf(dequeueScript, this.keys, args);
@@ -251,8 +242,4 @@ export class Queue<T = unknown> extends Producer<T> {
     }
     return callOf(settleScript, this.keys, { testNow: this.testNow() }, items);
   }
-}
-
-function checkedMaxBytes(value: number): number {
-  return wholeNumber(value, "maxBytes", 1, 50_000_000);
 }

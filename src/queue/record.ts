@@ -1,6 +1,6 @@
-import { decodeValue } from "./codec.ts";
+import { decodeValue, encodeValue } from "./codec.ts";
 import { SluiceError } from "../errors.ts";
-import { recordName, unescaped } from "./names.ts";
+import { escaped, recordName, unescaped } from "./names.ts";
 import type { RejectReason, TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
 
 /** What a record means where it fixes nothing itself; the Lua prelude holds the same. */
@@ -11,6 +11,9 @@ export const RECORD_DEFAULTS = {
 } as const;
 
 export const DEFAULT_LEASE = 300_000;
+
+/** Limit of progress, in bytes of JSON. */
+const MAX_PROGRESS_BYTES = 1_024;
 
 /** Limit of a task's headers, in bytes of JSON. */
 export const MAX_HEADER_BYTES = 16_384;
@@ -53,10 +56,19 @@ export function writeFixed(task: Fixed): string {
 
 /** JSON in ASCII only, so that its length is the same in characters and in Redis's bytes. */
 export function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[^ -~]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return inAscii(JSON.stringify(value));
+}
+
+function inAscii(json: string): string {
+  return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** Progress as a record's first line can hold it. */
+export function encodeProgress(progress: unknown, path: string): string {
+  if (progress instanceof Uint8Array) {
+    throw new SluiceError("invalid_argument", `${path} must be something that JSON can express`, path);
+  }
+  return escaped(inAscii(encodeValue(progress, path, MAX_PROGRESS_BYTES)));
 }
 
 /** What a record's first line says: the fields in fixed places under the names given, then letters. */

@@ -1,5 +1,5 @@
 import { registryKey, type Keys } from "./keys.ts";
-import { scanCursor, wholeNumber } from "./names.ts";
+import { onlyOptions, scanCursor, wholeNumber } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { callOf } from "./binding.ts";
 import { queuesScript, registerScript } from "./scripts.ts";
@@ -108,6 +108,7 @@ export interface ListQueuesOptions {
  * @throws {SluiceError}
  */
 export async function listQueues(transport: Transport, options: ListQueuesOptions = {}): Promise<QueuePage> {
+  onlyOptions(options, ["prefix", "cursor", "size", "signal", "now"]);
   const { prefix, cursor = "0", size = 100, signal, now } = options;
   const call = callOf(
     queuesScript,

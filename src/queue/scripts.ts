@@ -6,6 +6,7 @@ import { okay, ReplyReader, type Binding } from "./binding.ts";
 import { parts } from "./keys.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
+import { rejectReasons, taskStates } from "./types.ts";
 
 export const enqueueScript = {
   script: lua.enqueue,
@@ -58,8 +59,8 @@ export const settleScript = {
     okay("settle", reply).rest((item) => {
       const settled = item.nested();
       return {
-        state: settled.oneOf("completed", "rejected", "pending", "delayed", "working", "lost", "newer"),
-        reason: settled.oneOf("", "rejected", "attempts_exhausted", "lease_expired", "cancelled"),
+        state: settled.oneOf(...taskStates, "lost", "newer"),
+        reason: settled.oneOf("", ...rejectReasons),
         at: settled.integer(),
         cancelRequested: settled.integer() === 1,
       };
@@ -108,7 +109,7 @@ export const inspectScript = {
     const reader = new ReplyReader("inspect", reply);
     if (reader.status("ok", "not_found") === "not_found") return null;
     return {
-      state: reader.oneOf("pending", "delayed", "working", "completed", "rejected"),
+      state: reader.oneOf(...taskStates),
       at: reader.integer(),
       fixed: reader.text(),
       changing: reader.text(),

@@ -1,7 +1,7 @@
 /** What a queue or a group can be set to, and how records hold it. */
 import { SluiceError } from "../errors.ts";
 import { milliseconds } from "./duration.ts";
-import { wholeNumber } from "./names.ts";
+import { onlyOptions, trueOrFalse, wholeNumber } from "./names.ts";
 import type { Duration } from "./types.ts";
 
 /** At most `max` dequeues in any period of that length. */
@@ -65,17 +65,10 @@ type Form = readonly [letter: string, write: (value: never, path: string) => str
 
 const count = (most: number) => (value: number, path: string) => String(wholeNumber(value, path, 1, most));
 
-function flag(value: boolean, path: string): string {
-  if (typeof value !== "boolean") {
-    throw new SluiceError("invalid_argument", `${path} must be true or false`, path);
-  }
-  return value ? "1" : "";
-}
+const flag = (value: boolean, path: string) => (trueOrFalse(value, path) ? "1" : "");
 
 function rate(value: Rate, path: string): string {
-  if (typeof value !== "object") {
-    throw new SluiceError("invalid_argument", `${path} must be {max, per}: dequeues, and a duration`, path);
-  }
+  onlyOptions(value, ["max", "per"], `${path}.`);
   const max = count(1_000_000)(value.max, `${path}.max`);
   return `${max}/${milliseconds(value.per, `${path}.per`, { min: 1 })}`;
 }
@@ -89,23 +82,16 @@ const QUEUE_FORMS: Readonly<Record<keyof QueueChanges, Form>> = {
 };
 
 const GROUP_FORMS: Readonly<Record<keyof GroupChanges, Form>> = {
-  weight: ["k", (value: number, path: string) => String(wholeNumber(value, path, 1, 100))],
+  weight: ["k", count(100)],
   maxWorking: ["m", count(1_000_000)],
   rate: ["r", rate],
 };
 
 function written(changes: object, forms: Readonly<Record<string, Form>>): Change[] {
-  if (typeof changes !== "object" || changes === null) {
-    throw new SluiceError("invalid_argument", "settings must be an object", "settings");
-  }
-  return Object.entries(changes).flatMap(([name, value]) => {
-    const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
-    if (!form) {
-      const allowed = Object.keys(forms).join(", ");
-      throw new SluiceError("invalid_argument", `${name} is not a setting; there are ${allowed}`, name);
-    }
-    if (value === undefined) return [];
-    return [{ letter: form[0], value: value === null ? "" : form[1](value as never, name) }];
+  onlyOptions(changes, Object.keys(forms));
+  return Object.entries(forms).flatMap(([name, [letter, write]]) => {
+    const value = (changes as Readonly<Record<string, unknown>>)[name];
+    return value === undefined ? [] : [{ letter, value: value === null ? "" : write(value as never, name) }];
   });
 }
 

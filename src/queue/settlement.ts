@@ -2,12 +2,12 @@ import { SluiceError } from "../errors.ts";
 import { delayAfter } from "./backoff.ts";
 import { encodeError, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
-import { onlyOptions } from "./names.ts";
+import { onlyOptions, trueOrFalse } from "./names.ts";
+import { encodeProgress } from "./record.ts";
 import { readReceipt } from "./receipt.ts";
 import { settleScript } from "./scripts.ts";
 import type { Reply } from "./transport.ts";
 import type { Duration, Settled, Settlement } from "./types.ts";
-import { encodeProgress } from "./worker.ts";
 
 function keptFor(ttl: Duration | undefined, at: string): string {
   return ttl === undefined ? "" : String(milliseconds(ttl, `${at}.ttl`));
@@ -41,7 +41,7 @@ export function settlementArguments(settlement: Settlement, at: string) {
         text: encodeError(settlement.error, `${at}.error`),
       };
     case "requeue":
-      if (settlement.unstarted === true) {
+      if (trueOrFalse(settlement.unstarted ?? false, `${at}.unstarted`)) {
         if ([settlement.delay, settlement.backoff, settlement.error].some((value) => value !== undefined)) {
           throw new SluiceError(
             "invalid_argument",
@@ -65,7 +65,7 @@ export function settlementArguments(settlement: Settlement, at: string) {
             ? milliseconds(settlement.delay ?? 0, `${at}.delay`)
             : delayAfter(attempt, settlement.backoff, Math.random, `${at}.backoff`),
         ),
-        count: settlement.count === false ? "0" : "1",
+        count: trueOrFalse(settlement.count ?? true, `${at}.count`) ? "1" : "0",
         text: encodeError(settlement.error, `${at}.error`),
       };
     case "extend":

@@ -1,7 +1,7 @@
 import { SluiceError } from "../errors.ts";
-import { milliseconds } from "./duration.ts";
+import { endOf } from "./duration.ts";
 import { queueKeys, registryKey } from "./keys.ts";
-import { wholeNumber } from "./names.ts";
+import { onlyOptions, wholeNumber } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { listQueues, registerCall, type RegisteredQueue } from "./registry.ts";
 import { callOf } from "./binding.ts";
@@ -48,11 +48,13 @@ export interface SweepReport extends SweepCounts {
  * @throws {SluiceError} where Redis cannot be reached; a fault of one queue is in the report
  */
 export async function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
-  const deadline = performance.now() + milliseconds(options.budget ?? "20s", "budget");
+  onlyOptions(options, ["budget", "prefix", "queues", "limit", "signal", "now"]);
+  const { prefix, signal, now } = options;
+  const deadline = endOf(options.budget);
   const pass = new SweepPass(checkedTransport(transport), options);
   let cursor: string | undefined;
   do {
-    const page = await listQueues(transport, { ...options, cursor, size: 1_000 });
+    const page = await listQueues(transport, { prefix, signal, now, cursor, size: 1_000 });
     await pass.sweepPage(page.queues, page.now, deadline);
     cursor = page.cursor ?? undefined;
   } while (cursor !== undefined && performance.now() < deadline);

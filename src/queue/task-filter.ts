@@ -1,10 +1,8 @@
 import { SluiceError } from "../errors.ts";
-import { recordName, wholeNumber } from "./names.ts";
-import type { RejectReason } from "./types.ts";
+import { LAST_INSTANT, recordName, wholeNumber } from "./names.ts";
+import { rejectReasons, type RejectReason } from "./types.ts";
 
 const MAX_TEXT = 1_000;
-
-const REASONS: readonly RejectReason[] = ["rejected", "attempts_exhausted", "lease_expired", "cancelled"];
 
 /** Which tasks are meant: all that is given has to hold. Instants are epoch ms. */
 export interface TaskFilter {
@@ -41,8 +39,8 @@ export function writeFilter(filter: TaskFilter): string {
   if (text !== undefined && (typeof text !== "string" || text === "" || text.length > MAX_TEXT)) {
     throw new SluiceError("invalid_argument", `text must be a text of 1 to ${MAX_TEXT} characters`, "text");
   }
-  if (reason !== undefined && !REASONS.includes(reason)) {
-    throw new SluiceError("invalid_argument", `reason must be one of ${REASONS.join(", ")}`, "reason");
+  if (reason !== undefined && !rejectReasons.includes(reason)) {
+    throw new SluiceError("invalid_argument", `reason must be one of ${rejectReasons.join(", ")}`, "reason");
   }
   const letters = [
     ["G", group === undefined ? undefined : recordName(group, "group")],
@@ -62,7 +60,7 @@ type Instant = "endedSince" | "endedUntil" | "enqueuedSince" | "enqueuedUntil";
 
 function instant(filter: TaskFilter, name: Instant): number | undefined {
   const value = filter[name];
-  return value === undefined ? undefined : wholeNumber(value, name, 0, 8_640_000_000_000_000);
+  return value === undefined ? undefined : wholeNumber(value, name, 0, LAST_INSTANT);
 }
 
 const place = String.raw`\d{1,17}(?:\.\d{1,3})? [ -~]{1,500}`;

@@ -2,18 +2,22 @@ import { SluiceError } from "../errors.ts";
 import { BOUNDS, untilDone, type RunOptions, type RunReport } from "./bounded-run.ts";
 import { decodeValue } from "./codec.ts";
 import { QueueHandle } from "./handle.ts";
-import { listOf, onlyOptions, REQUEST_OPTIONS, taskId, trueOrFalse, wholeNumber } from "./names.ts";
+import {
+  listOf,
+  onlyOptions,
+  replyBytes,
+  REQUEST_OPTIONS,
+  taskId,
+  trueOrFalse,
+  wholeNumber,
+} from "./names.ts";
 import { readTaskInfo } from "./record.ts";
 import { FILTER_OPTIONS, writeCursor, writeFilter, type TaskFilter } from "./task-filter.ts";
 import { pageScript, purgeScript, redriveScript, removeScript } from "./task-scripts.ts";
-import type { RequestOptions, TaskInfo, TaskState } from "./types.ts";
+import { taskStates, type RequestOptions, type TaskInfo, type TaskState } from "./types.ts";
 
 /** Most tasks of one page, and of a redrive by id. */
 const MAX_TASKS = 1_000;
-
-const MAX_PAGE_BYTES = 8_000_000;
-
-const STATES: readonly TaskState[] = ["pending", "delayed", "working", "completed", "rejected"];
 
 export interface ListedTask extends TaskInfo {
   /** Where the list was asked for payloads, and the task still has one. */
@@ -102,14 +106,14 @@ export class TaskOperator extends QueueHandle {
    */
   async list(options: ListTasksOptions): Promise<TaskPage> {
     onlyOptions(options, LIST_OPTIONS);
-    const state = stateOf(options?.state, STATES);
+    const state = stateOf(options?.state, taskStates);
     const args = {
       state,
       cursor: writeCursor(options.cursor, state === "pending" ? "line" : "members"),
       size: String(wholeNumber(options.size ?? 100, "size", 1, MAX_TASKS)),
       filter: writeFilter(options),
       payloads: trueOrFalse(options.payloads ?? false, "payloads") ? "1" : "",
-      maxBytes: String(wholeNumber(options.maxBytes ?? MAX_PAGE_BYTES, "maxBytes", 1, 50_000_000)),
+      maxBytes: String(replyBytes(options.maxBytes)),
     };
     const page = await this.run(pageScript, args, [], options);
     const tasks: ListedTask[] = [];
@@ -229,7 +233,7 @@ export class TaskOperator extends QueueHandle {
     onlyOptions(options, ["state", ...RUN_OPTIONS]);
     const state = stateOf(
       options?.state,
-      STATES.filter((state) => state !== "working"),
+      taskStates.filter((state) => state !== "working"),
     );
     const filter = writeFilter(options);
     if (state === "pending" && filter !== "" && options.group === undefined) {

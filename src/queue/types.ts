@@ -3,10 +3,14 @@ import type { Backoff } from "./backoff.ts";
 /** Milliseconds as a number, or a text such as `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`. */
 export type Duration = number | string;
 
-export type TaskState = "pending" | "delayed" | "working" | "completed" | "rejected";
+export const taskStates = ["pending", "delayed", "working", "completed", "rejected"] as const;
+
+export type TaskState = (typeof taskStates)[number];
+
+export const rejectReasons = ["rejected", "attempts_exhausted", "lease_expired", "cancelled"] as const;
 
 /** Why a task is rejected: by its holder, by running out of attempts, or by being cancelled. */
-export type RejectReason = "rejected" | "attempts_exhausted" | "lease_expired" | "cancelled";
+export type RejectReason = (typeof rejectReasons)[number];
 
 /** What a queue, or one task, may fix at enqueue. */
 export interface TaskDefaults {

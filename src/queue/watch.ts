@@ -54,6 +54,7 @@ export function hasEnded({ state }: TaskInfo): boolean {
  * @throws {SluiceError} `invalid_argument`, `aborted`, or what a look throws
  */
 export async function waitForEnd(look: Look, options: WaitOptions): Promise<TaskInfo | null> {
+  onlyOptions(options, ["for", "every", "signal"]);
   const { signal, for: span = "20s" } = options;
   let latest: TaskInfo | null = null;
   const note: Look = async () => {

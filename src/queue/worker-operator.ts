@@ -1,4 +1,4 @@
-import { recordName, scanCursor, wholeNumber } from "./names.ts";
+import { onlyOptions, recordName, REQUEST_OPTIONS, scanCursor, wholeNumber } from "./names.ts";
 import { readWorker, writeWorker } from "./record.ts";
 import { TaskOperator } from "./task-operator.ts";
 import type { RequestOptions, WorkerName } from "./types.ts";
@@ -57,6 +57,7 @@ export class WorkerOperator extends TaskOperator {
    * @throws {SluiceError}
    */
   async workers(options: ListWorkersOptions = {}): Promise<WorkerPage> {
+    onlyOptions(options, ["cursor", "size", ...REQUEST_OPTIONS]);
     const { cursor = "0", size = 100 } = options;
     const args = {
       testNow: this.testNow(),
@@ -89,6 +90,7 @@ export class WorkerOperator extends TaskOperator {
     worker: string | WorkerName,
     options: RequestOptions & { readonly limit?: number | undefined } = {},
   ): Promise<WorkerFailed> {
+    onlyOptions(options, ["limit", ...REQUEST_OPTIONS]);
     const args = {
       testNow: this.testNow(),
       worker: typeof worker === "string" ? recordName(worker, "worker") : writeWorker(worker, "worker"),

@@ -1,5 +1,4 @@
 import { SluiceError } from "../errors.ts";
-import { byteLength, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { escaped, onlyOptions, unescaped, wholeNumber } from "./names.ts";
 import { asciiJson, writeWorker } from "./record.ts";
@@ -7,8 +6,6 @@ import type { Heartbeat, Worker } from "./types.ts";
 import type { heartbeatScript } from "./worker-scripts.ts";
 
 const MAX_NODE = 128;
-
-const MAX_PROGRESS_BYTES = 1_024;
 
 /** What the scripts are told of a worker at a sign of life. */
 export function signOfLife(worker: Worker): { worker: string; info: string } {
@@ -62,17 +59,4 @@ export async function prolongAll(
     from = prolonged.next;
   } while (from > 0);
   return { ok: true, leases, deadlineAt, cancelRequested };
-}
-
-/** Progress as a record's first line can hold it. */
-export function encodeProgress(progress: unknown, path: string): string {
-  encodeValue(progress, path, MAX_PROGRESS_BYTES);
-  if (progress instanceof Uint8Array) {
-    throw new SluiceError("invalid_argument", `${path} must be something that JSON can express`, path);
-  }
-  const text = `j${escaped(asciiJson(progress))}`;
-  if (byteLength(text) > 6 * MAX_PROGRESS_BYTES) {
-    throw new SluiceError("too_large", `${path} has more than ${MAX_PROGRESS_BYTES} bytes`, path);
-  }
-  return text;
 }

@@ -74,6 +74,8 @@ describe("what it refuses", () => {
   test.each([
     [{ cursor: "a/nowhere/0" }, "cursor"],
     [{ cursor: "" }, "cursor"],
+    [{ queue: "a", cursor: "b/tasks/0" }, "cursor"],
+    [{ queue: "b", cursor: "a/tasks/0" }, "cursor"],
     [{ examples: -1 }, "examples"],
     [{ budget: "soon" }, "budget"],
     [{ queue: "no queue" }, "queue"],

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { Operator, type PublishedEvent, Queue, type Transport } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
+import { queueEvents } from "../../src/queue/statistics.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { key, QUEUE, START, useRig } from "../support/rig.ts";
@@ -42,6 +43,43 @@ async function listening(queue: Queue, signal?: AbortSignal) {
 
 describe.each(transports)("events over %s", (_, transport) => {
   const listener = () => rig.queue({ transport: transport() });
+
+  test("are of every kind that there is", async () => {
+    await configure(true);
+    const { events, take } = await listening(listener());
+    const queue = rig.queue({ maxAttempts: 2 });
+    const operator = rig.operator();
+    await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ id, payload: id })));
+    const [a, b, c] = await queue.dequeue({ max: 3, lease: 100 });
+    await queue.cancel("a");
+    await b?.requeue({ delay: "1h" });
+    await queue.cancel("d");
+    await c?.reject("no");
+    await operator.redrive({ ids: ["c"] });
+    await a?.complete();
+    await operator.remove("a");
+    await queue.dequeue({ lease: 100 });
+    rig.now += 100;
+    await rig.sweepOnce();
+    await operator.deleteQueue();
+    const told = await take(12);
+    expect(told.map(({ event, ids }) => [event, ...ids].join(" "))).toEqual([
+      "enqueued a b c d",
+      "dequeued a b c",
+      "cancelRequested a",
+      "requeued b",
+      "cancelled d",
+      "rejected c",
+      "redriven c",
+      "completed a",
+      "deleted a",
+      "dequeued c",
+      "reclaimed c",
+      "deleted *",
+    ]);
+    expect(new Set(told.map(({ event }) => event))).toEqual(new Set(queueEvents));
+    await events.return?.();
+  });
 
   test("tell what happens to tasks, when, and to which, from when Redis listens", async () => {
     await configure(true);

@@ -72,7 +72,7 @@ describe("settings of a queue", () => {
   test("of another form than an object are refused", async () => {
     for (const changes of [null, undefined, 3, "events"]) {
       const refused = rig.operator().configure(changes as unknown as QueueChanges);
-      await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path: "settings" });
+      await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path: "options" });
     }
   });
 

@@ -92,7 +92,7 @@ describe("a dedup key", () => {
     [{ key: "a b", window: 1 }, "dedup.key"],
     [{ key: "a", window: 0 }, "dedup.window"],
     [{ key: "a" }, "dedup.window"],
-    [null, "dedup.window"],
+    [null, "dedup"],
   ])("%j is refused and changes nothing", async (wrong, path) => {
     const refused = rig.queue().enqueue(1, { dedup: wrong as never });
     await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path });

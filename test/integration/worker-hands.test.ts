@@ -121,6 +121,7 @@ describe("progress", () => {
       ["x".repeat(1_023), "too_large"],
       ["ü".repeat(600), "too_large"],
       [new Uint8Array(3), "invalid_argument"],
+      [new Uint8Array(2_000), "invalid_argument"],
       [1n, "invalid_argument"],
     ] as const;
     for (const [progress, code] of refused) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Operator, Queue } from "../../src/index.ts";
+import { deepSweep, listQueues, Operator, Queue, sweep } from "../../src/index.ts";
 import type { Transport } from "../../src/queue/transport.ts";
 
 /** A transport that nothing may reach: what is wrong is told before any request. */
@@ -32,6 +32,21 @@ describe("an option that does not exist is refused by name, with those that do",
     ["timeout", () => queue.wait("a", loose({ timeout: "1m" }))],
     ["limits", () => operator.purge(loose({ state: "pending", limits: 5 }))],
     ["dry", () => operator.redrive(loose({ dry: true }))],
+    ["maxWorkng", () => operator.configure(loose({ maxWorkng: 3 }))],
+    ["rate.most", () => operator.configure({ rate: loose({ max: 3, per: "1s", most: 4 }) })],
+    ["wieght", () => operator.configureGroup("a", loose({ wieght: 3 }))],
+    ["curser", () => operator.workers(loose({ curser: "1" }))],
+    ["limits", () => operator.failWorker("w", loose({ limits: 1 }))],
+    ["forced", () => operator.deleteQueue(loose({ forced: true }))],
+    ["dedup.windw", () => queue.enqueue(1, { dedup: loose({ key: "k", window: 1, windw: 1 }) })],
+    ["after", () => queue.wait("a", loose({ after: 1 }))],
+    [
+      "settlements[0].backoff.mst",
+      () => queue.settle([{ receipt, outcome: "requeue", backoff: loose({ mst: 1 }) }]),
+    ],
+    ["queus", () => sweep(transport, loose({ queus: () => false }))],
+    ["queu", () => deepSweep(transport, loose({ queu: "emails" }))],
+    ["curser", () => listQueues(transport, loose({ curser: "1" }))],
   ])("%s", async (path, run) => {
     const name = path.replace(/^.*\./, "");
     await expect(async () => run()).rejects.toMatchObject({
@@ -39,6 +54,21 @@ describe("an option that does not exist is refused by name, with those that do",
       path,
       message: expect.stringMatching(new RegExp(`${name} is no option here; there are \\w+, `)) as string,
     });
+  });
+});
+
+test.each<[path: string, run: () => unknown]>([
+  ["again", () => queue.enqueue(1, loose({ id: "a", again: "no" }))],
+  ["settlements[0].unstarted", () => queue.settle([loose({ receipt, outcome: "requeue", unstarted: 1 })])],
+  ["settlements[0].count", () => queue.settle([loose({ receipt, outcome: "requeue", count: 0 })])],
+  ["force", () => operator.deleteQueue(loose({ force: "true" }))],
+  ["dryRun", () => operator.redrive(loose({ dryRun: 1 }))],
+  ["statistics", () => operator.configure(loose({ statistics: 1 }))],
+])("what is to be true or false and is neither is refused: %s", async (path, run) => {
+  await expect(async () => run()).rejects.toMatchObject({
+    code: "invalid_argument",
+    path,
+    message: `${path} must be true or false`,
   });
 });
 

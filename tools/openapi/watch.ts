@@ -1,3 +1,4 @@
+import { frameText, STREAM_HEAD } from "../../src/http/event-stream.ts";
 import { eventsQuery, taskQuery } from "../../src/http/schemas/watch.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
@@ -23,11 +24,9 @@ const completed = {
 };
 
 /** What a stream looks like. */
-const streamOf = (...frames: readonly [event: string, data: object][]) =>
-  frames.reduce((text, [event, data]) => {
-    const id = "version" in data ? `id: ${String(data.version)}\n` : "";
-    return `${text}${id}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-  }, "retry: 1000\n\n");
+const streamOf = (
+  ...frames: readonly [event: string, data: { readonly version?: number; readonly [name: string]: unknown }][]
+) => STREAM_HEAD + frames.map(([event, data]) => frameText({ event, id: data.version, data })).join("");
 
 export const watch: readonly OperationText[] = [
   {

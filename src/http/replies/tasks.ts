@@ -1,6 +1,7 @@
 import * as v from "valibot";
-import { name, states, taskId } from "../schemas/values.ts";
+import { name, taskId } from "../schemas/values.ts";
 import { base64, count, described, headers, instant, reason, state, worker } from "./values.ts";
+import { taskStates } from "../../queue/types.ts";
 
 export const enqueued = v.object({
   id: described(taskId, "With `dedup`, that of the first task with the key."),
@@ -75,7 +76,7 @@ export const task = v.object({
       v.object({
         version: count,
         to: described(
-          v.picklist([...states, "cancelRequested"]),
+          v.picklist([...taskStates, "cancelRequested"]),
           "`cancelRequested`: it goes on working, and its holder is to stop.",
         ),
         at: instant("When"),

@@ -1,5 +1,8 @@
 import * as v from "valibot";
-import { name, states } from "../schemas/values.ts";
+import { rejectReasons, taskStates } from "../../queue/types.ts";
+import { described, name } from "../schemas/values.ts";
+
+export { described };
 
 /**
  * What the routes answer with. The app takes only the types from here; the OpenAPI document is built
@@ -20,12 +23,10 @@ type Loose<Value> = Value extends readonly (infer Item)[]
     : Value;
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-export const described = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
-  v.pipe(schema, v.description(meaning));
 export const instant = (meaning: string) => described(count, `${meaning}, epoch ms.`);
 export const nextCursor = described(v.nullable(v.string()), "Where the next page begins; null on the last.");
 export const base64 = (of: string) => described(v.literal("base64"), `The ${of} is bytes, in base64.`);
-export const state = v.picklist(states);
-export const reason = v.picklist(["rejected", "attempts_exhausted", "lease_expired", "cancelled"]);
+export const state = v.picklist(taskStates);
+export const reason = v.picklist(rejectReasons);
 export const worker = v.object({ name, incarnation: v.exactOptional(name) });
 export const headers = v.record(v.string(), v.string());

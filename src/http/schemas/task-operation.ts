@@ -1,22 +1,11 @@
 import * as v from "valibot";
+import { LAST_INSTANT } from "../../queue/names.ts";
+import { rejectReasons, taskStates } from "../../queue/types.ts";
 import { fields } from "../validate.ts";
-import {
-  cursor,
-  described,
-  duration,
-  flagText,
-  name,
-  size,
-  states,
-  taskId,
-  whole,
-  wholeText,
-} from "./values.ts";
+import { cursor, described, duration, flagText, name, size, taskId, whole, wholeText } from "./values.ts";
 
-const lastInstant = 8_640_000_000_000_000;
 const textWords = "must be a text of 1 to 1000 characters";
 const rateWords = "must be a number from 0.001 to 1000000";
-const reasons = ["rejected", "attempts_exhausted", "lease_expired", "cancelled"] as const;
 
 /** Which tasks are meant: all that is given has to hold. */
 const filter = <Instant extends v.GenericSchema>(instant: (meaning: string) => Instant) => ({
@@ -31,7 +20,7 @@ const filter = <Instant extends v.GenericSchema>(instant: (meaning: string) => I
   group: v.exactOptional(described(name, "Of that group.")),
   reason: v.exactOptional(
     described(
-      v.picklist(reasons, `must be one of ${reasons.join(", ")}`),
+      v.picklist(rejectReasons, `must be one of ${rejectReasons.join(", ")}`),
       "Why they were rejected. Cancelled ones are only meant where this says so.",
     ),
   ),
@@ -41,18 +30,18 @@ const filter = <Instant extends v.GenericSchema>(instant: (meaning: string) => I
   enqueuedUntil: v.exactOptional(instant("Enqueued before, epoch ms.")),
 });
 
-const stateOf = <const State extends (typeof states)[number]>(...allowed: State[]) =>
+const stateOf = <const State extends (typeof taskStates)[number]>(...allowed: State[]) =>
   v.picklist(allowed, (issue) =>
     issue.received === "undefined" ? "is required" : `must be one of ${allowed.join(", ")}`,
   );
 
 /** Of a list of tasks. */
 export const tasksQuery = fields({
-  state: described(stateOf(...states), "In which state."),
+  state: described(stateOf(...taskStates), "In which state."),
   cursor: v.exactOptional(cursor),
   size: v.exactOptional(size("At most this many tasks")),
   payloads: v.exactOptional(flagText("True gives payloads too, 8 MB at most in a page. Default false.")),
-  ...filter((meaning) => wholeText(0, lastInstant, meaning)),
+  ...filter((meaning) => wholeText(0, LAST_INSTANT, meaning)),
 });
 
 /** How far a call goes. */
@@ -64,7 +53,7 @@ const run = {
   budget: v.exactOptional(described(duration, 'When to stop. Default "20s", at most "60s".')),
 };
 
-const bodyFilter = filter((meaning) => whole(0, lastInstant, meaning));
+const bodyFilter = filter((meaning) => whole(0, LAST_INSTANT, meaning));
 
 export const redrive = fields({
   ids: v.exactOptional(

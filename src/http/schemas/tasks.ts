@@ -13,6 +13,7 @@ import {
   whole,
 } from "./values.ts";
 import { worker } from "./workers.ts";
+import { LAST_INSTANT, TOKEN } from "../../queue/names.ts";
 
 /** The id of a task as the path names it. */
 export const idInPath = fields({ id: taskId });
@@ -51,11 +52,7 @@ export const newTask = v.pipe(
     priority: v.exactOptional(whole(0, 9, "A higher one is pulled before any lower one. Default 0.")),
     delay: v.exactOptional(described(duration, "Wait before the task becomes pending. Default 0.")),
     at: v.exactOptional(
-      whole(
-        0,
-        Number.MAX_SAFE_INTEGER,
-        "Instant, epoch ms, at which the task becomes pending, instead of `delay`.",
-      ),
+      whole(0, LAST_INSTANT, "Instant, epoch ms, at which the task becomes pending, instead of `delay`."),
     ),
     lease: v.exactOptional(
       described(duration, "How long one attempt may take. Default: the lease of the pull."),
@@ -102,7 +99,7 @@ export const pull = fields({
   token: v.exactOptional(
     v.pipe(
       v.string(tokenWords),
-      v.regex(/^[A-Za-z0-9_-]{8,64}$/, tokenWords),
+      v.regex(TOKEN, tokenWords),
       v.description(
         "Made by you, a new one for each pull: sent again with it, the pull gets those of its tasks that are still under its lease. One that found nothing stays empty.",
       ),
@@ -195,7 +192,7 @@ export const settlement = v.pipe(
         unstarted: v.exactOptional(
           described(
             v.boolean(),
-            "True hands back what was not begun: uncounted, and to the front. Stands without `delay` and `error`.",
+            "True hands back what was not begun: uncounted, and to the front. Stands without `delay`, `backoff` and `error`.",
           ),
         ),
       }),

@@ -3,13 +3,13 @@ import { MAX_DURATION } from "../../queue/duration.ts";
 import { MAX_ENQUEUE } from "../../queue/producer.ts";
 import { MAX_DEQUEUE } from "../../queue/queue.ts";
 import { fromBase64 } from "../bytes.ts";
+import { ID, QUEUE } from "../../queue/names.ts";
 
 /** The bounds that the HTTP interface adds to those of the queue. */
 export const bounds = {
   tasks: MAX_ENQUEUE,
   settlements: MAX_DEQUEUE,
   pull: 100,
-  idempotencyKey: 255,
 } as const;
 
 export const described = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
@@ -41,20 +41,14 @@ export const duration = v.union(
   durationWords,
 );
 
-export const states = ["pending", "delayed", "working", "completed", "rejected"] as const;
-
 const idWords = "must be 1 to 128 visible ASCII characters, the first a letter or digit";
-const idForm = /^[A-Za-z0-9][!-~]{0,127}$/;
-export const taskId = v.pipe(v.string(idWords), v.regex(idForm, idWords));
+export const taskId = v.pipe(v.string(idWords), v.regex(ID, idWords));
 
 const queueWords = "must be 1 to 128 of A-Z a-z 0-9 _ . -, not beginning with a dot";
-export const queueName = v.pipe(
-  v.string(queueWords),
-  v.regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/, queueWords),
-);
+export const queueName = v.pipe(v.string(queueWords), v.regex(QUEUE, queueWords));
 
 /** What a group, worker, incarnation or key is called: of the same form as an id. */
-export const name = v.pipe(v.string(idWords), v.regex(idForm, idWords));
+export const name = v.pipe(v.string(idWords), v.regex(ID, idWords));
 
 /** A whole number as a query has it. */
 export const wholeText = (from: number, to: number, meaning: string) =>
