@@ -38,8 +38,7 @@ local function limited(plan, entry, place)
     return false
   end
   local group = group_of(plan, task)
-  local most, rate = group.settings.m, group.settings.r
-  if (most and group.w >= tonumber(most)) or (rate and recent(rate, group.u, plan.now, 0) < 1) then
+  if deliverable(group, plan.now) < 1 then
     have_turn(plan, task, place.score, entry.id)
     enter(plan, entry.id, task, 'aside')
     return true
@@ -121,7 +120,7 @@ end
 local function write_strays(batch, tasks)
   local fields, gone = {}, {}
   for id, entry in pairs(batch.entries) do
-    if entry.changed and not entry.deadline then
+    if entry.changed and not entry.written then
       -- As it stood, with fewer ghosts: nothing here may need memory.
       local task, text = parse(entry.record)
       local left = entry.task.g

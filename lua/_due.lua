@@ -6,6 +6,15 @@ local TIMERS = 100
 -- When to try again what found no room in Redis.
 local RETRY = 60000
 
+-- When the first of `delayed` is due, and when it is worth asking again (nil: nothing known). deadline: of
+-- the first lease; a look for silent workers counts only where somebody works.
+local function upcoming(delayed, deadline)
+  local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
+  local due = first[2] and math.floor(tonumber(first[2]))
+  local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
+  return due, wake and math.min(wake, deadline or wake) or deadline
+end
+
 -- The timers in `delayed`: a group that has room again, workers to be looked at. Returns as `fail_silent`.
 local function ring(at, timers, now)
   redis.call('ZREM', at.delayed, unpack(timers))

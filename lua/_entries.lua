@@ -14,7 +14,7 @@ local READ_BYTES = 4000000
 -- ids whose lease is gone. ghosts: how many were added. bytes: how much was read.
 local function new_mending(at, now)
   local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-  mending.out, mending.deadlines, mending.lost = { hands = {}, order = {} }, {}, {}
+  mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
   mending.hands, mending.turns = {}, {}
   for _, place in ipairs(ZSETS) do
     mending.out[place] = {}
@@ -33,7 +33,7 @@ end
 
 -- The first lines of both records of each id. Payloads and results come along: some at a time.
 local function read_records(mending, ids)
-  local entries, slice = {}, 16
+  local entries, bytes, slice = {}, 0, 16
   while #entries < #ids do
     local names = {}
     for i = #entries + 1, math.min(#entries + slice, #ids) do
@@ -42,15 +42,16 @@ local function read_records(mending, ids)
     local found = redis.call('HMGET', mending.at.tasks, unpack(names))
     for i = 1, #names, 2 do
       local entry = { id = names[i], expected = 0 }
-      mending.bytes = mending.bytes + #(found[i] or '') + #(found[i + 1] or '')
+      bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
       -- Behind what is no id there may be another's record, or a control field.
       entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
       entry.record = found[i + 1] and first_line(found[i + 1])
       entry.newer = newer(entry.fixed) or newer(entry.record)
       entries[#entries + 1] = entry
     end
-    slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (mending.bytes + 1))))
+    slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
   end
+  mending.bytes = mending.bytes + bytes
   return entries
 end
 
@@ -148,7 +149,7 @@ local function blank(mending, at_index)
   end
   local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
   local task = parse(found[1])
-  local record = ghost_record('g', int(tonumber(task.g or 0) + count))
+  local record = bare_record('g', int(tonumber(task.g or 0) + count))
   local ghosts = int((tonumber(found[2] or 0) or 0) + count)
   local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
   if failed then

@@ -128,22 +128,21 @@ end
 -- Takes out workers that nothing is known of, and that have nothing; one that is being failed has no record
 -- either. Who would never be silent is silent now.
 local function mend_workers(mending, workers)
-  local at, names, scores = mending.at, {}, {}
+  local at, names = mending.at, {}
   for i, worker in ipairs(workers) do
     names[i] = '~w:' .. worker
   end
   local silent = read('ZMSCORE', at.workers, workers)
   for i, info in ipairs(read('HMGET', at.tasks, names)) do
     local worker, score = workers[i], tonumber(silent[i])
-    if not info and #in_hands(at, string.match(worker, '^%S*'), '0', 1) == 0 then
-      redis.call('ZREM', at.workers, worker)
+    if not info and #in_hands(at, worker, '0', 1) == 0 then
+      take_from(mending, 'workers', worker)
       note(mending, 'worker_wrong', worker)
     elseif score < 0 or score > mending.now + LONGEST then
-      append(scores, int(mending.now), worker)
+      append(mending.plan.workers, int(mending.now), worker)
       note(mending, 'time_broken', worker)
     end
   end
-  write('ZADD', at.workers, scores)
 end
 
 -- Sorts the fields of `tasks` and their texts by what they are, and mends those that are no records of tasks.

@@ -9,6 +9,16 @@ local SHARE = 25200
 -- Room for the tags of one priority in a score: 22 thousand million deliveries until the zset runs dry.
 local BAND = 562949953421312
 
+-- The score in `fair` of a tag in a priority.
+local function score_at(band, tag)
+  return (9 - band) * BAND + tag
+end
+
+-- What a score in `fair` says: priority and tag.
+local function read_score(score)
+  return 9 - math.floor(score / BAND), score % BAND
+end
+
 -- Room in the scores of `held` for one group, and in that for one priority.
 local HELD_GROUP = 68719476736
 
@@ -123,8 +133,8 @@ local function group_of(plan, task)
   return group
 end
 
--- How many more tasks of a group may be ready or working.
-local function room(group, now)
+-- How many more tasks of a group may be delivered.
+local function deliverable(group, now)
   local free = math.huge
   if group.settings.m then
     free = group.settings.m - group.w
@@ -132,7 +142,12 @@ local function room(group, now)
   if group.settings.r then
     free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
   end
-  return free - group.ready
+  return free
+end
+
+-- How many more tasks of a group may be ready or working.
+local function room(group, now)
+  return deliverable(group, now) - group.ready
 end
 
 -- How many of a group are ready with a lower priority: a higher one goes before them, and the limit holds at
@@ -156,16 +171,4 @@ end
 
 local function cost_of(group)
   return math.floor(SHARE / (group.settings.k or 1))
-end
-
--- How many tasks one call takes where groups are in use: no command then has more than SLICE arguments.
-local SHARED = 200
-
--- After how many groups such a call looks no further.
-local GROUPS = 90
-
--- Takes in the field `~fair`, which is there where groups or priorities are in use.
-local function share_out(plan, text)
-  plan.times, plan.shared = parse_clock(text), true
-  return plan.times
 end

@@ -1,11 +1,12 @@
 -- _leases: gives the tasks of a batch to their holder.
 
--- How many leases one slice gives: no command then has more than SLICE arguments.
+-- How many leases one slice gives: no command then has more than SLICE arguments. More than SHARED of
+-- dequeue: so whatever `give_up` meets is of the list.
 local LEASES = 490
 
 -- Leases the taken ones from first to last, all of them or, where Redis has no room, none: returns the
 -- error.
-local function lease_slice(plan, batch, call, first, last, fields)
+local function lease_slice(plan, batch, call, first, last)
   local ids, deadlines, members = {}, {}, {}
   for i = first, last do
     local entry = batch[i]
@@ -16,17 +17,17 @@ local function lease_slice(plan, batch, call, first, last, fields)
     task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)
     task.W = call.worker
     task.l = string.match(entry.fixed, '^[^\n]*;l=(%d+)') or call.lease
-    entry.deadline = plan.now + tonumber(task.l)
+    entry.deadline, entry.written = plan.now + tonumber(task.l), true
     ids[#ids + 1] = entry.id
     append(deadlines, int(entry.deadline), entry.id)
-    append(fields, '.' .. entry.id, format(task, entry.text))
+    append(plan.fields, '.' .. entry.id, format(task, entry.text))
     append(members, call.worker and '0', call.worker and hand(call.worker, task.n, entry.id))
   end
-  local reply = redis.pcall('ZADD', plan.at.working, unpack(deadlines))
-  if type(reply) == 'table' and reply.err then
-    return reply
+  local failed = refusal(redis.pcall('ZADD', plan.at.working, unpack(deadlines)))
+  if failed then
+    return failed
   end
-  local failed = store(plan.at.tasks, fields)
+  failed = store(plan.at.tasks, plan.fields)
   if failed then
     redis.call('ZREM', plan.at.working, unpack(ids))
   else
@@ -42,7 +43,7 @@ local function give_up(line, batch, first)
     redis.call('RPUSH', line.at.pending, entry.id)
     local ghosts_left = entry.task.g
     entry.task, entry.text = parse_with(entry.fixed, entry.record)
-    entry.task.g, entry.deadline, batch[i] = ghosts_left, nil, nil
+    entry.task.g, entry.written, batch[i] = ghosts_left, nil, nil
   end
   line.drained = false
 end
@@ -66,7 +67,7 @@ local function lease_all(plan, line, batch, call)
   end
   for first = 1, #batch, LEASES do
     local last = math.min(first + LEASES - 1, #batch)
-    local failed = batch[first] and lease_slice(plan, batch, call, first, last, plan.fields)
+    local failed = batch[first] and lease_slice(plan, batch, call, first, last)
     plan.fields = {}
     if failed and first == 1 then
       return failed

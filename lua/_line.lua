@@ -40,12 +40,8 @@ local function pop_shared(line, most)
   end
   -- The tag of the list's next task stands while it waits; an empty list has none.
   times.l = (#ids == most or ids[i]) and tag or nil
+  write('RPUSH', at.pending, reversed(ids, i))
   local rest = {}
-  for last = #ids, i, -1 do
-    rest[#rest + 1] = ids[last]
-  end
-  write('RPUSH', at.pending, rest)
-  rest = {}
   for first = j, #fair, 2 do
     append(rest, fair[first + 1], fair[first])
   end

@@ -40,14 +40,14 @@ end
 -- The zset where a waiting task belongs; nothing: the list.
 local function zset_of_waiting(mending, entry)
   local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
-  local band = 9 - tonumber(task.P or 0)
-  local tag, place = tonumber(entry.fair), tonumber(entry.held)
+  local band, place = tonumber(task.P or 0), tonumber(entry.held)
+  local own_band, tag = read_score(tonumber(entry.fair or 0))
   local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
   if due and due >= mending.now + 1 then
     return 'delayed'
-  elseif tag and shared(task) and math.floor(tag / BAND) == band and tag % BAND < LATEST_TAG then
+  elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
     return 'fair'
-  elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + band then
+  elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + 9 - band then
     return 'held'
   elseif due and not (entry.listed and entry.ghosts == 0) then
     return 'delayed'
@@ -64,10 +64,11 @@ local function mend_waiting(mending, entry)
   if home == 'fair' then
     append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
   elseif home == 'delayed' then
-    local due, mark = tonumber(entry.delayed), shared(task) and '.5' or ''
+    local due = tonumber(entry.delayed)
     local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
-    if due ~= tonumber(int(whole) .. mark) then
-      append(plan.later, int(whole) .. mark, id)
+    local score = score_when_due(task, whole)
+    if due ~= tonumber(score) then
+      append(plan.later, score, id)
       note(mending, 'time_broken', id)
     end
     -- What is promoted to `fair` is looked up in its changing record.
@@ -129,7 +130,7 @@ local function mend_ended(mending, entry)
   end
   if not entry.record then
     -- Known, and nothing more is known of it.
-    entry.record = ghost_record('x')
+    entry.record = bare_record('x')
     note(mending, 'record_incomplete', id)
   end
 end
@@ -145,7 +146,7 @@ local function mend_lost(mending, entry)
   end
   local ghosts = entry.ghosts > 0
   entry.fixed = ghosts and id ~= BLANK and '' or false
-  entry.record = ghosts and (task.s == 'g' and entry.record or ghost_record('g', task.g, task.v))
+  entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
 end
 
 -- Adds to a plan what an entry needs. Sets `expected`, how many entries of the list are its own, `waits`, 1

@@ -147,9 +147,14 @@ end
 
 -- Carries out what was chosen among entries, each with its `number` there, as many at a time as a plan holds.
 -- Returns how many it was and how many entries are done with; or the reply where the first could not be.
-local function carry_out(chosen, done, carry)
+local function carry_out(at, now, chosen, done, carry)
   for first = 1, #chosen, PLAN do
-    local failed = carry({ unpack(chosen, first, math.min(first + PLAN - 1, #chosen)) }, first - 1)
+    local plan, ids, known = open_plan(at, now), {}, {}
+    for i = first, math.min(first + PLAN - 1, #chosen) do
+      append(ids, chosen[i].id)
+      append(known, chosen[i].task)
+    end
+    local failed = not plan and { 'newer_schema' } or plan and carry(plan, ids, known, first - 1)
     if failed and first == 1 then
       return failed
     elseif failed then
@@ -171,24 +176,9 @@ local function erase(plan, id, task)
     append(plan.fields, '.' .. id, format(task, ''))
     append(plan.expiry, int(known_until), id)
   else
-    if tonumber(task.g or 0) > 0 then
-      append(plan.fields, id, '')
-      append(plan.fields, '.' .. id, ghost_record('g', task.g))
-    else
-      append(plan.gone, id, '.' .. id)
-    end
-    plan.over = plan.over or {}
+    forget_task(plan.fields, plan.gone, id, task)
     plan.over[#plan.over + 1] = id
   end
+  plan.raised[#plan.raised + 1] = id
   tell(plan, 'deleted', id)
-end
-
--- As `commit`, for tasks that `erase` took.
-local function commit_erased(plan, ids)
-  local failed = commit(plan)
-  if not failed then
-    write('ZREM', plan.at.expiry, plan.over or {})
-    write('ZREM', plan.at.dead, ids)
-  end
-  return failed
 end

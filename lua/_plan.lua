@@ -5,9 +5,9 @@ local PLAN = 160
 
 local function clear(plan)
   plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-  plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+  plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
   plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-  plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+  plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
   plan.news, plan.closed = plan.news and {}, false
   return plan
 end
@@ -32,6 +32,12 @@ local function heed(plan, set, stats)
   plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
   plan.news = (plan.settings.e or plan.settings.s) and {} or nil
   return newer(set)
+end
+
+-- A plan that heeds the queue's settings; nothing where those are a later release's.
+local function open_plan(at, now)
+  local plan, control = new_plan(at, now), redis.call('HMGET', at.tasks, '~set', '~stats')
+  return not heed(plan, control[1], control[2]) and plan
 end
 
 -- Counts the news into the minute's statistics; a minute that is over moves to its place among the last
@@ -80,13 +86,18 @@ local function leave(plan, id, task)
   end
 end
 
+-- The score in `delayed` of a task due then. Half a millisecond marks those that go to `fair`, so that
+-- others cost nothing.
+local function score_when_due(task, due)
+  return int(due) .. (shared(task) and '.5' or '')
+end
+
 -- Adds to a plan that a task waits again: ready, at its place, or later.
 local function wait_again(plan, id, task, text, place, due)
   task.s, task.k, task.l = '', '', ''
   transition(task, due and 'd' or 'p', plan.now)
   if due then
-    -- Half a millisecond marks those that go to `fair`, so that others cost nothing.
-    append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+    append(plan.later, score_when_due(task, due), id)
     task.S = nil
   else
     enter(plan, id, task, place)
@@ -135,8 +146,9 @@ end
 local function store_or_undo(plan, before)
   local tasks, fields = plan.at.tasks, plan.fields
   for first = 1, #fields, SLICE do
-    local reply = redis.pcall('HSET', tasks, unpack(fields, first, math.min(first + SLICE - 1, #fields)))
-    if type(reply) == 'table' and reply.err then
+    local last = math.min(first + SLICE - 1, #fields)
+    local failed = refusal(redis.pcall('HSET', tasks, unpack(fields, first, last)))
+    if failed then
       local new, old = {}, {}
       for i = 1, first - 1, 2 do
         local value = before[fields[i]] or plan.was[fields[i]]
@@ -146,17 +158,10 @@ local function store_or_undo(plan, before)
       -- Removing makes the room that the old values need.
       write('HDEL', tasks, new)
       write('HSET', tasks, old)
-      return reply
+      return failed
     end
   end
   plan.fields = {}
-end
-
--- Gives members of a zset other scores. Who is not there does not come in.
-local function move(key, scores)
-  for first = 1, #scores, SLICE do
-    redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-  end
 end
 
 -- Carries out a plan, what frees memory first. Returns the error where Redis has no room for the records:
@@ -175,18 +180,14 @@ local function commit(plan)
   write('ZREM', at.held, plan.freed)
   write('ZREM', at.hands, plan.hands)
   write('HDEL', at.tasks, plan.gone)
-  for i = #plan.front, 1, -SLICE do
-    local ids = {}
-    for j = i, math.max(1, i - SLICE + 1), -1 do
-      ids[#ids + 1] = plan.front[j]
-    end
-    redis.call('RPUSH', at.pending, unpack(ids))
-  end
+  write('ZREM', at.expiry, plan.over)
+  write('ZREM', at.dead, plan.raised)
+  write('RPUSH', at.pending, reversed(plan.front, 1))
   write('LPUSH', at.pending, plan.back)
   write('ZADD', at.fair, plan.fair)
-  write('ZREM', at.order, plan.left)
+  write('ZREM', at.order, plan.unordered)
   write('ZADD', at.order, plan.order)
-  move(at.fair, plan.moved)
+  write('ZADD', at.fair, plan.moved, 'XX')
   write('ZADD', at.held, plan.held)
   write('ZADD', at.delayed, plan.later)
   write('ZADD', at.workers, plan.workers)
@@ -209,8 +210,7 @@ local function put_deadlines(at, deadlines)
   end
   for first = 1, #scores, SLICE do
     local last = math.min(first + SLICE - 1, #scores)
-    local added = redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))
-    if type(added) == 'table' and added.err then
+    if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then
       -- As in `store`; here nothing grows at all.
       redis.call('HDEL', at.tasks, '')
       redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))

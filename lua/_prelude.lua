@@ -34,12 +34,27 @@ end
 
 -- A variadic write, in slices. A slice holds an even number of arguments, so pairs stay together. Returns how
 -- many Redis says were added or removed.
-local function write(command, key, args)
+-- option: such as 'XX', in front of the arguments.
+local function write(command, key, args, option)
   local count = 0
   for first = 1, #args, SLICE do
-    count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+    local last = math.min(first + SLICE - 1, #args)
+    if option then
+      count = count + redis.call(command, key, option, unpack(args, first, last))
+    else
+      count = count + redis.call(command, key, unpack(args, first, last))
+    end
   end
   return count
+end
+
+-- A list from the last one back to the given one.
+local function reversed(list, first)
+  local back = {}
+  for i = #list, first, -1 do
+    back[#back + 1] = list[i]
+  end
+  return back
 end
 
 -- A variadic read, in slices; false stands for what is not there.
@@ -61,25 +76,21 @@ local function head(key)
   return score and math.floor(tonumber(score))
 end
 
--- When the first of `delayed` is due, and when it is worth asking again (nil: nothing known). deadline: of
--- the first lease; a look for silent workers counts only where somebody works.
-local function upcoming(delayed, deadline)
-  local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-  local due = first[2] and math.floor(tonumber(first[2]))
-  local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
-  return due, wake and math.min(wake, deadline or wake) or deadline
+-- The error with which Redis refused a command, if it did.
+local function refusal(reply)
+  return type(reply) == 'table' and reply.err and reply or nil
 end
 
 -- Redis at its limit refuses a command that may need memory as a script's first write, and allows it as a
 -- later one. What replaces records frees more than it needs; a removal that removes nothing makes it later.
 -- Returns the error where there is no room even so.
 local function store(tasks, fields)
-  local reply = redis.pcall('HSET', tasks, unpack(fields))
-  if type(reply) == 'table' and reply.err then
+  local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+  if failed then
     redis.call('HDEL', tasks, '')
-    reply = redis.pcall('HSET', tasks, unpack(fields))
+    failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
   end
-  return type(reply) == 'table' and reply.err and reply or nil
+  return failed
 end
 
 -- The keys of a queue by part; a script names those that it declares.

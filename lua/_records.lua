@@ -125,11 +125,21 @@ local function transition(task, letter, now)
   end
 end
 
--- The record of an id of which nothing is left but that it is known, and its ghosts in the list, if any.
-local function ghost_record(state, ghosts, version)
+-- The record of an id of which no more is known than a state, a version, and its ghosts in the list, if any.
+local function bare_record(state, ghosts, version)
   local task =
     { v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
   return format(task, '')
+end
+
+-- What is left of an id that is to be forgotten: nothing but its ghosts in the list, if any.
+local function forget_task(fields, gone, id, task)
+  if tonumber(task.g or 0) > 0 then
+    append(fields, '.' .. id, bare_record('g', task.g))
+    append(fields, id, '')
+  else
+    append(gone, id, '.' .. id)
+  end
 end
 
 -- The changing record with which a life begins, where it needs one: to go on from the last life's version and
@@ -137,7 +147,7 @@ end
 local function first_record(fixed, old, wanted)
   local ghosts = old and old.g ~= '0' and old.g or nil
   local version = old and old.s ~= 'g' and int(old.v + 1) or '1'
-  local record = (ghosts or version ~= '1' or wanted) and ghost_record('', ghosts, version)
+  local record = (ghosts or version ~= '1' or wanted) and bare_record('', ghosts, version)
   return record and wanted and format(parse_with(fixed, record)) or record
 end
 

@@ -23,7 +23,7 @@ local function take_off_fair(plan, task, score, id)
   local group, band = group_of(plan, task), tonumber(task.P or 0)
   local share = ready(group, band, -1)
   local member = turn_of(group.name, score, id)
-  plan.left[#plan.left + 1], plan.taken[member] = member, true
+  plan.unordered[#plan.unordered + 1], plan.taken[member] = member, true
   share.gone = (share.gone or 0) + 1
   return share
 end
@@ -53,7 +53,7 @@ end
 -- which all have moved. Up to there a task moves by what those that left before it would have cost; those
 -- behind it came one behind the other, and so they belong.
 local function move_up(plan, group, band, share)
-  local base, cost, holes = (9 - band) * BAND, cost_of(group), share.holes or {}
+  local base, cost, holes = score_at(band, 0), cost_of(group), share.holes or {}
   local turns, more, passed = {}, false, 0
   table.sort(holes)
   -- What is far behind virtual time, as after a failover, gets no turns that it has had.
@@ -72,7 +72,7 @@ local function move_up(plan, group, band, share)
     if tag < place.tag then
       append(plan.moved, int(base + tag), place.id)
       append(plan.order, '0', turn_of(group.name, base + tag, place.id))
-      append(plan.left, turn_of(group.name, base + place.tag, place.id))
+      append(plan.unordered, turn_of(group.name, base + place.tag, place.id))
     end
     before = math.min(tag, place.tag)
   end
@@ -102,7 +102,7 @@ end
 local function admit(plan, group, band, id)
   local share = ready(group, band, 1)
   share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-  put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+  put_into_fair(plan, group, score_at(band, share.last), id)
 end
 
 -- Gives a ready task its place: the list, `fair` or `held`.
@@ -157,10 +157,12 @@ end
 -- Sets a timer in `delayed` that releases again, where time alone makes room for what a group holds, or
 -- some are left.
 local function set_timer(plan, group)
-  local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-  local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-  if group.h > 0 and not limited then
-    local when = (not group.settings.r or left > group.ready) and plan.now or opens
+  if group.h > stuck(group) then
+    local when = plan.now
+    if group.settings.r then
+      local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+      when = left > group.ready and when or opens
+    end
     append(plan.timers, when and int(when), when and '~g:' .. group.name)
   end
 end
@@ -197,7 +199,7 @@ end
 
 -- Notes the delivery of a task: virtual time moves on to its tag.
 local function serve(plan, id, task, place)
-  local band, tag = 9 - math.floor(place.score / BAND), place.score % BAND
+  local band, tag = read_score(place.score)
   plan.times[band] = math.max(plan.times[band] or 0, tag)
   if shared(task) then
     local group = group_of(plan, task)
@@ -206,7 +208,7 @@ local function serve(plan, id, task, place)
       task.S = place.score
       if share.through then
         -- Nobody stands behind this before the next of the group has moved up.
-        local next_turn = (9 - band) * BAND + share.straight + cost_of(group)
+        local next_turn = score_at(band, share.straight + cost_of(group))
         plan.bound = math.min(plan.bound or next_turn, next_turn)
       end
     end

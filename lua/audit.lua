@@ -80,8 +80,8 @@ local function look_at_ids(ids, places)
         note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
       end
     end
-    local counted = entry.working and '1'
-      or entry.fair and int(9 - math.floor(entry.fair / BAND)) .. '=' .. int(entry.fair % BAND)
+    local band, tag = read_score(tonumber(entry.fair or 0))
+    local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag)
     if counted and entry.live and shared(task) and not entry.newer then
       append(members, entry.id, task.G or '')
       members[#members + 1] = counted
@@ -101,6 +101,7 @@ elseif part == 'order' then
   answer = mending.newer and { 'newer_schema' } or write_mended(mending)
 elseif part == 'workers' then
   mend_workers(mending, ids)
+  answer = write_mended(mending)
 else
   answer = look_at_ids(ids, places)
 end

@@ -51,7 +51,7 @@ local times = parse_clock(found['~fair'])
 local lost = not found['~fair'] and waiting > 0
 for band = 0, 9 do
   if lost or (times[band] or 0) >= LATEST_TAG then
-    local least, before = (9 - band) * BAND, (9 - band) * BAND + LATEST_TAG
+    local least, before = score_at(band, 0), score_at(band, LATEST_TAG)
     local range = { int(least), '(' .. int(before) }
     local next_in_line =
       redis.call('ZRANGE', fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')

@@ -22,6 +22,10 @@ local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
 --          id, attempt, lease number, deadline (ms), fixed record}
 --      or {'paused'} | {'newer_schema'}
 
+-- How many tasks one call takes where groups are in use: no command then has more than SLICE arguments.
+local SHARED = 200
+-- After how many groups such a call looks no further.
+local GROUPS = 90
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
@@ -87,11 +91,13 @@ local function choose()
   if found[5] then
     put_back(line, 1)
     -- Where a group is at a limit, a timer lets it go on, however much else is in line.
-    if not line.next_due and parse_clock(found[5]).h > 0 and bring_due(line, 1, max, time) then
+    local times = parse_clock(found[5])
+    if not line.next_due and times.h > 0 and bring_due(line, 1, max, time) then
       line.busy = nil
       return choose()
     end
-    line.times, line.busy, batch.most = share_out(plan, found[5]), true, math.min(batch.most, SHARED)
+    plan.times, plan.shared, line.times = times, true, times
+    line.busy, batch.most = true, math.min(batch.most, SHARED)
     time()
     fetch(line, batch.most)
     last, found = 128, nil

@@ -76,7 +76,8 @@ local function known(i)
   elseif fixed ~= '' and task.s ~= 'r' then
     return parse_fixed(fixed).t == own
   elseif again and task.t ~= own then
-    plan.ended[#plan.ended + 1] = id
+    append(plan.over, id)
+    append(plan.raised, id)
     stored[id] = redis.call('HGET', tasks, id)
     return nil, task
   end
@@ -95,7 +96,7 @@ local function begin(i, old)
     append(plan.fields, id, records[i])
   end
   if later then
-    append(plan.later, int(due) .. (shared(options[i]) and '.5' or ''), id)
+    append(plan.later, score_when_due(options[i], due), id)
   elseif old and tonumber(old.g or 0) > 0 and not shared(options[i]) then
     -- The entry that a cancelled life left in the list is this task's place.
     add(old, 'g', -1)
@@ -113,7 +114,7 @@ local function begin(i, old)
   tell(plan, 'enqueued', id)
 end
 
-plan.ended, plan.ghosts = {}, 0
+plan.ghosts = 0
 local reply, seen, fresh = { 'ok', -1 }, {}, {} -- fresh: what this call's keys stand for
 for i = 1, count do
   local id, key = ids[i], keys[i]
@@ -154,8 +155,6 @@ local failed = store_or_undo(plan, stored)
 if failed then
   return failed
 end
-write('ZREM', expiry, plan.ended)
-write('ZREM', dead, plan.ended)
 commit(plan)
 if plan.ghosts > 0 then
   redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))

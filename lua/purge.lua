@@ -23,16 +23,6 @@ local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
 local ended = letter ~= ''
 local reply = { 'ok', 0, '', 0 }
 
-local NEWER = { 'newer_schema' }
-
--- A plan; nothing where a later release's settings forbid one.
-local function begin()
-  local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats')
-  -- Only the next of a group moves up, for those behind it may be purged too.
-  plan.run = 1
-  return not heed(plan, control[1], control[2]) and plan
-end
-
 -- Goes on through a zset. Returns the reply where nothing could be purged.
 local function purge_zset(key, place)
   local grouped = key == fair and wanted.G
@@ -51,28 +41,22 @@ local function purge_zset(key, place)
   end)
   local scores, lowest = {}, nil -- of those that moved up
   local count
-  count, done = carry_out(chosen, done, function(slice)
-    local plan = begin()
-    if not plan then
-      return NEWER
-    end
-    local ids, known = {}, {}
-    for i, entry in ipairs(slice) do
-      ids[i], known[i] = entry.id, entry.task
-    end
+  count, done = carry_out(at, now, chosen, done, function(plan, ids, known, before)
     if ended then
       for i, id in ipairs(ids) do
         erase(plan, id, known[i])
       end
-      return commit_erased(plan, ids)
+      return commit(plan)
     end
     open_groups(plan, key ~= delayed and known or {})
     for i, id in ipairs(ids) do
       if key ~= delayed then
-        refund(plan, id, known[i], key, scores[id] or slice[i].score)
+        refund(plan, id, known[i], key, scores[id] or chosen[before + i].score)
       end
       finish(plan, id, known[i], '', 'rejected', 'cancelled')
     end
+    -- Only the next of a group moves up, for those behind it may be purged too.
+    plan.run = 1
     straighten(plan)
     local failed = commit(plan)
     write('ZREM', key, failed and {} or ids)
@@ -93,9 +77,9 @@ end
 -- Takes some off the list, ghosts too. Returns the reply where that cannot be, and true where all that was
 -- taken off was looked at, and there may be more.
 local function purge_list()
-  local plan = begin()
+  local plan = open_plan(at, now)
   if not plan then
-    return NEWER
+    return { 'newer_schema' }
   end
   local entries, batch, rest = {}, new_batch(0, 0), {}
   for i, id in ipairs(redis.call('RPOP', pending, int(PLAN)) or {}) do
@@ -108,7 +92,7 @@ local function purge_list()
     end
     local known = entry_of(batch, entry.id, entry.fixed, entry.record)
     if not stray(batch, known, entry) then
-      count, known.deadline = count + 1, now
+      count, known.written = count + 1, true
       finish(plan, entry.id, known.task, '', 'rejected', 'cancelled')
     end
   end)

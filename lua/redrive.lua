@@ -65,28 +65,16 @@ local function pick(entry, number)
   end
 end
 
-local function redrive(slice, before)
-  local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats')
-  if heed(plan, control[1], control[2]) then
-    return { 'newer_schema' }
-  end
-  local ids, known = {}, {}
-  for i, entry in ipairs(slice) do
-    ids[i], known[i] = entry.id, entry.task
-  end
+local function redrive(plan, ids, known, before)
   open_groups(plan, known)
   for i, task in ipairs(known) do
     local due = math.floor(slot + (before + i - 1) * interval)
     task.c, task.y, task.z = '0', nil, nil
-    wait_again(plan, ids[i], task, slice[i].text, 'back', due > now and due)
+    wait_again(plan, ids[i], task, chosen[before + i].text, 'back', due > now and due)
     tell(plan, 'redriven', ids[i])
   end
-  local failed = commit(plan)
-  if not failed then
-    write('ZREM', expiry, ids)
-    write('ZREM', dead, ids)
-  end
-  return failed
+  plan.over, plan.raised = ids, ids
+  return commit(plan)
 end
 
 local entries = {}
@@ -102,7 +90,7 @@ end
 local done = look_through(tasks, entries, by_id and judge or pick)
 local count = #chosen
 if dry ~= '1' then
-  count, done = carry_out(chosen, done, redrive)
+  count, done = carry_out(at, now, chosen, done, redrive)
   if not done then
     return count
   end

@@ -44,8 +44,9 @@ local function count(place, add_up)
 end
 
 local function count_ready(group, score)
-  local share = ready(group, 9 - math.floor(score / BAND), 1)
-  share.last = math.max(share.last, score % BAND % LATEST_TAG)
+  local band, tag = read_score(score)
+  local share = ready(group, band, 1)
+  share.last = math.max(share.last, tag % LATEST_TAG)
 end
 
 local function count_working(group)

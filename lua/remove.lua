@@ -24,4 +24,4 @@ end
 
 plan.now = clock(test_now)
 erase(plan, id, task)
-return commit_erased(plan, { id }) or { 'removed' }
+return commit(plan) or { 'removed' }

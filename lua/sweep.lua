@@ -43,12 +43,8 @@ local function expire()
         if string.sub(id, 1, 1) == '~' then
           -- A dedup key whose window is over, or the note that tasks were taken from a worker.
           gone[#gone + 1] = id
-        elseif ended and tonumber(task.g or 0) > 0 then
-          -- The list still holds the id: what is left of the record says so.
-          append(ghosts, names[i], ghost_record('g', task.g))
-          append(ghosts, id, '')
         elseif ended then
-          append(gone, id, names[i])
+          forget_task(ghosts, gone, id, task)
         end
       end
     end

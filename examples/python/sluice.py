@@ -38,7 +38,7 @@ from records import (
 )
 
 LUA = Path(__file__).resolve().parents[2] / "lua"
-ROOMS = "_prelude _records _limits _groups _turns _plan _workers _due _line _batch _leases _calls _pages".split()
+ROOMS = "_prelude _records _limits _groups _turns _plan _workers _due _line _batch _leases _calls".split()
 TRIES = 4
 REGISTER_EVERY = 60.0  # seconds
 

@@ -23,12 +23,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -41,13 +53,16 @@ end
 end
 return found
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -130,7 +145,7 @@ local _, length = string.gsub(task.h, '%a', '')
 task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
 end
 end
-local function ghost_record(state, ghosts, version)
+local function bare_record(state, ghosts, version)
 local task =
 { v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
 return format(task, '')
@@ -183,6 +198,12 @@ return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local function read_score(score)
+return 9 - math.floor(score / BAND), score % BAND
+end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
@@ -276,7 +297,7 @@ local group = plan.groups[task.G or '']
 group.changed = true
 return group
 end
-local function room(group, now)
+local function deliverable(group, now)
 local free = math.huge
 if group.settings.m then
 free = group.settings.m - group.w
@@ -284,7 +305,10 @@ end
 if group.settings.r then
 free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free - group.ready
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
@@ -314,7 +338,7 @@ end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+put_into_fair(plan, group, score_at(band, share.last), id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -358,10 +382,12 @@ end
 end
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -395,9 +421,9 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -453,11 +479,14 @@ local group = group_of(plan, task)
 group.w = math.max(0, group.w - 1)
 end
 end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
 transition(task, due and 'd' or 'p', plan.now)
 if due then
-append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+append(plan.later, score_when_due(task, due), id)
 task.S = nil
 else
 enter(plan, id, task, place)
@@ -495,11 +524,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -514,18 +538,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -594,7 +614,7 @@ local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {} }, {}, {}
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
 mending.hands, mending.turns = {}, {}
 for _, place in ipairs(ZSETS) do
 mending.out[place] = {}
@@ -609,7 +629,7 @@ local ids = mending.out[place]
 ids[#ids + 1] = id
 end
 local function read_records(mending, ids)
-local entries, slice = {}, 16
+local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
 local names = {}
 for i = #entries + 1, math.min(#entries + slice, #ids) do
@@ -618,14 +638,15 @@ end
 local found = redis.call('HMGET', mending.at.tasks, unpack(names))
 for i = 1, #names, 2 do
 local entry = { id = names[i], expected = 0 }
-mending.bytes = mending.bytes + #(found[i] or '') + #(found[i + 1] or '')
+bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
 entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
 entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
 entries[#entries + 1] = entry
 end
-slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (mending.bytes + 1))))
+slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
 end
+mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
@@ -706,7 +727,7 @@ return nil
 end
 local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
 local task = parse(found[1])
-local record = ghost_record('g', int(tonumber(task.g or 0) + count))
+local record = bare_record('g', int(tonumber(task.g or 0) + count))
 local ghosts = int((tonumber(found[2] or 0) or 0) + count)
 local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
 if failed then
@@ -740,14 +761,14 @@ entry.ghosts = tonumber(entry.task.g or 0)
 end
 local function zset_of_waiting(mending, entry)
 local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
-local band = 9 - tonumber(task.P or 0)
-local tag, place = tonumber(entry.fair), tonumber(entry.held)
+local band, place = tonumber(task.P or 0), tonumber(entry.held)
+local own_band, tag = read_score(tonumber(entry.fair or 0))
 local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
 if due and due >= mending.now + 1 then
 return 'delayed'
-elseif tag and shared(task) and math.floor(tag / BAND) == band and tag % BAND < LATEST_TAG then
+elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
 return 'fair'
-elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + band then
+elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + 9 - band then
 return 'held'
 elseif due and not (entry.listed and entry.ghosts == 0) then
 return 'delayed'
@@ -763,10 +784,11 @@ entry.waits = home and 0 or 1
 if home == 'fair' then
 append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
 elseif home == 'delayed' then
-local due, mark = tonumber(entry.delayed), shared(task) and '.5' or ''
+local due = tonumber(entry.delayed)
 local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
-if due ~= tonumber(int(whole) .. mark) then
-append(plan.later, int(whole) .. mark, id)
+local score = score_when_due(task, whole)
+if due ~= tonumber(score) then
+append(plan.later, score, id)
 note(mending, 'time_broken', id)
 end
 if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
@@ -823,7 +845,7 @@ entry.fixed = ''
 note(mending, 'record_incomplete', id)
 end
 if not entry.record then
-entry.record = ghost_record('x')
+entry.record = bare_record('x')
 note(mending, 'record_incomplete', id)
 end
 end
@@ -837,7 +859,7 @@ note(mending, 'record_incomplete', id)
 end
 local ghosts = entry.ghosts > 0
 entry.fixed = ghosts and id ~= BLANK and '' or false
-entry.record = ghosts and (task.s == 'g' and entry.record or ghost_record('g', task.g, task.v))
+entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
 end
 local function mend(mending, entry)
 local task = entry.task
@@ -993,22 +1015,21 @@ end
 end
 end
 local function mend_workers(mending, workers)
-local at, names, scores = mending.at, {}, {}
+local at, names = mending.at, {}
 for i, worker in ipairs(workers) do
 names[i] = '~w:' .. worker
 end
 local silent = read('ZMSCORE', at.workers, workers)
 for i, info in ipairs(read('HMGET', at.tasks, names)) do
 local worker, score = workers[i], tonumber(silent[i])
-if not info and #in_hands(at, string.match(worker, '^%S*'), '0', 1) == 0 then
-redis.call('ZREM', at.workers, worker)
+if not info and #in_hands(at, worker, '0', 1) == 0 then
+take_from(mending, 'workers', worker)
 note(mending, 'worker_wrong', worker)
 elseif score < 0 or score > mending.now + LONGEST then
-append(scores, int(mending.now), worker)
+append(mending.plan.workers, int(mending.now), worker)
 note(mending, 'time_broken', worker)
 end
 end
-write('ZADD', at.workers, scores)
 end
 local function mend_fields(mending, found)
 local ids, seen, groups = {}, {}, {}
@@ -1103,8 +1124,8 @@ blanks[index] = true
 note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
 end
 end
-local counted = entry.working and '1'
-or entry.fair and int(9 - math.floor(entry.fair / BAND)) .. '=' .. int(entry.fair % BAND)
+local band, tag = read_score(tonumber(entry.fair or 0))
+local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag)
 if counted and entry.live and shared(task) and not entry.newer then
 append(members, entry.id, task.G or '')
 members[#members + 1] = counted
@@ -1123,6 +1144,7 @@ mend_turns(mending, ids)
 answer = mending.newer and { 'newer_schema' } or write_mended(mending)
 elseif part == 'workers' then
 mend_workers(mending, ids)
+answer = write_mended(mending)
 else
 answer = look_at_ids(ids, places)
 end
@@ -1130,8 +1152,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "a539e0dc512241d79cf01eddf4cbd1220f298273",
-  keyLockingSha1: "bb815b335b768ed1c9aef79b0583749cc6b48459",
+  sha1: "dcd19776ef18bee9bd34bd29a9553b0bad97a647",
+  keyLockingSha1: "5d4d22001ba374c4ec14dba0d41b823af687c036",
 };
 
 export const cancel: Script = {
@@ -1155,12 +1177,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -1173,13 +1207,16 @@ end
 end
 return found
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -1288,6 +1325,9 @@ return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local function shared(task)
@@ -1380,7 +1420,7 @@ local group = plan.groups[task.G or '']
 group.changed = true
 return group
 end
-local function room(group, now)
+local function deliverable(group, now)
 local free = math.huge
 if group.settings.m then
 free = group.settings.m - group.w
@@ -1388,7 +1428,10 @@ end
 if group.settings.r then
 free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free - group.ready
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
 end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
@@ -1413,7 +1456,7 @@ local function take_off_fair(plan, task, score, id)
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local share = ready(group, band, -1)
 local member = turn_of(group.name, score, id)
-plan.left[#plan.left + 1], plan.taken[member] = member, true
+plan.unordered[#plan.unordered + 1], plan.taken[member] = member, true
 share.gone = (share.gone or 0) + 1
 return share
 end
@@ -1430,7 +1473,7 @@ end
 return turns, #found == most
 end
 local function move_up(plan, group, band, share)
-local base, cost, holes = (9 - band) * BAND, cost_of(group), share.holes or {}
+local base, cost, holes = score_at(band, 0), cost_of(group), share.holes or {}
 local turns, more, passed = {}, false, 0
 table.sort(holes)
 local before = holes[1] and holes[1] - cost or math.max(share.straight, (plan.times[band] or 0) - cost)
@@ -1448,7 +1491,7 @@ end
 if tag < place.tag then
 append(plan.moved, int(base + tag), place.id)
 append(plan.order, '0', turn_of(group.name, base + tag, place.id))
-append(plan.left, turn_of(group.name, base + place.tag, place.id))
+append(plan.unordered, turn_of(group.name, base + place.tag, place.id))
 end
 before = math.min(tag, place.tag)
 end
@@ -1474,7 +1517,7 @@ end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+put_into_fair(plan, group, score_at(band, share.last), id)
 end
 local function release(plan)
 for _, group in pairs(plan.groups) do
@@ -1495,10 +1538,12 @@ end
 end
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -1555,9 +1600,9 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -1631,11 +1676,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -1650,18 +1690,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -1734,8 +1770,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "3c425e1f7044f83e2d2a7e326efdd11117ab6819",
-  keyLockingSha1: "30281fce2c10903074ffae43b93ffefa48f73d60",
+  sha1: "cc46e6ce007c369960a51dfcbdf3d369032c0ce8",
+  keyLockingSha1: "416b51a250db246f8b4f56192d4f6745a2d07ffc",
 };
 
 export const configure: Script = {
@@ -1759,12 +1795,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -1777,13 +1825,16 @@ end
 end
 return found
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -1847,6 +1898,9 @@ return text
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local function shared(task)
@@ -1939,7 +1993,7 @@ local group = plan.groups[task.G or '']
 group.changed = true
 return group
 end
-local function room(group, now)
+local function deliverable(group, now)
 local free = math.huge
 if group.settings.m then
 free = group.settings.m - group.w
@@ -1947,7 +2001,10 @@ end
 if group.settings.r then
 free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free - group.ready
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
 end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
@@ -1970,7 +2027,7 @@ end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+put_into_fair(plan, group, score_at(band, share.last), id)
 end
 local function release(plan)
 for _, group in pairs(plan.groups) do
@@ -1991,10 +2048,12 @@ end
 end
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -2027,9 +2086,9 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -2070,11 +2129,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -2089,18 +2143,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -2205,8 +2255,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "66605054f133a4bacb4200ba1b770c0316d50448",
-  keyLockingSha1: "9a43965d3002a9d7fe0272abc5d34d85e9e5b127",
+  sha1: "513746c57b2d301efdfae23eeb64f4bf45eb0bb4",
+  keyLockingSha1: "f43c6f8475518432b27642d392d37978b0a8d1c4",
 };
 
 export const control: Script = {
@@ -2229,12 +2279,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -2251,13 +2313,16 @@ local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
 return score and math.floor(tonumber(score))
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -2314,6 +2379,9 @@ return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
 local function stuck(group)
 local most = tonumber(group.settings.m)
 return most and group.w + group.ready >= most and group.h or 0
@@ -2353,10 +2421,12 @@ return text
 end
 local RUN = 200
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -2389,9 +2459,9 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -2432,11 +2502,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -2451,18 +2516,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -2479,7 +2540,7 @@ end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {} }, {}, {}
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
 mending.hands, mending.turns = {}, {}
 for _, place in ipairs(ZSETS) do
 mending.out[place] = {}
@@ -2611,7 +2672,7 @@ local times = parse_clock(found['~fair'])
 local lost = not found['~fair'] and waiting > 0
 for band = 0, 9 do
 if lost or (times[band] or 0) >= LATEST_TAG then
-local least, before = (9 - band) * BAND, (9 - band) * BAND + LATEST_TAG
+local least, before = score_at(band, 0), score_at(band, LATEST_TAG)
 local range = { int(least), '(' .. int(before) }
 local next_in_line =
 redis.call('ZRANGE', fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
@@ -2657,8 +2718,8 @@ counts[i] = tonumber(counts[i] or 0)
 end
 return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
 `,
-  sha1: "cc590959db0823e2250e37279bb79aac4bd53f6c",
-  keyLockingSha1: "d0d7b678d0bab7ac31fb321d4c6635d656fa7c43",
+  sha1: "9b7f9a44c3c98d49824fe9524c7a2886948cb999",
+  keyLockingSha1: "dce73afc517474207b92fb7ac98f14ca5c11e3de",
 };
 
 export const count: Script = {
@@ -2673,12 +2734,6 @@ end
 local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
 return score and math.floor(tonumber(score))
-end
-local function upcoming(delayed, deadline)
-local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(first[2]))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
-return due, wake and math.min(wake, deadline or wake) or deadline
 end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
@@ -2706,6 +2761,12 @@ for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
 return times
+end
+local function upcoming(delayed, deadline)
+local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
+local due = first[2] and math.floor(tonumber(first[2]))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
+return due, wake and math.min(wake, deadline or wake) or deadline
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
@@ -2750,8 +2811,8 @@ redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "4d5274aabce0160d8dec8c1c96084bd0e0889e11",
-  keyLockingSha1: "016515f6f4a6f838524aeb4affaeb88567af60dd",
+  sha1: "67f79de2b91cca90ca3ac84749bb8435edce2d18",
+  keyLockingSha1: "838d4f068e0e206af30ce6cdd2afb69c71e66bc9",
 };
 
 export const dequeue: Script = {
@@ -2775,12 +2836,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -2797,19 +2870,16 @@ local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
 return score and math.floor(tonumber(score))
 end
-local function upcoming(delayed, deadline)
-local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(first[2]))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
-return due, wake and math.min(wake, deadline or wake) or deadline
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
 end
 local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
 redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
-return type(reply) == 'table' and reply.err and reply or nil
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -2938,6 +3008,12 @@ return most, again
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local function read_score(score)
+return 9 - math.floor(score / BAND), score % BAND
+end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
@@ -3031,7 +3107,7 @@ local group = plan.groups[task.G or '']
 group.changed = true
 return group
 end
-local function room(group, now)
+local function deliverable(group, now)
 local free = math.huge
 if group.settings.m then
 free = group.settings.m - group.w
@@ -3039,7 +3115,10 @@ end
 if group.settings.r then
 free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free - group.ready
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
@@ -3058,12 +3137,6 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
-local SHARED = 200
-local GROUPS = 90
-local function share_out(plan, text)
-plan.times, plan.shared = parse_clock(text), true
-return plan.times
-end
 local RUN = 200
 local MOVES = 2000
 local function turn_of(group, score, id)
@@ -3077,7 +3150,7 @@ local function take_off_fair(plan, task, score, id)
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local share = ready(group, band, -1)
 local member = turn_of(group.name, score, id)
-plan.left[#plan.left + 1], plan.taken[member] = member, true
+plan.unordered[#plan.unordered + 1], plan.taken[member] = member, true
 share.gone = (share.gone or 0) + 1
 return share
 end
@@ -3099,7 +3172,7 @@ end
 return turns, #found == most
 end
 local function move_up(plan, group, band, share)
-local base, cost, holes = (9 - band) * BAND, cost_of(group), share.holes or {}
+local base, cost, holes = score_at(band, 0), cost_of(group), share.holes or {}
 local turns, more, passed = {}, false, 0
 table.sort(holes)
 local before = holes[1] and holes[1] - cost or math.max(share.straight, (plan.times[band] or 0) - cost)
@@ -3117,7 +3190,7 @@ end
 if tag < place.tag then
 append(plan.moved, int(base + tag), place.id)
 append(plan.order, '0', turn_of(group.name, base + tag, place.id))
-append(plan.left, turn_of(group.name, base + place.tag, place.id))
+append(plan.unordered, turn_of(group.name, base + place.tag, place.id))
 end
 before = math.min(tag, place.tag)
 end
@@ -3143,7 +3216,7 @@ end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+put_into_fair(plan, group, score_at(band, share.last), id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -3187,15 +3260,17 @@ end
 end
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function serve(plan, id, task, place)
-local band, tag = 9 - math.floor(place.score / BAND), place.score % BAND
+local band, tag = read_score(place.score)
 plan.times[band] = math.max(plan.times[band] or 0, tag)
 if shared(task) then
 local group = group_of(plan, task)
@@ -3203,7 +3278,7 @@ if not place.listed then
 local share = have_turn(plan, task, place.score, id)
 task.S = place.score
 if share.through then
-local next_turn = (9 - band) * BAND + share.straight + cost_of(group)
+local next_turn = score_at(band, share.straight + cost_of(group))
 plan.bound = math.min(plan.bound or next_turn, next_turn)
 end
 end
@@ -3244,9 +3319,9 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -3302,11 +3377,14 @@ local group = group_of(plan, task)
 group.w = math.max(0, group.w - 1)
 end
 end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
 transition(task, due and 'd' or 'p', plan.now)
 if due then
-append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+append(plan.later, score_when_due(task, due), id)
 task.S = nil
 else
 enter(plan, id, task, place)
@@ -3344,11 +3422,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -3363,18 +3436,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -3545,6 +3614,12 @@ return back, ended, alarm and alarm <= now and back + ended + #over + #staying >
 end
 local TIMERS = 100
 local RETRY = 60000
+local function upcoming(delayed, deadline)
+local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
+local due = first[2] and math.floor(tonumber(first[2]))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
+return due, wake and math.min(wake, deadline or wake) or deadline
+end
 local function ring(at, timers, now)
 redis.call('ZREM', at.delayed, unpack(timers))
 redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
@@ -3655,12 +3730,8 @@ j = j + 2
 end
 end
 times.l = (#ids == most or ids[i]) and tag or nil
+write('RPUSH', at.pending, reversed(ids, i))
 local rest = {}
-for last = #ids, i, -1 do
-rest[#rest + 1] = ids[last]
-end
-write('RPUSH', at.pending, rest)
-rest = {}
 for first = j, #fair, 2 do
 append(rest, fair[first + 1], fair[first])
 end
@@ -3770,8 +3841,7 @@ if in_list(place) or not shared(task) then
 return false
 end
 local group = group_of(plan, task)
-local most, rate = group.settings.m, group.settings.r
-if (most and group.w >= tonumber(most)) or (rate and recent(rate, group.u, plan.now, 0) < 1) then
+if deliverable(group, plan.now) < 1 then
 have_turn(plan, task, place.score, entry.id)
 enter(plan, entry.id, task, 'aside')
 return true
@@ -3842,7 +3912,7 @@ end
 local function write_strays(batch, tasks)
 local fields, gone = {}, {}
 for id, entry in pairs(batch.entries) do
-if entry.changed and not entry.deadline then
+if entry.changed and not entry.written then
 local task, text = parse(entry.record)
 local left = entry.task.g
 if left or task.e ~= '' or (task.s ~= 'g' and task.v ~= '1') then
@@ -3864,7 +3934,7 @@ redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
 end
 end
 local LEASES = 490
-local function lease_slice(plan, batch, call, first, last, fields)
+local function lease_slice(plan, batch, call, first, last)
 local ids, deadlines, members = {}, {}, {}
 for i = first, last do
 local entry = batch[i]
@@ -3875,17 +3945,17 @@ add(task, 'c', 1)
 task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)
 task.W = call.worker
 task.l = string.match(entry.fixed, '^[^\\n]*;l=(%d+)') or call.lease
-entry.deadline = plan.now + tonumber(task.l)
+entry.deadline, entry.written = plan.now + tonumber(task.l), true
 ids[#ids + 1] = entry.id
 append(deadlines, int(entry.deadline), entry.id)
-append(fields, '.' .. entry.id, format(task, entry.text))
+append(plan.fields, '.' .. entry.id, format(task, entry.text))
 append(members, call.worker and '0', call.worker and hand(call.worker, task.n, entry.id))
 end
-local reply = redis.pcall('ZADD', plan.at.working, unpack(deadlines))
-if type(reply) == 'table' and reply.err then
-return reply
+local failed = refusal(redis.pcall('ZADD', plan.at.working, unpack(deadlines)))
+if failed then
+return failed
 end
-local failed = store(plan.at.tasks, fields)
+failed = store(plan.at.tasks, plan.fields)
 if failed then
 redis.call('ZREM', plan.at.working, unpack(ids))
 else
@@ -3899,7 +3969,7 @@ local entry = batch[i]
 redis.call('RPUSH', line.at.pending, entry.id)
 local ghosts_left = entry.task.g
 entry.task, entry.text = parse_with(entry.fixed, entry.record)
-entry.task.g, entry.deadline, batch[i] = ghosts_left, nil, nil
+entry.task.g, entry.written, batch[i] = ghosts_left, nil, nil
 end
 line.drained = false
 end
@@ -3921,7 +3991,7 @@ append(plan.fields, '~rate', used)
 end
 for first = 1, #batch, LEASES do
 local last = math.min(first + LEASES - 1, #batch)
-local failed = batch[first] and lease_slice(plan, batch, call, first, last, plan.fields)
+local failed = batch[first] and lease_slice(plan, batch, call, first, last)
 plan.fields = {}
 if failed and first == 1 then
 return failed
@@ -3979,6 +4049,8 @@ local resend = ARGV[5]
 local max_bytes = ARGV[6]
 local worker = ARGV[7]
 local info = ARGV[8]
+local SHARED = 200
+local GROUPS = 90
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
@@ -4031,11 +4103,13 @@ end
 line.busy = plan.news
 if found[5] then
 put_back(line, 1)
-if not line.next_due and parse_clock(found[5]).h > 0 and bring_due(line, 1, max, time) then
+local times = parse_clock(found[5])
+if not line.next_due and times.h > 0 and bring_due(line, 1, max, time) then
 line.busy = nil
 return choose()
 end
-line.times, line.busy, batch.most = share_out(plan, found[5]), true, math.min(batch.most, SHARED)
+plan.times, plan.shared, line.times = times, true, times
+line.busy, batch.most = true, math.min(batch.most, SHARED)
 time()
 fetch(line, batch.most)
 last, found = 128, nil
@@ -4094,8 +4168,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "6fab6b8ca1089ab4a0588cc3e9fc559482b0d94b",
-  keyLockingSha1: "92e507d56d018b2e4eb3b39aad3501e9cb5a63a8",
+  sha1: "4d45fafb3b23897419f53ccbb9b5f6388b1c5e14",
+  keyLockingSha1: "af9ef82b36a460cd919df34abe33e5e19f6db1ee",
 };
 
 export const drop: Script = {
@@ -4129,9 +4203,9 @@ end
 local RUN = 200
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -4204,8 +4278,8 @@ end
 local status, number = string.match(done, '^(%a+),(%d+)$')
 return { status, tonumber(number) }
 `,
-  sha1: "fd1a4e1e17a00d1345aafd04ad93be435beef275",
-  keyLockingSha1: "6288231374dd9141610c18c784d9717c076182ad",
+  sha1: "1a8560a55f8930c610d6cc8037855029018a2064",
+  keyLockingSha1: "508483649368095703345e2455c44e3fa63b78ca",
 };
 
 export const enqueue: Script = {
@@ -4228,12 +4302,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -4246,13 +4332,16 @@ end
 end
 return found
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -4329,7 +4418,7 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function ghost_record(state, ghosts, version)
+local function bare_record(state, ghosts, version)
 local task =
 { v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
 return format(task, '')
@@ -4337,7 +4426,7 @@ end
 local function first_record(fixed, old, wanted)
 local ghosts = old and old.g ~= '0' and old.g or nil
 local version = old and old.s ~= 'g' and int(old.v + 1) or '1'
-local record = (ghosts or version ~= '1' or wanted) and ghost_record('', ghosts, version)
+local record = (ghosts or version ~= '1' or wanted) and bare_record('', ghosts, version)
 return record and wanted and format(parse_with(fixed, record)) or record
 end
 local function parse_settings(text)
@@ -4381,6 +4470,9 @@ return listed + zsets + coming > tonumber(settings.b)
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
@@ -4474,7 +4566,7 @@ local group = plan.groups[task.G or '']
 group.changed = true
 return group
 end
-local function room(group, now)
+local function deliverable(group, now)
 local free = math.huge
 if group.settings.m then
 free = group.settings.m - group.w
@@ -4482,7 +4574,10 @@ end
 if group.settings.r then
 free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free - group.ready
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
@@ -4512,7 +4607,7 @@ end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+put_into_fair(plan, group, score_at(band, share.last), id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -4538,10 +4633,12 @@ end
 task.S = nil
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -4574,9 +4671,9 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -4619,6 +4716,9 @@ for event, ids in pairs(plan.news) do
 redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
 end
 end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
 local function close(plan)
 if not plan.closed then
 close_groups(plan)
@@ -4631,8 +4731,9 @@ end
 local function store_or_undo(plan, before)
 local tasks, fields = plan.at.tasks, plan.fields
 for first = 1, #fields, SLICE do
-local reply = redis.pcall('HSET', tasks, unpack(fields, first, math.min(first + SLICE - 1, #fields)))
-if type(reply) == 'table' and reply.err then
+local last = math.min(first + SLICE - 1, #fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields, first, last)))
+if failed then
 local new, old = {}, {}
 for i = 1, first - 1, 2 do
 local value = before[fields[i]] or plan.was[fields[i]]
@@ -4641,15 +4742,10 @@ append(old, value and fields[i] or nil, value or nil)
 end
 write('HDEL', tasks, new)
 write('HSET', tasks, old)
-return reply
+return failed
 end
 end
 plan.fields = {}
-end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
 end
 local function commit(plan)
 local at = plan.at
@@ -4665,18 +4761,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -4756,7 +4848,8 @@ return nil, task
 elseif fixed ~= '' and task.s ~= 'r' then
 return parse_fixed(fixed).t == own
 elseif again and task.t ~= own then
-plan.ended[#plan.ended + 1] = id
+append(plan.over, id)
+append(plan.raised, id)
 stored[id] = redis.call('HGET', tasks, id)
 return nil, task
 end
@@ -4773,7 +4866,7 @@ if old or not plain then
 append(plan.fields, id, records[i])
 end
 if later then
-append(plan.later, int(due) .. (shared(options[i]) and '.5' or ''), id)
+append(plan.later, score_when_due(options[i], due), id)
 elseif old and tonumber(old.g or 0) > 0 and not shared(options[i]) then
 add(old, 'g', -1)
 plan.ghosts = plan.ghosts + 1
@@ -4788,7 +4881,7 @@ plan.gone[#plan.gone + 1] = '.' .. id
 end
 tell(plan, 'enqueued', id)
 end
-plan.ended, plan.ghosts = {}, 0
+plan.ghosts = 0
 local reply, seen, fresh = { 'ok', -1 }, {}, {}
 for i = 1, count do
 local id, key = ids[i], keys[i]
@@ -4827,16 +4920,14 @@ local failed = store_or_undo(plan, stored)
 if failed then
 return failed
 end
-write('ZREM', expiry, plan.ended)
-write('ZREM', dead, plan.ended)
 commit(plan)
 if plan.ghosts > 0 then
 redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "bce08b137cdaea1414d44bce2c8f7a30755b80c5",
-  keyLockingSha1: "6045d770829bc1526cb1d515036e283dd1ede5a2",
+  sha1: "74fd7768b10b9f818d43797ce40db776296bb88a",
+  keyLockingSha1: "f7f7faba2aa4fe6c1ac85aff5f9c763d8349dbbf",
 };
 
 export const fail: Script = {
@@ -4860,12 +4951,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -4878,13 +4981,16 @@ end
 end
 return found
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -4998,6 +5104,9 @@ return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
@@ -5091,7 +5200,7 @@ local group = plan.groups[task.G or '']
 group.changed = true
 return group
 end
-local function room(group, now)
+local function deliverable(group, now)
 local free = math.huge
 if group.settings.m then
 free = group.settings.m - group.w
@@ -5099,7 +5208,10 @@ end
 if group.settings.r then
 free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free - group.ready
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
@@ -5129,7 +5241,7 @@ end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+put_into_fair(plan, group, score_at(band, share.last), id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -5173,10 +5285,12 @@ end
 end
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -5210,9 +5324,9 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -5268,11 +5382,14 @@ local group = group_of(plan, task)
 group.w = math.max(0, group.w - 1)
 end
 end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
 transition(task, due and 'd' or 'p', plan.now)
 if due then
-append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+append(plan.later, score_when_due(task, due), id)
 task.S = nil
 else
 enter(plan, id, task, place)
@@ -5310,11 +5427,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -5329,18 +5441,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -5480,17 +5588,22 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "813cd6a459dfb8813454eeeba69491e1d2355959",
-  keyLockingSha1: "879b8309b984244c32f7cb9a3a5aadf92438d916",
+  sha1: "71e43f58a9a8b0e121f751d8bd4d9970a9787c05",
+  keyLockingSha1: "0bddf13f1292f2f85c1e5d8443a352e4e434fa58",
 };
 
 export const forget: Script = {
   name: "forget",
   source: `local SLICE = 1000
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
 end
@@ -5507,8 +5620,8 @@ end
 write('ZREM', queues, gone)
 return { 'ok', #gone }
 `,
-  sha1: "215a50cf0eabe475b0d9a23df786844a8b800b3d",
-  keyLockingSha1: "d33d743ce760cb438e9d719a1a9afcf5431c4de8",
+  sha1: "0cfac55b63c4981837b02e9d90322ebd5deb2f37",
+  keyLockingSha1: "683e08261182ae787a590f4c90ed98a2eaa39530",
 };
 
 export const heartbeat: Script = {
@@ -5531,12 +5644,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -5549,13 +5674,16 @@ end
 end
 return found
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -5648,10 +5776,12 @@ return text
 end
 local RUN = 200
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -5684,9 +5814,9 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -5730,11 +5860,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -5749,18 +5874,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -5781,8 +5902,7 @@ append(scores, int(deadline), id)
 end
 for first = 1, #scores, SLICE do
 local last = math.min(first + SLICE - 1, #scores)
-local added = redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))
-if type(added) == 'table' and added.err then
+if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then
 redis.call('HDEL', at.tasks, '')
 redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
 end
@@ -5851,8 +5971,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply
 `,
-  sha1: "b6a52f41fd510fc47bc23ab8ed50c261b46e2ef0",
-  keyLockingSha1: "a936778133d39d777bc077ae8a029f32055e05ac",
+  sha1: "538bd0f828203a8f32865d3d9684d85a0158ed7f",
+  keyLockingSha1: "7025017c82ae15f1ea586a80a3dbc74b8735361d",
 };
 
 export const inspect: Script = {
@@ -6241,12 +6361,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -6259,13 +6391,16 @@ end
 end
 return found
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -6344,10 +6479,18 @@ local _, length = string.gsub(task.h, '%a', '')
 task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
 end
 end
-local function ghost_record(state, ghosts, version)
+local function bare_record(state, ghosts, version)
 local task =
 { v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
 return format(task, '')
+end
+local function forget_task(fields, gone, id, task)
+if tonumber(task.g or 0) > 0 then
+append(fields, '.' .. id, bare_record('g', task.g))
+append(fields, id, '')
+else
+append(gone, id, '.' .. id)
+end
 end
 local function parse_settings(text)
 local settings = {}
@@ -6382,6 +6525,9 @@ return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
 local function shared(task)
 return task.G or task.P
 end
@@ -6491,7 +6637,7 @@ local function take_off_fair(plan, task, score, id)
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local share = ready(group, band, -1)
 local member = turn_of(group.name, score, id)
-plan.left[#plan.left + 1], plan.taken[member] = member, true
+plan.unordered[#plan.unordered + 1], plan.taken[member] = member, true
 share.gone = (share.gone or 0) + 1
 return share
 end
@@ -6508,7 +6654,7 @@ end
 return turns, #found == most
 end
 local function move_up(plan, group, band, share)
-local base, cost, holes = (9 - band) * BAND, cost_of(group), share.holes or {}
+local base, cost, holes = score_at(band, 0), cost_of(group), share.holes or {}
 local turns, more, passed = {}, false, 0
 table.sort(holes)
 local before = holes[1] and holes[1] - cost or math.max(share.straight, (plan.times[band] or 0) - cost)
@@ -6526,7 +6672,7 @@ end
 if tag < place.tag then
 append(plan.moved, int(base + tag), place.id)
 append(plan.order, '0', turn_of(group.name, base + tag, place.id))
-append(plan.left, turn_of(group.name, base + place.tag, place.id))
+append(plan.unordered, turn_of(group.name, base + place.tag, place.id))
 end
 before = math.min(tag, place.tag)
 end
@@ -6550,10 +6696,12 @@ move_up(plan, unpack(line))
 end
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -6599,9 +6747,9 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -6619,6 +6767,10 @@ local function heed(plan, set, stats)
 plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
 plan.news = (plan.settings.e or plan.settings.s) and {} or nil
 return newer(set)
+end
+local function open_plan(at, now)
+local plan, control = new_plan(at, now), redis.call('HMGET', at.tasks, '~set', '~stats')
+return not heed(plan, control[1], control[2]) and plan
 end
 local function count_news(plan)
 local minute, counts = math.floor(plan.now / 60000), {}
@@ -6675,11 +6827,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -6694,18 +6841,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -6750,7 +6893,7 @@ end
 local function write_strays(batch, tasks)
 local fields, gone = {}, {}
 for id, entry in pairs(batch.entries) do
-if entry.changed and not entry.deadline then
+if entry.changed and not entry.written then
 local task, text = parse(entry.record)
 local left = entry.task.g
 if left or task.e ~= '' or (task.s ~= 'g' and task.v ~= '1') then
@@ -6887,9 +7030,14 @@ return ''
 end
 return done > 0 and entries[done].place or place
 end
-local function carry_out(chosen, done, carry)
+local function carry_out(at, now, chosen, done, carry)
 for first = 1, #chosen, PLAN do
-local failed = carry({ unpack(chosen, first, math.min(first + PLAN - 1, #chosen)) }, first - 1)
+local plan, ids, known = open_plan(at, now), {}, {}
+for i = first, math.min(first + PLAN - 1, #chosen) do
+append(ids, chosen[i].id)
+append(known, chosen[i].task)
+end
+local failed = not plan and { 'newer_schema' } or plan and carry(plan, ids, known, first - 1)
 if failed and first == 1 then
 return failed
 elseif failed then
@@ -6907,24 +7055,11 @@ append(plan.fields, id, '')
 append(plan.fields, '.' .. id, format(task, ''))
 append(plan.expiry, int(known_until), id)
 else
-if tonumber(task.g or 0) > 0 then
-append(plan.fields, id, '')
-append(plan.fields, '.' .. id, ghost_record('g', task.g))
-else
-append(plan.gone, id, '.' .. id)
-end
-plan.over = plan.over or {}
+forget_task(plan.fields, plan.gone, id, task)
 plan.over[#plan.over + 1] = id
 end
+plan.raised[#plan.raised + 1] = id
 tell(plan, 'deleted', id)
-end
-local function commit_erased(plan, ids)
-local failed = commit(plan)
-if not failed then
-write('ZREM', plan.at.expiry, plan.over or {})
-write('ZREM', plan.at.dead, ids)
-end
-return failed
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
@@ -6945,12 +7080,6 @@ local wanted = parse_filter(filter)
 local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
 local ended = letter ~= ''
 local reply = { 'ok', 0, '', 0 }
-local NEWER = { 'newer_schema' }
-local function begin()
-local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats')
-plan.run = 1
-return not heed(plan, control[1], control[2]) and plan
-end
 local function purge_zset(key, place)
 local grouped = key == fair and wanted.G
 local chosen, entries =
@@ -6968,28 +7097,21 @@ end
 end)
 local scores, lowest = {}, nil
 local count
-count, done = carry_out(chosen, done, function(slice)
-local plan = begin()
-if not plan then
-return NEWER
-end
-local ids, known = {}, {}
-for i, entry in ipairs(slice) do
-ids[i], known[i] = entry.id, entry.task
-end
+count, done = carry_out(at, now, chosen, done, function(plan, ids, known, before)
 if ended then
 for i, id in ipairs(ids) do
 erase(plan, id, known[i])
 end
-return commit_erased(plan, ids)
+return commit(plan)
 end
 open_groups(plan, key ~= delayed and known or {})
 for i, id in ipairs(ids) do
 if key ~= delayed then
-refund(plan, id, known[i], key, scores[id] or slice[i].score)
+refund(plan, id, known[i], key, scores[id] or chosen[before + i].score)
 end
 finish(plan, id, known[i], '', 'rejected', 'cancelled')
 end
+plan.run = 1
 straighten(plan)
 local failed = commit(plan)
 write('ZREM', key, failed and {} or ids)
@@ -7006,9 +7128,9 @@ local behind_all = lowest and place_from(int(lowest)) or place_behind(entries, d
 reply[2], reply[3], reply[4] = count, behind_all, left_among(entries, done)
 end
 local function purge_list()
-local plan = begin()
+local plan = open_plan(at, now)
 if not plan then
-return NEWER
+return { 'newer_schema' }
 end
 local entries, batch, rest = {}, new_batch(0, 0), {}
 for i, id in ipairs(redis.call('RPOP', pending, int(PLAN)) or {}) do
@@ -7021,7 +7143,7 @@ return true
 end
 local known = entry_of(batch, entry.id, entry.fixed, entry.record)
 if not stray(batch, known, entry) then
-count, known.deadline = count + 1, now
+count, known.written = count + 1, true
 finish(plan, entry.id, known.task, '', 'rejected', 'cancelled')
 end
 end)
@@ -7065,8 +7187,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "61481afd31276d52096658f4e481928a6f029cc3",
-  keyLockingSha1: "fd5c8eaef5cbaf10a39ca3a58f1bc91950291eb9",
+  sha1: "a169b39dfd1004a3996f88bbd5f4bb0934c0415d",
+  keyLockingSha1: "ceb0fd6bae3a1d35cd59fcb0089c428857206ca3",
 };
 
 export const queues: Script = {
@@ -7114,12 +7236,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -7132,13 +7266,16 @@ end
 end
 return found
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -7248,6 +7385,9 @@ return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
@@ -7341,7 +7481,7 @@ local group = plan.groups[task.G or '']
 group.changed = true
 return group
 end
-local function room(group, now)
+local function deliverable(group, now)
 local free = math.huge
 if group.settings.m then
 free = group.settings.m - group.w
@@ -7349,7 +7489,10 @@ end
 if group.settings.r then
 free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free - group.ready
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
@@ -7379,7 +7522,7 @@ end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+put_into_fair(plan, group, score_at(band, share.last), id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -7405,10 +7548,12 @@ end
 task.S = nil
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -7442,9 +7587,9 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -7462,6 +7607,10 @@ local function heed(plan, set, stats)
 plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
 plan.news = (plan.settings.e or plan.settings.s) and {} or nil
 return newer(set)
+end
+local function open_plan(at, now)
+local plan, control = new_plan(at, now), redis.call('HMGET', at.tasks, '~set', '~stats')
+return not heed(plan, control[1], control[2]) and plan
 end
 local function count_news(plan)
 local minute, counts = math.floor(plan.now / 60000), {}
@@ -7487,11 +7636,14 @@ for event, ids in pairs(plan.news) do
 redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
 end
 end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
 transition(task, due and 'd' or 'p', plan.now)
 if due then
-append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+append(plan.later, score_when_due(task, due), id)
 task.S = nil
 else
 enter(plan, id, task, place)
@@ -7505,11 +7657,6 @@ if plan.news and plan.settings.s and next(plan.news) then
 count_news(plan)
 end
 plan.closed = true
-end
-end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
 end
 end
 local function commit(plan)
@@ -7526,18 +7673,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -7651,9 +7794,14 @@ return ''
 end
 return done > 0 and entries[done].place or place
 end
-local function carry_out(chosen, done, carry)
+local function carry_out(at, now, chosen, done, carry)
 for first = 1, #chosen, PLAN do
-local failed = carry({ unpack(chosen, first, math.min(first + PLAN - 1, #chosen)) }, first - 1)
+local plan, ids, known = open_plan(at, now), {}, {}
+for i = first, math.min(first + PLAN - 1, #chosen) do
+append(ids, chosen[i].id)
+append(known, chosen[i].task)
+end
+local failed = not plan and { 'newer_schema' } or plan and carry(plan, ids, known, first - 1)
 if failed and first == 1 then
 return failed
 elseif failed then
@@ -7714,28 +7862,16 @@ elseif matches(wanted, entry.task, entry.text) then
 choose(entry, number)
 end
 end
-local function redrive(slice, before)
-local plan, control = new_plan(at, now), redis.call('HMGET', tasks, '~set', '~stats')
-if heed(plan, control[1], control[2]) then
-return { 'newer_schema' }
-end
-local ids, known = {}, {}
-for i, entry in ipairs(slice) do
-ids[i], known[i] = entry.id, entry.task
-end
+local function redrive(plan, ids, known, before)
 open_groups(plan, known)
 for i, task in ipairs(known) do
 local due = math.floor(slot + (before + i - 1) * interval)
 task.c, task.y, task.z = '0', nil, nil
-wait_again(plan, ids[i], task, slice[i].text, 'back', due > now and due)
+wait_again(plan, ids[i], task, chosen[before + i].text, 'back', due > now and due)
 tell(plan, 'redriven', ids[i])
 end
-local failed = commit(plan)
-if not failed then
-write('ZREM', expiry, ids)
-write('ZREM', dead, ids)
-end
-return failed
+plan.over, plan.raised = ids, ids
+return commit(plan)
 end
 local entries = {}
 for i = 7, #items, 2 do
@@ -7750,7 +7886,7 @@ end
 local done = look_through(tasks, entries, by_id and judge or pick)
 local count = #chosen
 if dry ~= '1' then
-count, done = carry_out(chosen, done, redrive)
+count, done = carry_out(at, now, chosen, done, redrive)
 if not done then
 return count
 end
@@ -7770,8 +7906,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "4059927043edc273b0f1da86ec7b37584feeeb68",
-  keyLockingSha1: "e1ebe6469db2e1c70c74b9dcc2d40f9b99146e2a",
+  sha1: "52ab3a5b113be288f2792385b1e1afa06df0751a",
+  keyLockingSha1: "54575059a26cefdee391b32587a5686741e57f23",
 };
 
 export const register: Script = {
@@ -7822,12 +7958,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -7840,13 +7988,16 @@ end
 end
 return found
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -7934,6 +8085,12 @@ return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local function read_score(score)
+return 9 - math.floor(score / BAND), score % BAND
+end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
@@ -8022,7 +8179,7 @@ for i, name in ipairs(names) do
 plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
 end
 end
-local function room(group, now)
+local function deliverable(group, now)
 local free = math.huge
 if group.settings.m then
 free = group.settings.m - group.w
@@ -8030,7 +8187,10 @@ end
 if group.settings.r then
 free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free - group.ready
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
 end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
@@ -8053,7 +8213,7 @@ end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+put_into_fair(plan, group, score_at(band, share.last), id)
 end
 local function release(plan)
 for _, group in pairs(plan.groups) do
@@ -8074,10 +8234,12 @@ end
 end
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -8111,9 +8273,9 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -8154,11 +8316,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -8173,18 +8330,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -8239,7 +8392,7 @@ end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {} }, {}, {}
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
 mending.hands, mending.turns = {}, {}
 for _, place in ipairs(ZSETS) do
 mending.out[place] = {}
@@ -8284,8 +8437,9 @@ end)
 return done == #entries and left_among(entries, done) == 0
 end
 local function count_ready(group, score)
-local share = ready(group, 9 - math.floor(score / BAND), 1)
-share.last = math.max(share.last, score % BAND % LATEST_TAG)
+local band, tag = read_score(score)
+local share = ready(group, band, 1)
+share.last = math.max(share.last, tag % LATEST_TAG)
 end
 local function count_working(group)
 group.w = group.w + 1
@@ -8356,8 +8510,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "bfc019c1384f14eb5f943c7f14473d464a22b08f",
-  keyLockingSha1: "6a99231213d5cfc5b8216e552a3e9defb5118dce",
+  sha1: "529c4b429b7a119d91ba9bd9137f590aeedd316d",
+  keyLockingSha1: "e958bd93791e5851ac47d8eb93e2bbb71673bb2c",
 };
 
 export const remove: Script = {
@@ -8381,20 +8535,35 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
 end
+return back
+end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
@@ -8452,10 +8621,18 @@ end
 local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
 return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
-local function ghost_record(state, ghosts, version)
+local function bare_record(state, ghosts, version)
 local task =
 { v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
 return format(task, '')
+end
+local function forget_task(fields, gone, id, task)
+if tonumber(task.g or 0) > 0 then
+append(fields, '.' .. id, bare_record('g', task.g))
+append(fields, id, '')
+else
+append(gone, id, '.' .. id)
+end
 end
 local function parse_settings(text)
 local settings = {}
@@ -8520,10 +8697,12 @@ return text
 end
 local RUN = 200
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -8556,9 +8735,9 @@ end
 end
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -8610,11 +8789,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -8629,18 +8803,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -8663,24 +8833,11 @@ append(plan.fields, id, '')
 append(plan.fields, '.' .. id, format(task, ''))
 append(plan.expiry, int(known_until), id)
 else
-if tonumber(task.g or 0) > 0 then
-append(plan.fields, id, '')
-append(plan.fields, '.' .. id, ghost_record('g', task.g))
-else
-append(plan.gone, id, '.' .. id)
-end
-plan.over = plan.over or {}
+forget_task(plan.fields, plan.gone, id, task)
 plan.over[#plan.over + 1] = id
 end
+plan.raised[#plan.raised + 1] = id
 tell(plan, 'deleted', id)
-end
-local function commit_erased(plan, ids)
-local failed = commit(plan)
-if not failed then
-write('ZREM', plan.at.expiry, plan.over or {})
-write('ZREM', plan.at.dead, ids)
-end
-return failed
 end
 local tasks = KEYS[1]
 local expiry = KEYS[2]
@@ -8703,10 +8860,10 @@ return { 'alive' }
 end
 plan.now = clock(test_now)
 erase(plan, id, task)
-return commit_erased(plan, { id }) or { 'removed' }
+return commit(plan) or { 'removed' }
 `,
-  sha1: "297939a924349d1379229cf19fd464b181b437e4",
-  keyLockingSha1: "c3c4843c7ce15ee153bd959a4a8c2369990700bf",
+  sha1: "694b7c9703727603d56062f3984bcf4bd48457dd",
+  keyLockingSha1: "ca2cddf11b2ff925b6a489cdedd2e682d5766394",
 };
 
 export const repair: Script = {
@@ -8730,12 +8887,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -8748,13 +8917,16 @@ end
 end
 return found
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -8837,7 +9009,7 @@ local _, length = string.gsub(task.h, '%a', '')
 task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
 end
 end
-local function ghost_record(state, ghosts, version)
+local function bare_record(state, ghosts, version)
 local task =
 { v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
 return format(task, '')
@@ -8879,6 +9051,12 @@ return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local function read_score(score)
+return 9 - math.floor(score / BAND), score % BAND
+end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
@@ -8972,7 +9150,7 @@ local group = plan.groups[task.G or '']
 group.changed = true
 return group
 end
-local function room(group, now)
+local function deliverable(group, now)
 local free = math.huge
 if group.settings.m then
 free = group.settings.m - group.w
@@ -8980,7 +9158,10 @@ end
 if group.settings.r then
 free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free - group.ready
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
@@ -9010,7 +9191,7 @@ end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+put_into_fair(plan, group, score_at(band, share.last), id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -9054,10 +9235,12 @@ end
 end
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -9091,9 +9274,9 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -9149,11 +9332,14 @@ local group = group_of(plan, task)
 group.w = math.max(0, group.w - 1)
 end
 end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
 transition(task, due and 'd' or 'p', plan.now)
 if due then
-append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+append(plan.later, score_when_due(task, due), id)
 task.S = nil
 else
 enter(plan, id, task, place)
@@ -9191,11 +9377,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -9210,18 +9391,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -9285,7 +9462,7 @@ local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {} }, {}, {}
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
 mending.hands, mending.turns = {}, {}
 for _, place in ipairs(ZSETS) do
 mending.out[place] = {}
@@ -9300,7 +9477,7 @@ local ids = mending.out[place]
 ids[#ids + 1] = id
 end
 local function read_records(mending, ids)
-local entries, slice = {}, 16
+local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
 local names = {}
 for i = #entries + 1, math.min(#entries + slice, #ids) do
@@ -9309,14 +9486,15 @@ end
 local found = redis.call('HMGET', mending.at.tasks, unpack(names))
 for i = 1, #names, 2 do
 local entry = { id = names[i], expected = 0 }
-mending.bytes = mending.bytes + #(found[i] or '') + #(found[i + 1] or '')
+bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
 entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
 entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
 entries[#entries + 1] = entry
 end
-slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (mending.bytes + 1))))
+slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
 end
+mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
@@ -9410,14 +9588,14 @@ entry.ghosts = tonumber(entry.task.g or 0)
 end
 local function zset_of_waiting(mending, entry)
 local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
-local band = 9 - tonumber(task.P or 0)
-local tag, place = tonumber(entry.fair), tonumber(entry.held)
+local band, place = tonumber(task.P or 0), tonumber(entry.held)
+local own_band, tag = read_score(tonumber(entry.fair or 0))
 local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
 if due and due >= mending.now + 1 then
 return 'delayed'
-elseif tag and shared(task) and math.floor(tag / BAND) == band and tag % BAND < LATEST_TAG then
+elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
 return 'fair'
-elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + band then
+elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + 9 - band then
 return 'held'
 elseif due and not (entry.listed and entry.ghosts == 0) then
 return 'delayed'
@@ -9433,10 +9611,11 @@ entry.waits = home and 0 or 1
 if home == 'fair' then
 append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
 elseif home == 'delayed' then
-local due, mark = tonumber(entry.delayed), shared(task) and '.5' or ''
+local due = tonumber(entry.delayed)
 local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
-if due ~= tonumber(int(whole) .. mark) then
-append(plan.later, int(whole) .. mark, id)
+local score = score_when_due(task, whole)
+if due ~= tonumber(score) then
+append(plan.later, score, id)
 note(mending, 'time_broken', id)
 end
 if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
@@ -9493,7 +9672,7 @@ entry.fixed = ''
 note(mending, 'record_incomplete', id)
 end
 if not entry.record then
-entry.record = ghost_record('x')
+entry.record = bare_record('x')
 note(mending, 'record_incomplete', id)
 end
 end
@@ -9507,7 +9686,7 @@ note(mending, 'record_incomplete', id)
 end
 local ghosts = entry.ghosts > 0
 entry.fixed = ghosts and id ~= BLANK and '' or false
-entry.record = ghosts and (task.s == 'g' and entry.record or ghost_record('g', task.g, task.v))
+entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
 end
 local function mend(mending, entry)
 local task = entry.task
@@ -9616,8 +9795,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "3aa28ee3bb304f50b17983cac5bfc4e2cb1242b0",
-  keyLockingSha1: "24d281e2cfbd2336e2fcc56b8ed1e1e8dc8d5f3b",
+  sha1: "917b5d71433f426b8f57d410d0122f048af0c96d",
+  keyLockingSha1: "0a6da097bc0526793feef38979cb94e153fac09a",
 };
 
 export const settings: Script = {
@@ -9691,12 +9870,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -9709,13 +9900,16 @@ end
 end
 return found
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -9814,6 +10008,9 @@ return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
@@ -9907,7 +10104,7 @@ local group = plan.groups[task.G or '']
 group.changed = true
 return group
 end
-local function room(group, now)
+local function deliverable(group, now)
 local free = math.huge
 if group.settings.m then
 free = group.settings.m - group.w
@@ -9915,7 +10112,10 @@ end
 if group.settings.r then
 free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free - group.ready
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
@@ -9945,7 +10145,7 @@ end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+put_into_fair(plan, group, score_at(band, share.last), id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -9989,10 +10189,12 @@ end
 end
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -10026,9 +10228,9 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -10084,11 +10286,14 @@ local group = group_of(plan, task)
 group.w = math.max(0, group.w - 1)
 end
 end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
 transition(task, due and 'd' or 'p', plan.now)
 if due then
-append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+append(plan.later, score_when_due(task, due), id)
 task.S = nil
 else
 enter(plan, id, task, place)
@@ -10126,11 +10331,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -10145,18 +10345,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -10177,8 +10373,7 @@ append(scores, int(deadline), id)
 end
 for first = 1, #scores, SLICE do
 local last = math.min(first + SLICE - 1, #scores)
-local added = redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))
-if type(added) == 'table' and added.err then
+if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then
 redis.call('HDEL', at.tasks, '')
 redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
 end
@@ -10315,8 +10510,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "c3fb4fd59199e312b9ba8de882cec5f0bbc95a7b",
-  keyLockingSha1: "f3257628b26f984f3cf06c461551a223e181bdce",
+  sha1: "1589e0c701b6b67f41d9b8b927c2ebd1fdad6570",
+  keyLockingSha1: "63bcc7de3b1fac14b3e95186676916d16b48f5c7",
 };
 
 export const statistics: Script = {
@@ -10391,12 +10586,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -10413,13 +10620,16 @@ local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
 return score and math.floor(tonumber(score))
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -10496,10 +10706,18 @@ local _, length = string.gsub(task.h, '%a', '')
 task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
 end
 end
-local function ghost_record(state, ghosts, version)
+local function bare_record(state, ghosts, version)
 local task =
 { v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
 return format(task, '')
+end
+local function forget_task(fields, gone, id, task)
+if tonumber(task.g or 0) > 0 then
+append(fields, '.' .. id, bare_record('g', task.g))
+append(fields, id, '')
+else
+append(gone, id, '.' .. id)
+end
 end
 local function exhausted(task)
 local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
@@ -10538,6 +10756,9 @@ return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
@@ -10631,7 +10852,7 @@ local group = plan.groups[task.G or '']
 group.changed = true
 return group
 end
-local function room(group, now)
+local function deliverable(group, now)
 local free = math.huge
 if group.settings.m then
 free = group.settings.m - group.w
@@ -10639,7 +10860,10 @@ end
 if group.settings.r then
 free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free - group.ready
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
@@ -10669,7 +10893,7 @@ end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+put_into_fair(plan, group, score_at(band, share.last), id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -10713,10 +10937,12 @@ end
 end
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -10750,9 +10976,9 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -10808,11 +11034,14 @@ local group = group_of(plan, task)
 group.w = math.max(0, group.w - 1)
 end
 end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
 transition(task, due and 'd' or 'p', plan.now)
 if due then
-append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+append(plan.later, score_when_due(task, due), id)
 task.S = nil
 else
 enter(plan, id, task, place)
@@ -10850,11 +11079,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -10869,18 +11093,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -11158,11 +11378,8 @@ bytes = bytes + #(record or '')
 over[#over + 1] = id
 if string.sub(id, 1, 1) == '~' then
 gone[#gone + 1] = id
-elseif ended and tonumber(task.g or 0) > 0 then
-append(ghosts, names[i], ghost_record('g', task.g))
-append(ghosts, id, '')
 elseif ended then
-append(gone, id, names[i])
+forget_task(ghosts, gone, id, task)
 end
 end
 end
@@ -11185,8 +11402,8 @@ more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "728687bd2ec6d66077b3b90a170deb525c982638",
-  keyLockingSha1: "e76ec4e22c462028a37f29b4736c9ea6cde28292",
+  sha1: "e068cc841c15e38caedc877afb78aae3454a0a12",
+  keyLockingSha1: "c4f2c5c8261f2bbcca56ced6bb9db67477ae5e69",
 };
 
 export const weed: Script = {
@@ -11210,12 +11427,24 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function write(command, key, args)
+local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
-count = count + redis.call(command, key, unpack(args, first, math.min(first + SLICE - 1, #args)))
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
 end
 return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
 end
 local function read(command, key, args)
 local found = {}
@@ -11228,13 +11457,16 @@ end
 end
 return found
 end
-local function store(tasks, fields)
-local reply = redis.pcall('HSET', tasks, unpack(fields))
-if type(reply) == 'table' and reply.err then
-redis.call('HDEL', tasks, '')
-reply = redis.pcall('HSET', tasks, unpack(fields))
-end
+local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -11317,7 +11549,7 @@ local _, length = string.gsub(task.h, '%a', '')
 task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
 end
 end
-local function ghost_record(state, ghosts, version)
+local function bare_record(state, ghosts, version)
 local task =
 { v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
 return format(task, '')
@@ -11359,6 +11591,12 @@ return left, opens, table.concat(kept, ',')
 end
 local SHARE = 25200
 local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local function read_score(score)
+return 9 - math.floor(score / BAND), score % BAND
+end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
@@ -11452,7 +11690,7 @@ local group = plan.groups[task.G or '']
 group.changed = true
 return group
 end
-local function room(group, now)
+local function deliverable(group, now)
 local free = math.huge
 if group.settings.m then
 free = group.settings.m - group.w
@@ -11460,7 +11698,10 @@ end
 if group.settings.r then
 free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
 end
-return free - group.ready
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
@@ -11490,7 +11731,7 @@ end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, (9 - band) * BAND + share.last, id)
+put_into_fair(plan, group, score_at(band, share.last), id)
 end
 local function enter(plan, id, task, place)
 if not shared(task) then
@@ -11534,10 +11775,12 @@ end
 end
 end
 local function set_timer(plan, group)
-local limited = group.settings.m and group.w + group.ready >= tonumber(group.settings.m)
-local left, opens = recent(group.settings.r or '1/1', group.u, plan.now, 0)
-if group.h > 0 and not limited then
-local when = (not group.settings.r or left > group.ready) and plan.now or opens
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
 append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
@@ -11571,9 +11814,9 @@ end
 local PLAN = 160
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.left, plan.taken = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
 plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.dead = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
 plan.news, plan.closed = plan.news and {}, false
 return plan
 end
@@ -11629,11 +11872,14 @@ local group = group_of(plan, task)
 group.w = math.max(0, group.w - 1)
 end
 end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
 local function wait_again(plan, id, task, text, place, due)
 task.s, task.k, task.l = '', '', ''
 transition(task, due and 'd' or 'p', plan.now)
 if due then
-append(plan.later, int(due) .. (shared(task) and '.5' or ''), id)
+append(plan.later, score_when_due(task, due), id)
 task.S = nil
 else
 enter(plan, id, task, place)
@@ -11671,11 +11917,6 @@ end
 plan.closed = true
 end
 end
-local function move(key, scores)
-for first = 1, #scores, SLICE do
-redis.call('ZADD', key, 'XX', unpack(scores, first, math.min(first + SLICE - 1, #scores)))
-end
-end
 local function commit(plan)
 local at = plan.at
 write('ZREM', at.working, plan.leave)
@@ -11690,18 +11931,14 @@ end
 write('ZREM', at.held, plan.freed)
 write('ZREM', at.hands, plan.hands)
 write('HDEL', at.tasks, plan.gone)
-for i = #plan.front, 1, -SLICE do
-local ids = {}
-for j = i, math.max(1, i - SLICE + 1), -1 do
-ids[#ids + 1] = plan.front[j]
-end
-redis.call('RPUSH', at.pending, unpack(ids))
-end
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
 write('LPUSH', at.pending, plan.back)
 write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.left)
+write('ZREM', at.order, plan.unordered)
 write('ZADD', at.order, plan.order)
-move(at.fair, plan.moved)
+write('ZADD', at.fair, plan.moved, 'XX')
 write('ZADD', at.held, plan.held)
 write('ZADD', at.delayed, plan.later)
 write('ZADD', at.workers, plan.workers)
@@ -11765,7 +12002,7 @@ local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {} }, {}, {}
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
 mending.hands, mending.turns = {}, {}
 for _, place in ipairs(ZSETS) do
 mending.out[place] = {}
@@ -11780,7 +12017,7 @@ local ids = mending.out[place]
 ids[#ids + 1] = id
 end
 local function read_records(mending, ids)
-local entries, slice = {}, 16
+local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
 local names = {}
 for i = #entries + 1, math.min(#entries + slice, #ids) do
@@ -11789,14 +12026,15 @@ end
 local found = redis.call('HMGET', mending.at.tasks, unpack(names))
 for i = 1, #names, 2 do
 local entry = { id = names[i], expected = 0 }
-mending.bytes = mending.bytes + #(found[i] or '') + #(found[i + 1] or '')
+bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
 entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
 entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
 entries[#entries + 1] = entry
 end
-slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (mending.bytes + 1))))
+slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
 end
+mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
@@ -11877,7 +12115,7 @@ return nil
 end
 local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
 local task = parse(found[1])
-local record = ghost_record('g', int(tonumber(task.g or 0) + count))
+local record = bare_record('g', int(tonumber(task.g or 0) + count))
 local ghosts = int((tonumber(found[2] or 0) or 0) + count)
 local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
 if failed then
@@ -11911,14 +12149,14 @@ entry.ghosts = tonumber(entry.task.g or 0)
 end
 local function zset_of_waiting(mending, entry)
 local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
-local band = 9 - tonumber(task.P or 0)
-local tag, place = tonumber(entry.fair), tonumber(entry.held)
+local band, place = tonumber(task.P or 0), tonumber(entry.held)
+local own_band, tag = read_score(tonumber(entry.fair or 0))
 local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
 if due and due >= mending.now + 1 then
 return 'delayed'
-elseif tag and shared(task) and math.floor(tag / BAND) == band and tag % BAND < LATEST_TAG then
+elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
 return 'fair'
-elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + band then
+elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + 9 - band then
 return 'held'
 elseif due and not (entry.listed and entry.ghosts == 0) then
 return 'delayed'
@@ -11934,10 +12172,11 @@ entry.waits = home and 0 or 1
 if home == 'fair' then
 append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
 elseif home == 'delayed' then
-local due, mark = tonumber(entry.delayed), shared(task) and '.5' or ''
+local due = tonumber(entry.delayed)
 local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
-if due ~= tonumber(int(whole) .. mark) then
-append(plan.later, int(whole) .. mark, id)
+local score = score_when_due(task, whole)
+if due ~= tonumber(score) then
+append(plan.later, score, id)
 note(mending, 'time_broken', id)
 end
 if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
@@ -11994,7 +12233,7 @@ entry.fixed = ''
 note(mending, 'record_incomplete', id)
 end
 if not entry.record then
-entry.record = ghost_record('x')
+entry.record = bare_record('x')
 note(mending, 'record_incomplete', id)
 end
 end
@@ -12008,7 +12247,7 @@ note(mending, 'record_incomplete', id)
 end
 local ghosts = entry.ghosts > 0
 entry.fixed = ghosts and id ~= BLANK and '' or false
-entry.record = ghosts and (task.s == 'g' and entry.record or ghost_record('g', task.g, task.v))
+entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
 end
 local function mend(mending, entry)
 local task = entry.task
@@ -12108,8 +12347,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "483805f63b2fd2c369ba92150aceb7886afbccbb",
-  keyLockingSha1: "2532a1c67734895d44616f2cbdbe19a7d5474155",
+  sha1: "2445ec3f9486d59add78314feb2d50662af54081",
+  keyLockingSha1: "0925326001a3c22bfadff1f49162052817ee595b",
 };
 
 export const workers: Script = {

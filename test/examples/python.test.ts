@@ -187,17 +187,27 @@ test("all rooms that the document names, in its order, make a program with each 
   const rooms = Array.from(sentence.matchAll(/_\w+/g), String);
   expect(await both.python("tell(sluice.ROOMS)")).toEqual(rooms);
 
-  const files = readdirSync(lua).filter((file) => file.endsWith(".lua"));
-  const names = files.map((file) => file.replace(".lua", ""));
-  const [, deep = "", served = ""] =
-    /scripts of the deep sweep \((.*?)\), which the rooms(.*?) serve/s.exec(document) ?? [];
-  const apart = Array.from(`${deep} ${served}`.matchAll(/`(\w+)`/g), ([, name]) => name ?? "");
-  const all = names.filter((name) => name.startsWith("_"));
-  expect([...rooms, ...apart.filter((name) => name.startsWith("_"))].toSorted()).toEqual(all.toSorted());
+  const names = (pattern: RegExp) =>
+    Array.from((pattern.exec(document)?.[1] ?? "").matchAll(/`(\w+)`/g), ([, name = ""]) => name);
+  const goers = names(/scripts that go through many tasks \((.*?)\)/s);
+  const theirs = names(/many tasks \(.*?\) stands (.*?) in between/s);
+  const deep = names(/scripts of the deep\s+sweep \((.*?)\)/s);
+  const deepRooms = names(/have three rooms more, (.*?), and/s);
+  const files = readdirSync(lua).flatMap((file) => (file.endsWith(".lua") ? [file.slice(0, -4)] : []));
+  const all = files.filter((name) => name.startsWith("_"));
+  expect([...rooms, ...theirs, ...deepRooms].toSorted()).toEqual(all.toSorted());
+  expect([goers.length, deep.length]).toEqual([4, 5]);
   const text = (name: string) => readFileSync(`${lua}${name}.lua`, "utf8");
-  for (const script of names.filter((name) => !all.includes(name) && !apart.includes(name))) {
-    const program = [...rooms, script].map(text).join("");
+  for (const script of files.filter((name) => !all.includes(name) && !deep.includes(name))) {
+    const taken = [...rooms, ...(goers.includes(script) ? theirs : []), script];
+    const program = taken.map(text).join("");
     expect(await rig.command("SCRIPT", "LOAD", program)).toMatch(/^[0-9a-f]{40}$/);
+    const absent = all
+      .filter((room) => !taken.includes(room))
+      .map(text)
+      .join("");
+    const missing = Array.from(absent.matchAll(/^local function (\w+)/gm), ([, name]) => name ?? "");
+    expect(missing.filter((name) => new RegExp(`\\b${name}\\(`).test(program))).toEqual([]);
   }
 });
 

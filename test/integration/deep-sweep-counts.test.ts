@@ -126,6 +126,18 @@ describe("workers, timers and keys", () => {
     expect(await rig.operator().failWorker({ name: "w", incarnation: "1" })).toMatchObject({ returned: 3 });
   });
 
+  test.each([{ name: "w" }, { name: "w", incarnation: "0" }, { name: "w", incarnation: "a" }])(
+    "a worker that is being failed stays until nothing is in its hands: %j",
+    async (worker) => {
+      await enqueue("a");
+      await rig.queue().dequeue({ worker });
+      const member = `w ${worker.incarnation ?? ""}`;
+      await rig.command("HDEL", key("tasks"), `~w:${member}`);
+      expect(await found()).toEqual({});
+      expect([...(await rig.space()).workers.keys()]).toEqual([member]);
+    },
+  );
+
   test("a worker without a record, a record without a worker", async () => {
     await enqueue("a", "b");
     for (const name of ["x", "y"])
