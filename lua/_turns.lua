@@ -118,8 +118,7 @@ local function enter(plan, id, task, place)
   local full = group.h > 0 or room(group, plan.now) < 1
   -- A tag that was delivered lies behind, unless virtual time began anew since.
   if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-    local share = ready(group, band, 1)
-    share.last = math.max(share.last, task.S % BAND)
+    ready(group, band, 1)
     put_into_fair(plan, group, task.S, id)
   elseif place == 'aside' or (full and ready_below(group, band) == 0) then
     local zone = place == 'aside' and 'p' or 'q'

@@ -349,8 +349,7 @@ end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-local share = ready(group, band, 1)
-share.last = math.max(share.last, task.S % BAND)
+ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
@@ -1152,8 +1151,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "dcd19776ef18bee9bd34bd29a9553b0bad97a647",
-  keyLockingSha1: "5d4d22001ba374c4ec14dba0d41b823af687c036",
+  sha1: "fd764ffa732559c5c5c3130cbe091e805879089d",
+  keyLockingSha1: "9990544eeb8971555b23d6bc53740fe736e45d53",
 };
 
 export const cancel: Script = {
@@ -3227,8 +3226,7 @@ end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-local share = ready(group, band, 1)
-share.last = math.max(share.last, task.S % BAND)
+ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
@@ -4168,8 +4166,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "4d45fafb3b23897419f53ccbb9b5f6388b1c5e14",
-  keyLockingSha1: "af9ef82b36a460cd919df34abe33e5e19f6db1ee",
+  sha1: "df8847c95291a671217758d7a905fce52d6d6f85",
+  keyLockingSha1: "33581199588d9ca9be5e0fa5d5d475d8a63a42e0",
 };
 
 export const drop: Script = {
@@ -4618,8 +4616,7 @@ end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-local share = ready(group, band, 1)
-share.last = math.max(share.last, task.S % BAND)
+ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
@@ -4926,8 +4923,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "74fd7768b10b9f818d43797ce40db776296bb88a",
-  keyLockingSha1: "f7f7faba2aa4fe6c1ac85aff5f9c763d8349dbbf",
+  sha1: "30756c9f407d788a8f33c7cef1f40f2603ab6bfb",
+  keyLockingSha1: "4b44d9c9ee39b3dc1210d743b594da884205c051",
 };
 
 export const fail: Script = {
@@ -5252,8 +5249,7 @@ end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-local share = ready(group, band, 1)
-share.last = math.max(share.last, task.S % BAND)
+ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
@@ -5588,8 +5584,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "71e43f58a9a8b0e121f751d8bd4d9970a9787c05",
-  keyLockingSha1: "0bddf13f1292f2f85c1e5d8443a352e4e434fa58",
+  sha1: "6a30c75df0fde47200b4ea9716cbda87e71f28c1",
+  keyLockingSha1: "a073a76de45a5e8ac852552c5f3fe32cec8fbfa8",
 };
 
 export const forget: Script = {
@@ -7533,8 +7529,7 @@ end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-local share = ready(group, band, 1)
-share.last = math.max(share.last, task.S % BAND)
+ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
@@ -7906,8 +7901,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "52ab3a5b113be288f2792385b1e1afa06df0751a",
-  keyLockingSha1: "54575059a26cefdee391b32587a5686741e57f23",
+  sha1: "aa8e756df3ddd3fd0c9f46a59b324d8a0280be1a",
+  keyLockingSha1: "9a01fb319ae4c017af7f6151041a799aadd7d784",
 };
 
 export const register: Script = {
@@ -9202,8 +9197,7 @@ end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-local share = ready(group, band, 1)
-share.last = math.max(share.last, task.S % BAND)
+ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
@@ -9795,8 +9789,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "917b5d71433f426b8f57d410d0122f048af0c96d",
-  keyLockingSha1: "0a6da097bc0526793feef38979cb94e153fac09a",
+  sha1: "f924d824c82be5625222d523e5e8c14e28699fa9",
+  keyLockingSha1: "76a8b920137e85927bc2948cba81a5d55e28b3a7",
 };
 
 export const settings: Script = {
@@ -10156,8 +10150,7 @@ end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-local share = ready(group, band, 1)
-share.last = math.max(share.last, task.S % BAND)
+ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
@@ -10510,8 +10503,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "1589e0c701b6b67f41d9b8b927c2ebd1fdad6570",
-  keyLockingSha1: "63bcc7de3b1fac14b3e95186676916d16b48f5c7",
+  sha1: "0adfc0bca41756c7e2b4c2bef2eedb6cf8f56e06",
+  keyLockingSha1: "4dd93f9e98dcc2b2c14b3b52fae74ddfc06fee07",
 };
 
 export const statistics: Script = {
@@ -10904,8 +10897,7 @@ end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-local share = ready(group, band, 1)
-share.last = math.max(share.last, task.S % BAND)
+ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
@@ -11402,8 +11394,8 @@ more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
 `,
-  sha1: "e068cc841c15e38caedc877afb78aae3454a0a12",
-  keyLockingSha1: "c4f2c5c8261f2bbcca56ced6bb9db67477ae5e69",
+  sha1: "4fb3f4d98713cd22e141b92e42d2f44e676e4430",
+  keyLockingSha1: "956114aea4838506b44af3c93f5ee4e8a04e0eb9",
 };
 
 export const weed: Script = {
@@ -11742,8 +11734,7 @@ end
 local group, band = group_of(plan, task), tonumber(task.P or 0)
 local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-local share = ready(group, band, 1)
-share.last = math.max(share.last, task.S % BAND)
+ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
@@ -12347,8 +12338,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "2445ec3f9486d59add78314feb2d50662af54081",
-  keyLockingSha1: "0925326001a3c22bfadff1f49162052817ee595b",
+  sha1: "e41d3aa04b9dcb3618ebab7be2e9db96c8b02a2e",
+  keyLockingSha1: "b0a757237669d2d6fedc9dc0c557ae5cb0aa113a",
 };
 
 export const workers: Script = {
