@@ -154,7 +154,7 @@ local function carry_out(at, now, chosen, done, carry)
       append(ids, chosen[i].id)
       append(known, chosen[i].task)
     end
-    local failed = not plan and { 'newer_schema' } or plan and carry(plan, ids, known, first - 1)
+    local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
     if failed and first == 1 then
       return failed
     elseif failed then

@@ -7033,7 +7033,7 @@ for i = first, math.min(first + PLAN - 1, #chosen) do
 append(ids, chosen[i].id)
 append(known, chosen[i].task)
 end
-local failed = not plan and { 'newer_schema' } or plan and carry(plan, ids, known, first - 1)
+local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
 if failed and first == 1 then
 return failed
 elseif failed then
@@ -7183,8 +7183,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "a169b39dfd1004a3996f88bbd5f4bb0934c0415d",
-  keyLockingSha1: "ceb0fd6bae3a1d35cd59fcb0089c428857206ca3",
+  sha1: "b4335f443030ec1e66fbda8d936e75b2f3d78a04",
+  keyLockingSha1: "50063d0870cd709dd3f31cb144371fa49594ce50",
 };
 
 export const queues: Script = {
@@ -7796,7 +7796,7 @@ for i = first, math.min(first + PLAN - 1, #chosen) do
 append(ids, chosen[i].id)
 append(known, chosen[i].task)
 end
-local failed = not plan and { 'newer_schema' } or plan and carry(plan, ids, known, first - 1)
+local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
 if failed and first == 1 then
 return failed
 elseif failed then
@@ -7901,8 +7901,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "aa8e756df3ddd3fd0c9f46a59b324d8a0280be1a",
-  keyLockingSha1: "9a01fb319ae4c017af7f6151041a799aadd7d784",
+  sha1: "bac41749f0b848398b8ab2a5a61c015770caead5",
+  keyLockingSha1: "3180f15740cb97b3ae75d2a43a0a1e247681003d",
 };
 
 export const register: Script = {
