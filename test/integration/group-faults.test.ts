@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { deliveries, ofGroup, timesOf } from "../support/groups.ts";
+import { createClient } from "@redis/client";
+import { sweep } from "../../src/index.ts";
+import { deliveries, groupSettings, ofGroup, timesOf } from "../support/groups.ts";
+import { roomFor } from "../support/no-room.ts";
 import { key, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -29,13 +32,33 @@ describe("what groups must not do to each other, or to themselves", () => {
     await queue.enqueueMany(ofGroup("slow", 3));
     await (await queue.dequeue())[0]?.complete();
     rig.now += 1_200;
-    await rig.command("CONFIG", "SET", "maxmemory", "1");
-    const refused = await rig.sweepOnce();
-    await rig.command("CONFIG", "SET", "maxmemory", "0");
-    expect(refused).toBeDefined();
-    rig.now += 61_000;
+    await sweep(roomFor(rig.transport, 0), { now: () => rig.now });
+    const { delayed, held, fair } = await rig.space();
+    expect([...delayed]).toEqual([["~g:slow", rig.now + 60_000]]);
+    expect([held.size, fair.size]).toEqual([2, 0]);
+    rig.now += 60_000;
     await rig.sweepOnce();
     expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
+  });
+
+  test("a task that falls due where Redis has no room for it is tried again in a minute", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a", group: "g", delay: 1_000 });
+    rig.now += 1_000;
+    await sweep(roomFor(rig.transport, 0), { now: () => rig.now });
+    const { delayed, fair } = await rig.space();
+    // The half says that it belongs in `fair`.
+    expect([[...delayed], fair.size]).toEqual([[["a", rig.now + 60_000.5]], 0]);
+    rig.now += 60_001;
+    expect((await queue.dequeue()).map(({ id }) => id)).toEqual(["a"]);
+  });
+
+  test("a limit whose group has no number, as a failover may leave it, holds nothing and stops nobody", async () => {
+    const queue = rig.queue();
+    await groupSettings(rig)("g", "m=1");
+    await queue.enqueueMany(ofGroup("g", 3));
+    expect((await queue.dequeue({ max: 3 })).map(({ payload }) => payload)).toEqual([0, 1, 2]);
+    expect((await rig.space()).held.size).toBe(0);
   });
 
   test("more timers than one call looks after are told of by the sweep", async () => {
@@ -113,25 +136,47 @@ describe("what groups must not do to each other, or to themselves", () => {
 
   test("hundreds of groups in one call keep every command within bounds", async () => {
     const queue = rig.queue();
-    for (let g = 0; g < 600; g++) {
-      await rig.command("HSET", key("tasks"), `~s:g${g}`, `1;n=${g + 1};r=1/60000`);
-    }
-    await queue.enqueueMany(Array.from({ length: 600 }, (_, g) => ({ payload: g, group: `g${g}` })));
-    const taken = [];
-    for (let batch = await queue.dequeue({ max: 1_000 }); batch.length > 0;) {
-      taken.push(...batch);
-      batch = await queue.dequeue({ max: 1_000 });
-    }
-    expect(taken).toHaveLength(600);
-    const receipts = taken.map(({ receipt }) => receipt);
-    await queue.settle(
-      receipts.map((receipt) => ({ receipt, outcome: "requeue" as const, unstarted: true })),
-    );
-    expect(await queue.dequeue({ max: 1_000 })).toHaveLength(0);
-    rig.now += 67_000;
-    let delivered = 0;
-    for (let round = 0; round < 40 && delivered < 600; round++)
-      delivered += (await queue.dequeue({ max: 1_000 })).length;
-    expect(delivered).toBe(600);
+    for (let g = 0; g < 600; g++) await groupSettings(rig)(`g${g}`, `n=${g + 1};r=1/60000`);
+    const largest = await largestCommand(async () => {
+      await queue.enqueueMany(Array.from({ length: 600 }, (_, g) => ({ payload: g, group: `g${g}` })));
+      const taken = [];
+      for (let batch = await queue.dequeue({ max: 1_000 }); batch.length > 0;) {
+        taken.push(...batch);
+        batch = await queue.dequeue({ max: 1_000 });
+      }
+      expect(taken).toHaveLength(600);
+      const handedBack = { outcome: "requeue", unstarted: true } as const;
+      await queue.settle(taken.map(({ receipt }) => ({ receipt, ...handedBack })));
+      expect(await queue.dequeue({ max: 1_000 })).toHaveLength(0);
+      rig.now += 67_000;
+      let delivered = 0;
+      for (let round = 0; round < 40 && delivered < 600; round++)
+        delivered += (await queue.dequeue({ max: 1_000 })).length;
+      expect(delivered).toBe(600);
+    });
+    expect(largest).toBeGreaterThan(100);
+    // The command's name and its key stand before a thousand arguments.
+    expect(largest).toBeLessThanOrEqual(2 + 1_000);
   });
 });
+
+/** How many words the largest command has that a script sends meanwhile. */
+async function largestCommand(run: () => Promise<unknown>): Promise<number> {
+  const client = createClient({ url: rig.redis.url, RESP: 2 });
+  await client.connect();
+  let largest = 0;
+  let seen = () => {};
+  const end = new Promise<void>((resolve) => (seen = resolve));
+  await client.monitor((line) => {
+    if (line.endsWith('"ECHO" "the end"')) seen();
+    if (line.includes(" lua] ")) largest = Math.max(largest, line.match(/"(?:[^"\\]|\\.)*"/g)?.length ?? 0);
+  });
+  try {
+    await run();
+    await rig.command("ECHO", "the end");
+    await end;
+  } finally {
+    client.destroy();
+  }
+  return largest;
+}

@@ -153,6 +153,24 @@ describe("a group's limit on how often it is dequeued", () => {
     expect((await rig.space()).held.size).toBe(0);
   });
 
+  test("set over a backlog holds from the next dequeue on", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(ofGroup("late", 10));
+    await rig.operator().configureGroup("late", { rate: { max: 2, per: "1h" } });
+    expect((await queue.dequeue({ max: 10 })).map(({ payload }) => payload)).toEqual([0, 1]);
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    expect(await rig.operator().groupSettings("late")).toMatchObject({ ready: 0, held: 8 });
+  });
+
+  test("says when there is more, and not to come back in a second, beside a maxWorking that leaves room", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("slow", { maxWorking: 5, rate: { max: 1, per: "1h" } });
+    await queue.enqueueMany(ofGroup("slow", 3));
+    expect((await queue.dequeue({ max: 3, lease: "1d" })).map(({ payload }) => payload)).toEqual([0]);
+    const none = await queue.dequeue({ max: 3 });
+    expect([none.length, none.nextDueAt]).toEqual([0, START + 3_960_000 - (START % 360_000)]);
+  });
+
   test("goes on by the sweep alone, without counting a timer as a task", async () => {
     const queue = rig.queue();
     await settle("slow", "n=1;r=1/1000");

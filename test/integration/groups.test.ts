@@ -66,6 +66,16 @@ describe("groups share a queue by weighted fair queueing", () => {
     expect([timesOf(order, "busy"), timesOf(order, "late")]).toEqual([20, 20]);
   });
 
+  test("those without a group that come into an empty list have no turn from before", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(ofGroup(undefined, 1));
+    await queue.enqueueMany(ofGroup("busy", 300));
+    await queue.dequeue({ max: 150 });
+    await queue.enqueueMany(ofGroup(undefined, 50));
+    const next = (await queue.dequeue({ max: 40 })).map(({ group = "" }) => group);
+    expect([timesOf(next, "busy"), timesOf(next, "")]).toEqual([20, 20]);
+  });
+
   test("among a flood of one-task groups a group gets its turn", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(ofGroup("steady", 20));

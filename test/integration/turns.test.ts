@@ -101,6 +101,29 @@ describe("those behind a task that leaves its group's line move up", () => {
     expect(order).toEqual(ids(many("small", 15, 35)));
   });
 
+  test("by what it would cost now, where the group's weight has changed since", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many("a", 0, 20));
+    await rig.operator().configureGroup("a", { weight: 10 });
+    const { fair: before } = await rig.space();
+    await queue.cancel("a0");
+    const { fair: after } = await rig.space();
+    const moved = Array.from(after, ([id, score]) => (before.get(id) ?? 0) - score);
+    expect(moved).toEqual(Array.from({ length: 19 }, () => 2_520));
+  });
+
+  test("and a turn that is left over from a task that is no more brings nothing into line", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many("a", 0, 3));
+    const left = [...(await rig.space()).order.keys()].filter((turn) => turn.endsWith(" a2"));
+    await queue.cancel("a2");
+    await rig.command("ZADD", key("order"), "0", ...left);
+    await queue.cancel("a0");
+    const { fair, order } = await rig.space();
+    expect([...fair.keys()]).toEqual(["a1"]);
+    await rig.command("ZREM", key("order"), ...[...order.keys()].filter((turn) => turn.endsWith(" a2")));
+  });
+
   test("one that was handed back, and then cancelled, has had its turn", async () => {
     const queue = rig.queue();
     await beside(queue, 10);
@@ -143,11 +166,24 @@ describe("moving up is bounded", () => {
 
   test("where many groups move at once a hundred tasks of each do, and the rest when their turns come", async () => {
     const queue = rig.queue();
-    for (const group of groups) await queue.enqueueMany(many(group, 0, 300));
+    for (const group of groups) await queue.enqueueMany(many(group, 0, 600));
     for (const group of groups) await queue.cancel(`${group}0`);
-    const order = await drain(queue, 200);
-    expect(order).toHaveLength(20 * 299);
-    for (let round = 0; round < 299; round++) {
+    const turns = async () => (await rig.command("ZRANGE", key("order"), "0", "-1")) as string[];
+    const order: string[] = [];
+    let most = 0;
+    for (let taken = 200; taken > 0;) {
+      const before = new Set(await turns());
+      const batch = await queue.dequeue({ max: 200 });
+      const moved = (await turns()).filter((turn) => !before.has(turn));
+      most = Math.max(most, moved.length);
+      order.push(...ids(batch));
+      taken = batch.length;
+    }
+    expect(order).toHaveLength(20 * 599);
+    expect(most).toBeGreaterThan(1_800);
+    // A hundred of each, and those whose turns the 200 that were taken had.
+    expect(most).toBeLessThanOrEqual(2_000 + 200);
+    for (let round = 0; round < 599; round++) {
       const turn = order.slice(20 * round, 20 * round + 20);
       expect(new Set(turn)).toEqual(new Set(groups.map((group) => `${group}${round + 1}`)));
     }
