@@ -91,6 +91,27 @@ describe("a queue with maxPending", () => {
     expect(await tasksOnly()).toEqual(before);
   });
 
+  test("set below what is pending refuses only what would add to that", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([{ payload: 1, id: "a" }, ...many(2)]);
+    await rig.operator().configure({ maxPending: 1 });
+    expect(await queue.enqueue(1, { id: "a" })).toEqual({ id: "a", created: false });
+    expect(await queue.enqueue(1, { id: "later", delay: "1m" })).toEqual({ id: "later", created: true });
+    const before = await tasksOnly();
+    await expect(queue.enqueue(1)).rejects.toMatchObject(full);
+    expect(await tasksOnly()).toEqual(before);
+  });
+
+  test("counts a task that would take the place of its own ghost", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([{ payload: 1, id: "a" }, ...many(1)]);
+    await queue.cancel("a");
+    await rig.operator().configure({ maxPending: 1 });
+    const before = await tasksOnly();
+    await expect(queue.enqueue(1, { id: "a", again: true })).rejects.toMatchObject(full);
+    expect(await tasksOnly()).toEqual(before);
+  });
+
   test("counts what waits in groups, held or not, and does not count what works, is delayed or was cancelled", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ maxPending: 6 });

@@ -201,6 +201,15 @@ describe("rate, for a queue", () => {
     expect([none.length, none.nextDueAt]).toEqual([0, START + 11_000]);
   });
 
+  test("that leaves room says to come back in a second while maxWorking is reached", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ rate: { max: 3, per: "10s" }, maxWorking: 1 });
+    await queue.enqueueMany(many(2));
+    expect(await queue.dequeue()).toHaveLength(1);
+    const none = await queue.dequeue();
+    expect([none.length, none.nextDueAt]).toEqual([0, START + 1_000]);
+  });
+
   test("that is changed counts on: also in another period, and when it is lowered", async () => {
     const queue = rig.queue();
     const operator = rig.operator();
@@ -223,6 +232,36 @@ describe("rate, for a queue", () => {
     await operator.configure({ rate: { max: 100, per: 50 } });
     rig.now += 60;
     expect(await queue.dequeue({ max: 100 })).toHaveLength(100 - times.length);
+  });
+
+  test("that is lowered waits until all that are too many have passed out", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many(9));
+    await rig.operator().configure({ rate: { max: 3, per: "10s" } });
+    for (let i = 0; i < 3; i++) {
+      expect(await queue.dequeue()).toHaveLength(1);
+      rig.now += 2_000;
+    }
+    await rig.operator().configure({ rate: { max: 1, per: "10s" } });
+    const none = await queue.dequeue();
+    expect([none.length, none.nextDueAt]).toEqual([0, START + 4_000 + 11_000]);
+    rig.now = none.nextDueAt ?? 0;
+    expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
+  });
+
+  test("with a shorter period counts what was dequeued just now, until that has passed", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many(9));
+    for (const early of [0, 9_900]) {
+      // A tenth of the longer period begins; its dequeue counts as of the end of that tenth, or as of now.
+      rig.now += 10_000 - (rig.now % 10_000) + 1_000_000 + early;
+      await rig.operator().configure({ rate: { max: 1, per: "100s" } });
+      expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
+      await rig.operator().configure({ rate: { max: 1, per: "1s" } });
+      expect(await queue.dequeue()).toHaveLength(0);
+      rig.now += 1_100;
+      expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
+    }
   });
 
   test("that is unset leaves nothing behind, and lets all through", async () => {
