@@ -94,6 +94,22 @@ describe("cancel", () => {
     await working?.complete();
   });
 
+  test("that Redis refuses leaves the task where it was", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("p", { id: "later", delay: "1h" });
+    await queue.enqueue("p", { id: "grouped", group: "g" });
+    const before = await rig.keySpace();
+    await rig.command("ACL", "SETUSER", "default", "-hset");
+    try {
+      for (const id of ["later", "grouped"]) {
+        await expect(queue.cancel(id)).rejects.toMatchObject({ code: "redis_unauthorized" });
+      }
+    } finally {
+      await rig.command("ACL", "SETUSER", "default", "+@all");
+    }
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
   test("an expected lease number keeps a late copy from another life or lease", async () => {
     const queue = rig.queue();
     await queue.enqueue("p", { id: "a" });

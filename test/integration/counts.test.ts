@@ -42,6 +42,13 @@ describe("counts", () => {
     });
   });
 
+  test("tell how old the next is also where only groups wait", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { group: "g" });
+    rig.now += 5_000;
+    expect(await queue.counts()).toMatchObject({ pending: 1, oldestAge: 5_000 });
+  });
+
   test("look past a few cancelled tasks for the oldest", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
@@ -60,6 +67,20 @@ describe("a clock that jumps back (law 4)", () => {
     await queue.enqueue(1);
     rig.now -= 60_000;
     expect((await queue.counts()).oldestAge).toBe(0);
+  });
+
+  test("leaves the transitions that a task has made readable", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    rig.now -= 5_000;
+    await (await queue.dequeue())[0]?.requeue();
+    rig.now = START + 10;
+    await queue.dequeue();
+    expect((await queue.get("a"))?.transitions).toEqual([
+      { version: 2, to: "working", at: START },
+      { version: 3, to: "pending", at: START },
+      { version: 4, to: "working", at: START + 10 },
+    ]);
   });
 
   test("lengthens leases and delays, and loses and reorders nothing", async () => {

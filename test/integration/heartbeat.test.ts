@@ -122,6 +122,14 @@ describe("a heartbeat", () => {
     expect(new Set((await rig.space()).working.values())).toEqual(new Set([rig.now + 300_000]));
   });
 
+  test("of more tasks than a request looks at tells the earliest deadline of all", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(0, { lease: "10s" });
+    await queue.dequeue({ worker: one });
+    await filled(queue, one, 1_500);
+    expect(await queue.heartbeat(one)).toMatchObject({ leases: 1_501, deadlineAt: rig.now + 10_000 });
+  });
+
   test("refuses what is no worker or no lease, and changes nothing", async () => {
     const queue = rig.queue();
     const bad: [unknown, object, string][] = [
@@ -133,6 +141,7 @@ describe("a heartbeat", () => {
       [{ name: "one", incarnation: "" }, {}, "worker.incarnation"],
       [{ name: "one", pid: -1 }, {}, "worker.pid"],
       [{ name: "one", node: 1 }, {}, "worker.node"],
+      [{ name: "one", node: "x".repeat(129) }, {}, "worker.node"],
       [{ name: "one", silentAfter: 0 }, {}, "worker.silentAfter"],
       [one, { lease: 0 }, "lease"],
     ];

@@ -232,6 +232,19 @@ describe("bad input", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
+  test.each([{ delay: 1 }, { backoff: true as const }, { error: "no" }])(
+    "%j beside unstarted",
+    async (more) => {
+      const { task } = await leased();
+      const before = await rig.keySpace();
+      await expect(task.requeue({ unstarted: true, ...more })).rejects.toMatchObject({
+        code: "invalid_argument",
+        path: "settlements[0].unstarted",
+      });
+      expect(await rig.keySpace()).toEqual(before);
+    },
+  );
+
   test("the message of an error is cut, so that a failure can always be recorded", async () => {
     const { queue, task } = await leased();
     await task.reject(new Error("x".repeat(100_000)));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { listQueues, Queue, sweep } from "../../src/index.ts";
-import { START, useRig } from "../support/rig.ts";
+import { many } from "../support/new-tasks.ts";
+import { key, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 const nothing = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, more: false, failed: [] };
@@ -10,14 +11,14 @@ const run = (options: Parameters<typeof sweep>[1] = {}) =>
 describe("one queue", () => {
   test("counts what it promoted, reclaimed, rejected and expired; the next finds nothing", async () => {
     const queue = rig.queue({ maxAttempts: 1 });
-    const many = rig.queue();
+    const others = rig.queue();
     await queue.enqueue(0, { id: "last" });
-    await many.enqueueMany([
+    await others.enqueueMany([
       { payload: 0, id: "again" },
       { payload: 0, id: "done", resultTtl: 0 },
     ]);
-    await many.enqueue(0, { id: "due", delay: 300_000 });
-    const [, , done] = await many.dequeue({ max: 3, lease: 1_000 });
+    await others.enqueue(0, { id: "due", delay: 300_000 });
+    const [, , done] = await others.dequeue({ max: 3, lease: 1_000 });
     await done?.complete();
     rig.now += 300_000;
     expect(await run()).toEqual({
@@ -51,10 +52,34 @@ describe("one queue", () => {
 
   test("a limit bounds each call; the sweep goes on until nothing is left", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(Array.from({ length: 25 }, (_, i) => ({ payload: i, delay: 1_000 })));
+    await queue.enqueueMany(many(25, { delay: 1_000 }));
     rig.now += 1_000;
     expect(await rig.sweepOnce(10)).toEqual(["ok", 10, 0, 0, 0, 1, 0]);
     expect(await run({ limit: 10 })).toMatchObject({ promoted: 15, more: false });
+  });
+
+  test("timers that are due take no task's place in a call", async () => {
+    const queue = rig.queue();
+    for (let i = 0; i < 10; i++) {
+      await rig.operator().configureGroup(`g${i}`, { rate: { max: 1, per: "1s" } });
+      await queue.enqueueMany(many(2, { group: `g${i}` }));
+    }
+    expect(await queue.dequeue({ max: 50, lease: "1h" })).toHaveLength(10);
+    await queue.enqueueMany(many(10, { delay: 5_000 }));
+    rig.now += 5_000;
+    expect(await rig.sweepOnce(5)).toEqual(["ok", 5, 0, 0, 0, 1, 0]);
+  });
+
+  test("a group's task that a newer release has written to is left to that release", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(0, { id: "a", group: "g", delay: 1_000 });
+    await rig.command("HSET", key("tasks"), ".a", "2;what=ever\n");
+    rig.now += 1_000;
+    await rig.sweepOnce();
+    const { delayed, fair, tasks } = await rig.space();
+    expect([...delayed]).toEqual([["a", rig.now + 60_000.5]]);
+    expect([fair.size, tasks.get(".a")]).toEqual([0, "2;what=ever\n"]);
+    await rig.command("HDEL", key("tasks"), ".a");
   });
 
   test("without time it says that more is left", async () => {
@@ -101,7 +126,7 @@ describe("one queue", () => {
   test("two sweeps at once share the work and count it once", async () => {
     const queue = rig.queue();
     for (let i = 0; i < 5; i++) {
-      await queue.enqueueMany(Array.from({ length: 1_000 }, () => ({ payload: 0, delay: 1 })));
+      await queue.enqueueMany(many(1_000, { delay: 1 }));
     }
     rig.now += 1;
     const reports = await Promise.all([run({ limit: 100 }), run({ limit: 100 }), run({ limit: 100 })]);

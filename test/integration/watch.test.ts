@@ -191,6 +191,15 @@ describe("watch", () => {
     expect((await all(queue.watch("a", { after: 0 })))[0]).toEqual({ event: "gap", version: 1, missed: 1 });
   });
 
+  test("that begins after a promotion tells that the task is pending", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    await (await queue.dequeue())[0]?.requeue({ delay: 100 });
+    rig.now += 100;
+    await rig.sweepOnce();
+    expect((await all(queue.watch("a", { for: 0 }))).map(short)).toEqual(["3 pending"]);
+  });
+
   test("stops when its time is over", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });

@@ -112,6 +112,12 @@ describe("progress", () => {
     const before = await queue.get("a");
     expect(await task?.extend("10s", { progress: "late" })).toMatchObject({ code: "lease_lost" });
     expect(await queue.get("a")).toEqual(before);
+    rig.now += 300_000;
+    const [last] = await queue.dequeue();
+    expect(await queue.get("a")).toMatchObject({ state: "working", progress: false });
+    await last?.complete();
+    const ended = await queue.get("a");
+    expect([ended?.state, ended && "progress" in ended]).toEqual(["completed", false]);
   });
 
   test("is at most 1 KiB of JSON", async () => {
@@ -153,6 +159,18 @@ describe("a resend (law 5)", () => {
     const before = await rig.keySpace();
     expect(await queue.heartbeat(one)).toMatchObject({ code: "worker_lost" });
     expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("of a dequeue that comes after the worker was failed is no sign of life", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1);
+    const dequeue = () => queue.dequeue({ worker: one, token: "token-01" });
+    expect(await dequeue()).toHaveLength(1);
+    await rig.operator().failWorker("one");
+    const before = await rig.keySpace();
+    expect(await dequeue()).toHaveLength(0);
+    expect(await rig.keySpace()).toEqual(before);
+    expect(await queue.heartbeat(one)).toMatchObject({ code: "worker_lost" });
   });
 
   test("of a failure finds nothing left, and takes nothing from the next holder", async () => {

@@ -93,6 +93,17 @@ test("a lower version that lasts for ten seconds is another life of a forgotten 
   expect([seen.told, seen.ended]).toEqual([[{ event: "gone" }], true]);
 });
 
+test("an old end, which a replica that lags still shows, ends no watch", async () => {
+  const seen = watched({ every: "1s" });
+  await vi.advanceTimersByTimeAsync(500);
+  seen.task = task(1, "completed");
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect([seen.told.map(({ event }) => event), seen.ended]).toEqual([["transition"], false]);
+  seen.task = task(3, "completed");
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([seen.told.map(({ event }) => event), seen.ended]).toEqual([["transition", "end"], true]);
+});
+
 test("a wait gives the highest version that it saw", async () => {
   let latest = task(3);
   const waiting = waitForEnd(async () => latest, { for: "2s", every: "1s" });
