@@ -67,6 +67,13 @@ describe("a setting of the queue costs its calls", () => {
     await billed.operator.configure(changes);
     expect(await prices({})).toEqual({ ...nothing, ...more });
   });
+
+  test("and nothing any more once it is unset", async () => {
+    await billed.operator.configure({ maxPending: 999, maxWorking: 999 });
+    expect(await prices({})).not.toEqual(nothing);
+    await billed.operator.configure({ maxPending: null, maxWorking: null });
+    expect(await prices({})).toEqual(nothing);
+  });
 });
 
 describe("groups and priorities cost the calls of their tasks", () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { listQueues, Queue, SluiceError, sweep } from "../../src/index.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 
@@ -278,16 +278,5 @@ describe("bad input says what is wrong and writes nothing", () => {
   test("a batch of none asks Redis nothing", async () => {
     expect(await rig.queue().enqueueMany([])).toEqual([]);
     expect(await rig.keySpace()).toEqual({});
-  });
-});
-
-describe("the registry", () => {
-  test("a queue is noted before its first task, then at most once a minute an instance", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1);
-    rig.now += 5_000;
-    await queue.enqueue(1);
-    await rig.queue().enqueue(1);
-    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
   });
 });

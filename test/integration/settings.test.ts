@@ -132,6 +132,15 @@ describe("a copy of a configure (law 5)", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
+  test("is no copy of another operation that has the same key", async () => {
+    await rig.queue().enqueue(1);
+    const again = { idempotencyKey: "one" };
+    await rig.operator().configure({ maxWorking: 3 }, again);
+    expect(await rig.operator().deleteQueue(again)).toEqual({ ok: true });
+    expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
+    expect(await fields()).toEqual({});
+  });
+
   test("is known for five minutes, in a key that then goes by itself, and beside sixteen later calls at most", async () => {
     const operator = rig.operator();
     await operator.configure({ maxWorking: 1 }, { idempotencyKey: "one" });

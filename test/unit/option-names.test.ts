@@ -94,8 +94,17 @@ test.each(["", "two words", "ü", "k".repeat(256), 7])(
       path: "idempotencyKey",
       message: "idempotencyKey must be 1 to 255 visible ASCII characters",
     };
-    await expect(queue.enqueue(1, options)).rejects.toMatchObject(error);
-    await expect(queue.dequeue(options)).rejects.toMatchObject(error);
-    await expect(operator.pause(options)).rejects.toMatchObject(error);
+    const calls: (() => Promise<unknown>)[] = [
+      () => queue.enqueue(1, options),
+      () => queue.enqueueMany([{ payload: 1 }], options),
+      () => queue.dequeue(options),
+      () => queue.settleAndDequeue([{ receipt, outcome: "complete" }], options),
+      () => operator.pause(options),
+      () => operator.resume(options),
+      () => operator.configure({ maxWorking: 3 }, options),
+      () => operator.configureGroup("a", { weight: 3 }, options),
+      () => operator.deleteQueue(options),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject(error);
   },
 );
