@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createClient } from "@redis/client";
-import { sweep } from "../../src/index.ts";
+import { type LeasedTask, sweep } from "../../src/index.ts";
 import { deliveries, groupSettings, ofGroup, timesOf } from "../support/groups.ts";
 import { roomFor } from "../support/no-room.ts";
 import { key, START, useRig } from "../support/rig.ts";
@@ -157,6 +157,23 @@ describe("what groups must not do to each other, or to themselves", () => {
     expect(largest).toBeGreaterThan(100);
     // The command's name and its key stand before a thousand arguments.
     expect(largest).toBeLessThanOrEqual(2 + 1_000);
+  });
+
+  test("hundreds of groups at their limits are put aside in bounded calls, and stand in nobody's way", async () => {
+    const queue = rig.queue();
+    const names = Array.from({ length: 600 }, (_, g) => `g${g}`);
+    const enqueue = () => queue.enqueueMany(names.map((group) => ({ payload: 0, group })));
+    await enqueue();
+    for (let taken = 0; taken < 600;) taken += (await queue.dequeue({ max: 1_000 })).length;
+    await enqueue();
+    await queue.enqueue("free", { group: "free" });
+    for (const [g, name] of names.entries()) await groupSettings(rig)(name, `n=${g + 1};m=1`);
+    const held: number[] = [];
+    for (let free: LeasedTask[] = []; free.length === 0;) {
+      free = await queue.dequeue({ max: 1_000 });
+      held.push((await rig.space()).held.size);
+    }
+    expect(held).toEqual([200, 400, 600, 600]);
   });
 });
 

@@ -5,7 +5,7 @@ import { START, useRig } from "../support/rig.ts";
 const rig = useRig();
 const settle = groupSettings(rig);
 
-describe("a group's limit on how ofGroup work at once", () => {
+describe("a group's limit on how many work at once", () => {
   test("is never exceeded, holds nobody else up, and is filled again as soon as one ends", async () => {
     const queue = rig.queue();
     await settle("capped", "n=1;m=3");
@@ -127,7 +127,7 @@ describe("a group's limit on how ofGroup work at once", () => {
 });
 
 describe("a group's limit on how often it is dequeued", () => {
-  test("lets through so ofGroup in any period, tells when there is more, and holds nobody else up", async () => {
+  test("lets through so many in any period, tells when there is more, and holds nobody else up", async () => {
     const queue = rig.queue();
     await settle("slow", "n=1;r=3/10000");
     await queue.enqueueMany(ofGroup("slow", 7));
