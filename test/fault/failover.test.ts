@@ -71,7 +71,6 @@ test.each(Array.from({ length: 25 }, (_, i) => i + 1))(
     );
 
     // Two at once, as two cron triggers may run them.
-    // Two at once, as two cron triggers may run them.
     let reports: DeepSweepReport[];
     let looks = 0;
     do {

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { deepSweep, Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
-
 import type { Command } from "../../src/queue/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { deepTools } from "../support/deep.ts";
+import { roomFor } from "../support/no-room.ts";
 import { key, QUEUE, useRig } from "../support/rig.ts";
 
 // How the deep sweep is called: which queues, in which steps, within which bounds, and what refuses it.
@@ -105,8 +105,19 @@ describe("bounds", () => {
     for (let i = 0; i < 40; i++) await rig.queue().enqueue(payload, { id: `t${i}`, maxAttempts: 0 });
     const batch = await rig.queue().dequeue({ max: 10 });
     for (const task of batch) await task.requeue({ error: { text: "e".repeat(10_000) } });
-    await rig.command("DEL", key("pending"));
-    expect(await found()).toMatchObject({ place_missing: expect.anything() });
+    await rig.command("LTRIM", key("pending"), "0", "7");
+    const send = vi.spyOn(rig.transport, "send");
+    const { faults } = await look();
+    const sizes = send.mock.calls.flatMap(([commands]) =>
+      commands.flatMap((command) =>
+        "script" in command && command.args[1] === "tasks" ? [Number(command.args[3])] : [],
+      ),
+    );
+    expect(faults).toMatchObject([{ fault: "place_missing", count: 32 }]);
+    // Four megabytes a request, or some more where there are control fields among them.
+    expect(sizes[0]).toBeLessThanOrEqual(4);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(16);
+    expect(await found()).toEqual({});
     expect(await rig.queue().counts()).toMatchObject({ pending: 40 });
     expect(await rig.queue().get("t3")).toMatchObject({ error: { text: "e".repeat(10_000) } });
     expect((await drained()).length).toBe(40);
@@ -151,15 +162,19 @@ describe("bounds", () => {
   });
 });
 
-test("a Redis without room refuses the repair as a whole, and the task is found another time", async () => {
-  await enqueue("a", "b");
+test("a Redis without room refuses the repair as a whole, and what is missing is found another time", async () => {
+  await enqueue("a", "b", { id: "g", group: "g" });
   await rig.command("LREM", key("pending"), "1", "a");
-  await rig.command("CONFIG", "SET", "maxmemory", "1");
-  const { faults, failed } = await look();
-  await rig.command("CONFIG", "SET", "maxmemory", "0");
-  expect(faults.length + failed.length).toBe(1);
-  await look();
-  expect((await drained()).toSorted()).toEqual(["a", "b"]);
+  await rig.command("DEL", key("fair"), key("order"));
+  const before = await rig.keySpace();
+  expect(await deepSweep(roomFor(rig.transport, 0), { now: () => rig.now })).toMatchObject({
+    queues: 0,
+    faults: [],
+    failed: [{ queue: QUEUE, code: "queue_full" }],
+  });
+  expect(await rig.keySpace()).toEqual(before);
+  expect(await found()).toMatchObject({ place_missing: ["a", "g"] });
+  expect((await drained()).toSorted()).toEqual(["a", "b", "g"]);
 });
 
 describe("over HTTP, as Upstash runs scripts", () => {

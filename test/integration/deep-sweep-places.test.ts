@@ -105,18 +105,19 @@ describe("a payload without a place gets one, by its record (law 10)", () => {
   });
 
   test("ended, with no time to go away at: that of its ttl", async () => {
-    await enqueue("a", "b", "c");
-    const [a, b] = await rig.queue().dequeue({ max: 2 });
+    await enqueue("a", "b", { id: "b3h", deadTtl: "3h" }, "c");
+    const [a, b, b3h] = await rig.queue().dequeue({ max: 3 });
     await a?.complete("result");
-    await b?.reject("no", { ttl: "1h" });
+    for (const task of [b, b3h]) await task?.reject("no", { ttl: "1h" });
     await rig.queue().cancel("c");
     await rig.command("DEL", key("expiry"));
     rig.now += 1_000;
-    expect(await found()).toEqual({ expiry_missing: ["a", "b", "c"] });
+    expect(await found()).toEqual({ expiry_missing: ["a", "b", "b3h", "c"] });
     const { expiry } = await rig.space();
     expect(Object.fromEntries(expiry)).toEqual({
       a: START + 3_600_000,
       b: START + 604_800_000,
+      b3h: START + 10_800_000,
       c: START + 301_000,
     });
   });

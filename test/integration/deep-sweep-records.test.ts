@@ -19,12 +19,18 @@ describe("where record and place disagree, the record is right (I2)", () => {
     expect((await drained()).toSorted()).toEqual(["a", "b", "g"]);
   });
 
-  test("marked working with a lease that nobody can hold: the same", async () => {
+  test.each([
+    ["number", /;w;1;/, ";w;0;"],
+    ["token", /;w;1;[^;]+;/, ";w;1;;"],
+    ["length", /(;w;1;[^;]+;\d+;)\d+/, "$1"],
+  ])("marked working with a lease without its %s, that nobody can hold: the same", async (_, said, says) => {
     await enqueue("a");
     await rig.queue().dequeue();
     const record = String(await rig.command("HGET", key("tasks"), ".a"));
-    await rig.command("HSET", key("tasks"), ".a", record.replace(/;w;1;[^;]+;/, ";w;1;;"));
+    expect(record).toMatch(said);
+    await rig.command("HSET", key("tasks"), ".a", record.replace(said, says));
     expect(await found()).toEqual({ lease_missing: ["a"] });
+    expect((await rig.space()).pending).toEqual(["a"]);
     expect(await drained()).toEqual(["a"]);
   });
 
@@ -162,6 +168,17 @@ describe("a record beyond reading is kept where it does no harm, for seven days 
     expect((await rig.space()).held.size).toBe(1);
     expect(await drained()).toEqual(["a", "b"]);
   });
+
+  test("a group's number for which the scores of held have no room is replaced by one that fits", async () => {
+    await enqueue({ id: "a", group: "g" });
+    await rig.command("HSET", key("tasks"), "~s:g", "1;m=1;n=999999");
+    expect(await found()).toEqual({ control_broken: ["~s:g"] });
+    const [, number] = /;n=(\d+)/.exec((await rig.space()).tasks.get("~s:g") ?? "") ?? [];
+    expect(Number(number)).toBeLessThan(131_071);
+    await enqueue({ id: "b", group: "g" });
+    expect((await rig.space()).held.size).toBe(1);
+    expect(await drained()).toEqual(["a", "b"]);
+  });
 });
 
 test("a group of which a newer release has a task is not counted by this one (law 12)", async () => {
@@ -175,6 +192,23 @@ test("a group of which a newer release has a task is not counted by this one (la
     expect(await rig.keySpace()).toEqual(before);
   }
   await rig.command("HSET", key("tasks"), ".a", record);
+});
+
+test("the turn of a newer release's task stays, and what its worker has in hand (law 12)", async () => {
+  await enqueue("leased", { id: "shared", group: "g" });
+  await rig.queue().dequeue({ worker: { name: "w" } });
+  for (const [field, place] of [
+    ["shared", "order"],
+    [".leased", "hands"],
+  ] as const) {
+    const record = String(await rig.command("HGET", key("tasks"), field));
+    await rig.command("HSET", key("tasks"), field, "2;new");
+    const before = await rig.keySpace();
+    expect((await rig.space())[place].size).toBe(1);
+    expect((await look()).faults).toMatchObject([{ fault: "record_newer" }]);
+    expect(await rig.keySpace()).toEqual(before);
+    await rig.command("HSET", key("tasks"), field, record);
+  }
 });
 
 test("a payload of an id that was forgotten, but for its ghosts, goes", async () => {
