@@ -126,6 +126,44 @@ test("each fault of other queues is linked to a test that is called so", () => {
   expect(nameless.map(([link]) => link)).toEqual([]);
 });
 
+describe("the README's table of features", () => {
+  const [, table = ""] = /\n(\| feature \| Torrelque \|.*\n(?:\|.*\n)+)/.exec(readme) ?? [];
+  const [head = [], , ...rows] = table
+    .trim()
+    .split("\n")
+    .map((row) =>
+      row
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  const features = rows.map(([feature = "", ...cells]) => ({
+    feature,
+    marks: cells.slice(0, -1),
+    here: cells.at(-1) ?? "",
+  }));
+  const OURS_ALONE = ["limits on how many work, and how often; pause; back-pressure"];
+
+  test("has a column for each of five systems and for this one, and each feature once", () => {
+    expect(head).toEqual(["feature", "Torrelque", "Redis Work Queue", "blog", "Worqr", "Blueque", "Sluice"]);
+    expect(features.length).toBeGreaterThan(30);
+    expect(new Set(features.map(({ feature }) => feature)).size).toBe(features.length);
+    for (const { marks } of features) expect(marks).toHaveLength(5);
+  });
+
+  test("says of each feature which of the others has it, but of those that are ours alone", () => {
+    expect(features.flatMap(({ marks }) => marks).filter((mark) => mark !== "" && mark !== "●")).toEqual([]);
+    const unmarked = features.filter(({ marks }) => !marks.includes("●"));
+    expect(unmarked.map(({ feature }) => feature)).toEqual(OURS_ALONE);
+  });
+
+  test("says of each what it is here, by a link to a test or a document, or why it is declined", () => {
+    const told = /\]\((?:test\/\S+\.test\.ts|docs\/\S+\.md)\)|\bdeclined[:,] \w+ \w+/;
+    const untold = features.filter(({ here }) => !told.test(here) || /\bdeclined(?![:,] \w+ \w+)/.test(here));
+    expect(untold.map(({ feature }) => feature)).toEqual([]);
+  });
+});
+
 describe("the README's curl lines", () => {
   const token = "a-token-for-the-readme";
   const bin = mkdtempSync(join(tmpdir(), "sluice-readme-"));
