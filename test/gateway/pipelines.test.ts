@@ -1,23 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Stack, startStack } from "./stack.ts";
+import { describe, expect, test } from "vitest";
+import { unavailable, useStack } from "./stack.ts";
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack.stop());
-beforeEach(() => stack.direct.send(["FLUSHALL"]));
-
-const ask = async (path: string, body?: unknown, init?: RequestInit) => {
-  const { status, json } = await stack.rest(path, body, init);
-  return [status, json];
-};
-const unavailable = (name: string) => [
-  400,
-  {
-    error: `ERR Command is not available: '${name}'. See https://upstash.com/docs/redis/overall/rediscompatibility for details`,
-  },
-];
+const { its, ask } = useStack();
 
 describe("a pipeline", () => {
   test("answers each command in its place, with 200", async () => {

@@ -1,23 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Stack, startStack } from "./stack.ts";
+import { describe, expect, test } from "vitest";
+import { unavailable, useStack } from "./stack.ts";
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack.stop());
-beforeEach(() => stack.direct.send(["FLUSHALL"]));
-
-const ask = async (path: string, body?: unknown, init?: RequestInit) => {
-  const { status, json } = await stack.rest(path, body, init);
-  return [status, json];
-};
-const unavailable = (name: string) => [
-  400,
-  {
-    error: `ERR Command is not available: '${name}'. See https://upstash.com/docs/redis/overall/rediscompatibility for details`,
-  },
-];
+const { its, ask } = useStack();
 
 describe("a command in the body", () => {
   test("is run, and its reply comes in RESP2 shapes", async () => {
@@ -41,14 +25,14 @@ describe("a command in the body", () => {
   });
 
   test("keeps integers beyond 2^53 exact, both ways", async () => {
-    expect((await stack.rest("/", '["SET","n",9007199254740993]')).status).toBe(200);
-    expect((await stack.rest("/", ["GET", "n"])).text).toBe('{"result":"9007199254740993"}');
-    expect((await stack.rest("/", ["INCRBY", "n", 2])).text).toBe('{"result":9007199254740995}');
-    expect((await stack.rest("/", '["INCRBY","n",-18014398509481990]')).text).toBe(
+    expect((await its.stack.rest("/", '["SET","n",9007199254740993]')).status).toBe(200);
+    expect((await its.stack.rest("/", ["GET", "n"])).text).toBe('{"result":"9007199254740993"}');
+    expect((await its.stack.rest("/", ["INCRBY", "n", 2])).text).toBe('{"result":9007199254740995}');
+    expect((await its.stack.rest("/", '["INCRBY","n",-18014398509481990]')).text).toBe(
       '{"result":-9007199254740995}',
     );
-    expect((await stack.rest("/", '["SET","d",1.10]')).status).toBe(200);
-    expect((await stack.rest("/", ["GET", "d"])).text).toBe('{"result":"1.10"}');
+    expect((await its.stack.rest("/", '["SET","d",1.10]')).status).toBe(200);
+    expect((await its.stack.rest("/", ["GET", "d"])).text).toBe('{"result":"1.10"}');
   });
 
   test("fails with 400 and the error of Redis", async () => {
@@ -130,7 +114,7 @@ describe("a command in the path", () => {
     expect(await ask("/get/foo")).toEqual([200, { result: "bar" }]);
     expect(await ask("/get/foo", undefined, { method: "POST" })).toEqual([200, { result: "bar" }]);
     expect(await ask("/get/foo", undefined, { method: "PUT" })).toEqual([200, { result: "bar" }]);
-    const head = await stack.rest("/set/foo/head", undefined, { method: "HEAD" });
+    const head = await its.stack.rest("/set/foo/head", undefined, { method: "HEAD" });
     expect([head.status, head.text]).toEqual([200, ""]);
     expect(await ask("/get/foo")).toEqual([200, { result: "head" }]);
   });
@@ -156,7 +140,7 @@ describe("a command in the path", () => {
       200,
       { result: "OK" },
     ]);
-    expect(await stack.direct.send(["GET", "bytes"])).toEqual(Buffer.from(bytes));
+    expect(await its.stack.direct.send(["GET", "bytes"])).toEqual(Buffer.from(bytes));
   });
 
   test("may not be empty", async () => {
@@ -210,7 +194,7 @@ describe("headers", () => {
 
   test("without it, bytes that are no UTF-8 become replacement characters", async () => {
     const bytes = Buffer.from([0x61, 0xff, 0x00, 0xc3]);
-    await stack.direct.send(["SET", "bytes", bytes]);
+    await its.stack.direct.send(["SET", "bytes", bytes]);
     expect(await ask("/get/bytes")).toEqual([200, { result: "a\uFFFD\0\uFFFD" }]);
     expect(await ask("/get/bytes", undefined, base64)).toEqual([200, { result: bytes.toString("base64") }]);
   });
@@ -229,9 +213,9 @@ describe("headers", () => {
   });
 
   test("the sync token comes back, and one is given to a client that has none", async () => {
-    const sent = await stack.rest("/get/a", undefined, { headers: { "upstash-sync-token": "abc" } });
+    const sent = await its.stack.rest("/get/a", undefined, { headers: { "upstash-sync-token": "abc" } });
     expect(sent.headers.get("upstash-sync-token")).toBe("abc");
-    const first = await stack.rest("/get/a");
+    const first = await its.stack.rest("/get/a");
     expect(first.headers.get("upstash-sync-token")).toMatch(/^\S+$/);
     expect(first.headers.get("content-type")).toBe("application/json");
   });

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import { connectRedis, type RedisConnection } from "../../src/local/gateway/redis.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../src/local/index.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
@@ -39,6 +40,29 @@ export async function startStack(options: Partial<GatewayOptions> = {}): Promise
     },
   };
 }
+
+/** Registers a stack for a test file, emptied before each test, and a request of which only status and JSON count. */
+export function useStack() {
+  const its = {} as { stack: Stack };
+  beforeAll(async () => {
+    its.stack = await startStack();
+  });
+  afterAll(() => its.stack.stop());
+  beforeEach(() => its.stack.direct.send(["FLUSHALL"]));
+  const ask = async (path: string, body?: unknown, init?: RequestInit) => {
+    const { status, json } = await its.stack.rest(path, body, init);
+    return [status, json];
+  };
+  return { its, ask };
+}
+
+/** The answer to a command that Upstash does not have. */
+export const unavailable = (name: string) => [
+  400,
+  {
+    error: `ERR Command is not available: '${name}'. See https://upstash.com/docs/redis/overall/rediscompatibility for details`,
+  },
+];
 
 export async function rest(
   url: string,
