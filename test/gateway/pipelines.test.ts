@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { unavailable, useStack } from "./stack.ts";
 
-const { its, ask } = useStack();
+const { ask } = useStack();
 
 describe("a pipeline", () => {
   test("answers each command in its place, with 200", async () => {
