@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../errors.ts";
 import { byteLength, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
@@ -45,17 +46,20 @@ const TASK_OPTIONS = [
 /** Options of a queue; a producer has no use for the last. */
 const QUEUE_OPTIONS = ["transport", "prefix", "now", ...DEFAULTS, "maxBytes"];
 
-export interface ProducerOptions extends TaskDefaults, HandleOptions {}
+export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, HandleOptions {
+  /** What a payload must be, by any Standard Schema (zod, valibot, arktype, …): checked at enqueue and at dequeue. */
+  readonly schema?: StandardSchemaV1<In, Out> | undefined;
+}
 
 /** What a producer does with a queue. `Queue` adds what consumers do; a bundle with this alone is smaller. */
-export class Producer<T = unknown> extends QueueHandle {
+export class Producer<In = unknown, Out = In> extends QueueHandle {
   readonly #defaults: TaskDefaults;
 
   /**
    * @param name `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
    * @throws {SluiceError} `invalid_argument`
    */
-  constructor(name: string, options: ProducerOptions) {
+  constructor(name: string, options: ProducerOptions<In, Out>) {
     super(name, options);
     onlyOptions(options, QUEUE_OPTIONS);
     const { lease, maxAttempts, resultTtl, deadTtl, delay } = options;
@@ -71,7 +75,7 @@ export class Producer<T = unknown> extends QueueHandle {
    * @returns the task's id; `created` is false where the id was known already
    * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, or a fault of the transport
    */
-  async enqueue(payload: T, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
+  async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
     onlyOptions(options, [...TASK_OPTIONS, ...REQUEST_OPTIONS]);
     const { signal, idempotencyKey, ...task } = options;
     const [enqueued] = await this.#enqueue([{ ...task, payload }], { signal, idempotencyKey }, () => "");
@@ -82,7 +86,7 @@ export class Producer<T = unknown> extends QueueHandle {
    * Adds up to 1,000 tasks, in one request: all of them, or none where it throws.
    * @throws {SluiceError} as {@link enqueue}; the path says which task is at fault
    */
-  async enqueueMany(tasks: readonly NewTask<T>[], options: RequestOptions = {}): Promise<Enqueued[]> {
+  async enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
     listOf(tasks, "tasks", MAX_ENQUEUE);
     onlyOptions(options, REQUEST_OPTIONS);
     for (const [i, task] of tasks.entries()) onlyOptions(task, ["payload", ...TASK_OPTIONS], `tasks[${i}].`);
@@ -91,7 +95,7 @@ export class Producer<T = unknown> extends QueueHandle {
   }
 
   async #enqueue(
-    tasks: readonly NewTask<T>[],
+    tasks: readonly NewTask<In>[],
     options: RequestOptions,
     at: (index: number) => string,
   ): Promise<Enqueued[]> {

@@ -48,7 +48,7 @@ export const MAX_DEQUEUE = 1_000;
 
 const DEQUEUE_OPTIONS = ["max", "lease", "maxBytes", "worker", "token", ...REQUEST_OPTIONS];
 
-export interface QueueOptions extends ProducerOptions {
+export interface QueueOptions<In = unknown, Out = In> extends ProducerOptions<In, Out> {
   /** Bound on the payload bytes of one dequeue; at least one task is always given. @default 8 MB */
   readonly maxBytes?: number | undefined;
 }
@@ -62,12 +62,12 @@ export type Batch<T> = LeasedTask<T>[] & {
 };
 
 /** A named stream of tasks. All its state is in Redis; an instance holds none and may be made per request. */
-export class Queue<T = unknown> extends Producer<T> {
+export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   readonly #lease: number;
   readonly #maxBytes: number;
 
   /** @throws {SluiceError} `invalid_argument` */
-  constructor(name: string, options: QueueOptions) {
+  constructor(name: string, options: QueueOptions<In, Out>) {
     super(name, options);
     this.#lease = milliseconds(options.lease ?? DEFAULT_LEASE, "lease", { min: 1 });
     this.#maxBytes = replyBytes(options.maxBytes);
@@ -78,7 +78,7 @@ export class Queue<T = unknown> extends Producer<T> {
    * promotes what is due and reclaims what has expired.
    * @throws {SluiceError}
    */
-  async dequeue(options: DequeueOptions = {}): Promise<Batch<T>> {
+  async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
     const { call, token } = await this.#dequeueCall(options);
     return this.#batch(lastReply(await this.transport.send([call], options)), token);
   }
@@ -102,7 +102,7 @@ export class Queue<T = unknown> extends Producer<T> {
   async settleAndDequeue(
     settlements: readonly Settlement[],
     options: DequeueOptions = {},
-  ): Promise<{ settled: Settled[]; tasks: Batch<T> }> {
+  ): Promise<{ settled: Settled[]; tasks: Batch<Out> }> {
     listOf(settlements, "settlements", MAX_DEQUEUE);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
     const { call, token } = await this.#dequeueCall(options);
@@ -211,16 +211,25 @@ export class Queue<T = unknown> extends Producer<T> {
     };
   }
 
-  #batch(reply: Reply, token: string): Batch<T> {
+  #batch(reply: Reply, token: string): Batch<Out> {
     const { nextDueAt, paused, tasks } = dequeueScript.decode(reply);
-    const leased: LeasedTask<T>[] = [];
+    const leased: LeasedTask<Out>[] = [];
     let unreadable: unknown;
     for (const { id, attempt, lease, deadlineAt, record } of tasks) {
       try {
         const { enqueuedAt, headers, group, payload } = readFixed(record);
         const receipt = writeReceipt({ id, attempt, lease, token });
-        const task = { id, receipt, payload: payload as T, attempt, enqueuedAt, deadlineAt, headers, group };
-        leased.push(new LeasedTask<T>(this, task));
+        const task = {
+          id,
+          receipt,
+          payload: payload as Out,
+          attempt,
+          enqueuedAt,
+          deadlineAt,
+          headers,
+          group,
+        };
+        leased.push(new LeasedTask<Out>(this, task));
       } catch (error) {
         unreadable = error;
       }

@@ -82,6 +82,10 @@ export interface DequeueOptions extends RequestOptions {
   readonly worker?: Worker | undefined;
   /** The caller's lease token, 8 to 64 characters of `[A-Za-z0-9_-]`: a resend with it gets the same tasks. */
   readonly token?: string | undefined;
+  /**
+   * Where there is no task: how long to wait for one, up to "1m". @default 0, answer at once
+   */
+  readonly wait?: Duration | undefined;
 }
 
 /** One process that works. */

@@ -16,7 +16,7 @@ export interface Rig {
   readonly transport: Transport;
   /** The scripts' time, epoch ms. */
   now: number;
-  queue<T = unknown>(options?: Partial<QueueOptions>): Queue<T>;
+  queue<In = unknown, Out = In>(options?: Partial<QueueOptions<In, Out>>): Queue<In, Out>;
   operator(): Operator;
   /** One call of the sweep script for that queue: its raw reply. */
   sweepOnce(limit?: number): Promise<unknown>;
@@ -41,8 +41,8 @@ export function useRig(setup: { args?: readonly string[]; sound?: boolean } = {}
   const newClient = (url: string) => createClient({ url, RESP: 2 });
   let connection: ReturnType<typeof resp>;
 
-  rig.queue = (options = {}) =>
-    new Queue(QUEUE, { transport: rig.transport, now: () => rig.now, ...options });
+  rig.queue = <In, Out>(options: Partial<QueueOptions<In, Out>> = {}) =>
+    new Queue<In, Out>(QUEUE, { transport: rig.transport, now: () => rig.now, ...options });
   rig.operator = () => new Operator(QUEUE, { transport: rig.transport, now: () => rig.now });
   rig.sweepOnce = async (limit = 1_000) => {
     const args = { testNow: String(rig.now), limit: String(limit) };
