@@ -20,6 +20,31 @@ export interface HeldTask<T = unknown> extends Pick<
 /** What it returns is the task's result; what it throws, the error of a requeue or a rejection. */
 export type Handler<T = unknown> = (task: HeldTask<T>) => unknown;
 
+/** What becomes of one task of a batch: a settlement without its receipt. */
+export type Verdict =
+  | { readonly outcome: "complete"; readonly result?: unknown }
+  | {
+      readonly outcome: "requeue";
+      /** Before the next attempt. @default 0 */
+      readonly delay?: Duration | undefined;
+      /** Instead of `delay`, what it says of this attempt; true: exponential with full jitter, 1 s to 15 min. */
+      readonly backoff?: Backoff | true | undefined;
+      readonly error?: unknown;
+      /** False refunds the attempt. @default true */
+      readonly count?: boolean | undefined;
+    }
+  | { readonly outcome: "reject"; readonly error?: unknown };
+
+/**
+ * Works on all tasks of one pull. It returns a verdict for each, in their order; what it throws counts for each of
+ * them as if a {@link Handler} had thrown it. The signal aborts when all of the work is to stop, each task's own when
+ * that task is.
+ */
+export type BatchHandler<T = unknown> = (
+  tasks: readonly HeldTask<T>[],
+  signal: AbortSignal,
+) => readonly Verdict[] | Promise<readonly Verdict[]>;
+
 export interface DrainOptions {
   /** How long the drain may last in all, its last request included. @default "25s" */
   readonly budget?: Duration | undefined;
