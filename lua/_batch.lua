@@ -64,11 +64,11 @@ local function take(batch, entry)
 end
 
 -- How many control fields `look_at` reads.
-local CONTROL = 7
+local CONTROL = 8
 
 -- Reads the control fields, and the records of part of the line behind them.
 local function look_at(line, slot, first, last)
-  local fields = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm' }
+  local fields = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm', '~wake' }
   for i = first, last do
     append(fields, line[i].id, '.' .. line[i].id)
   end

@@ -30,8 +30,8 @@ local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry,
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
 local plan, line, batch = new_plan(at), new_line(at), new_batch(max, tonumber(max_bytes))
--- The last lease number; dequeues of late, where a rate is set; when to look after workers.
-local counter, used, alarm
+-- The last lease number; dequeues of late, where a rate is set; when to look after workers; who is awake.
+local counter, used, alarm, wake
 
 -- Read once, and only where something is there.
 local function time()
@@ -50,7 +50,7 @@ end
 -- What the control fields say of this call. Returns the reply where that settles it; true where a limit does.
 local function heed_control(found)
   counter = tonumber(found[1] or 0) or error('~lease is not a number')
-  used, alarm = found[6] or '', found[7]
+  used, alarm, wake = found[6] or '', found[7], found[8]
   if found[2] and string.match(found[2], '^%S+') == token then
     batch.given = true
     return lease_again(at, time(), token, string.sub(found[2], #token + 1))
@@ -145,6 +145,9 @@ plan.dry = line.drained
 straighten(plan)
 local holder = worker ~= '' and worker or nil
 local call = { counter = counter, token = token, slot = slot, lease = lease, worker = holder, used = used }
+if wake and #batch > 0 then
+  append(plan.fields, '~wake', awake_from(plan.now, nil, wake))
+end
 local failed = lease_all(plan, line, batch, call) or commit(plan)
 if failed then
   put_back(line, 1)
@@ -153,6 +156,8 @@ end
 write_strays(batch, tasks)
 if #batch == 0 then
   spend_token()
+  -- Whoever was awake finds nothing and goes: what comes now has to wake another.
+  write('HDEL', tasks, { wake and line.drained and '~wake' or nil })
 end
 
 local reply = { 'ok', when_again(line, plan) }

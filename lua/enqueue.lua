@@ -9,9 +9,11 @@ local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local look = ARGV[2] -- '1' to read the queue's settings even for one plain task; empty: as it comes
+local wake = ARGV[3] -- for how long (ms) a wake of a consumer counts; empty: nobody is to be woken
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
 -- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <key>' for one of its kind
--- Returns {'ok', 1 where producers should look, 0 where not, -1 where this call did not, then for each task:
+-- Returns {'ok', 1 where producers should look, 0 where not, -1 where this call did not,
+--          1 where the caller is to wake a consumer, then for each task:
 --          1 or 0: created by this call or by an earlier copy of it, or the id that its key stands for}
 --      or {'full'} | {'newer_schema'}
 
@@ -19,11 +21,11 @@ local STRIDE = 4
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
 local plan = new_plan(at, clock(test_now))
 local now_text = int(plan.now)
-local count = (#new - 2) / STRIDE
+local count = (#new - 3) / STRIDE
 local ids, records, options, keys = {}, {}, {}, {}
 local plain = look ~= '1'
 for i = 1, count do
-  local id, _, unique, record = unpack(new, STRIDE * i - 1, STRIDE * i + 2)
+  local id, _, unique, record = unpack(new, STRIDE * i, STRIDE * i + 3)
   ids[i], records[i] = id, '1;' .. now_text .. record
   options[i] = parse_fixed(records[i])
   keys[i] = string.match(unique, '^%d+ (.*)$')
@@ -41,7 +43,7 @@ if plain and count == 1 then
   end
   stored = { [ids[1]] = fixed and first_line(fixed) }
 else
-  local names = { '~set', '~stats', '~ghosts' }
+  local names = { '~set', '~stats', '~ghosts', '~wake' }
   for i = 1, count do
     names[#names + 1] = ids[i]
     names[#names + 1] = keys[i] and '~d:' .. keys[i]
@@ -62,7 +64,7 @@ local function known(i)
   if not fixed then
     return nil
   end
-  local again = new[STRIDE * i + 1] == 'again'
+  local again = new[STRIDE * i + 2] == 'again'
   if fixed ~= '' and not again then
     return parse_fixed(fixed).t == own
   end
@@ -84,13 +86,16 @@ local function known(i)
   return task.t == own
 end
 
+-- When a task is due, by the record that is written now.
+local function due_of(i)
+  local when = new[STRIDE * i + 1]
+  local due = tonumber(when ~= '' and when or 0)
+  return string.sub(when, 1, 1) == '+' and plan.now + due or due
+end
+
 -- Adds the beginning of a life to the plan. old: what is left of the last one.
 local function begin(i, old)
-  local id, when = ids[i], new[STRIDE * i]
-  local due = tonumber(when ~= '' and when or 0)
-  if string.sub(when, 1, 1) == '+' then
-    due = plan.now + due
-  end
+  local id, due = ids[i], due_of(i)
   local later = due > plan.now
   if old or not plain then
     append(plan.fields, id, records[i])
@@ -115,24 +120,26 @@ local function begin(i, old)
 end
 
 plan.ghosts = 0
-local reply, seen, fresh = { 'ok', -1 }, {}, {} -- fresh: what this call's keys stand for
+local due_now = false -- whether any of them waits for a consumer
+local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: what this call's keys stand for
 for i = 1, count do
   local id, key = ids[i], keys[i]
   local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
   if until_at and tonumber(until_at) > plan.now and first ~= id then
-    reply[i + 2] = first
+    reply[i + 3] = first
   elseif seen[id] then
-    reply[i + 2] = 0
+    reply[i + 3] = 0
   else
     local own, old = known(i)
     if newer(stored[id]) then
       return { 'newer_schema' }
     end
-    reply[i + 2] = own == false and 0 or 1
+    reply[i + 3] = own == false and 0 or 1
+    due_now = due_now or (own ~= false and due_of(i) <= plan.now)
     if own == nil then
       begin(i, old)
       if key then
-        local over = int(plan.now + string.match(new[STRIDE * i + 1], '^%d+'))
+        local over = int(plan.now + string.match(new[STRIDE * i + 2], '^%d+'))
         fresh[key] = over .. ' ' .. id
         append(plan.fields, '~d:' .. key, fresh[key])
         append(plan.expiry, over, '~d:' .. key)
@@ -148,6 +155,15 @@ end
 local coming = #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
 if overfull(plan.settings, at, stored['~ghosts'], coming) then
   return { 'full' }
+end
+
+-- Also where an earlier copy made the tasks: its reply, and with it the wake, may have been lost.
+if wake ~= '' and due_now and not (plan.settings and plan.settings.p) then
+  local before = plain and redis.call('HGET', tasks, '~wake') or stored['~wake']
+  if asleep(before, plan.now) then
+    reply[3], stored['~wake'] = 1, before
+    append(plan.fields, '~wake', awake_from(plan.now, wake))
+  end
 end
 
 close(plan)

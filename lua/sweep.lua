@@ -13,10 +13,13 @@ local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
 local hands = KEYS[11] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000
+local wake = ARGV[3] -- for how long (ms) a wake of a consumer counts; empty: nobody is to be woken
 -- Returns {'ok', promoted, reclaimed, rejected, expired, 1 where a limit was reached, records left to a
---          later release}
+--          later release, 1 where the caller is to wake a consumer}
 
 local MAX_BYTES = 8000000
+-- How long a sweep waits for a consumer that was woken, ms.
+local UNHEARD = 1000
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local most = tonumber(limit)
 local now = clock(test_now)
@@ -66,4 +69,20 @@ end
 local promoted, returned, ended, unfinished = promote(at, now, most)
 more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
-return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
+
+-- True where tasks are ready, and nobody is awake or has been heard of since the last wake.
+local function nobody_comes()
+  if wake == '' or redis.call('EXISTS', pending, fair) == 0 then
+    return false
+  end
+  local found = redis.call('HMGET', tasks, '~wake', '~set')
+  if not asleep(found[1], now, UNHEARD) or parse_settings(found[2] or nil).p then
+    return false
+  end
+  -- In a full Redis too: there it is sent once a sweep.
+  redis.pcall('HSET', tasks, '~wake', awake_from(now, wake))
+  return true
+end
+
+left = left + old_left
+return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }

@@ -38,7 +38,7 @@ from records import (
 )
 
 LUA = Path(__file__).resolve().parents[2] / "lua"
-ROOMS = "_prelude _records _limits _groups _turns _plan _workers _due _line _batch _leases _calls".split()
+ROOMS = "_prelude _records _limits _groups _turns _plan _workers _wake _due _line _batch _leases _calls".split()
 TRIES = 4
 REGISTER_EVERY = 60.0  # seconds
 
@@ -209,10 +209,10 @@ class Queue:
         now = time.monotonic()
         register = now - self._registered >= REGISTER_EVERY
         look = "1" if register else self._look
-        calls = [("enqueue", self.name, ["", look, *(arg for task in args for arg in task)])]
+        calls = [("enqueue", self.name, ["", look, "", *(arg for task in args for arg in task)])]
         if register:
             calls.insert(0, ("register", "", ["", self.name]))
-        looked, *answers = self._redis.run(*calls)[-1]
+        looked, _, *answers = self._redis.run(*calls)[-1]
         self._registered = now if register else self._registered
         if looked >= 0:
             self._look = "1" if looked else ""
@@ -277,6 +277,6 @@ def sweep(redis: Redis, limit: int = 1_000) -> dict[str, tuple[int, ...]]:
             more = name not in swept
             swept.setdefault(name, (0, 0, 0, 0))
             while more:
-                *counts, more, _ = redis.run(("sweep", name, ["", limit]))[0]
+                *counts, more, _, _ = redis.run(("sweep", name, ["", limit, ""]))[0]
                 swept[name] = tuple(map(sum, zip(swept[name], counts)))
     return swept

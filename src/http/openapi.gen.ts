@@ -2597,6 +2597,7 @@ export const openapi: OpenApiDocument = {
                       "rejected": 0,
                       "expired": 40,
                       "more": false,
+                      "woken": 0,
                       "failed": []
                     }
                   },
@@ -2683,6 +2684,7 @@ export const openapi: OpenApiDocument = {
                       "rejected": 0,
                       "expired": 40,
                       "more": false,
+                      "woken": 0,
                       "failed": []
                     }
                   }
@@ -2953,6 +2955,10 @@ export const openapi: OpenApiDocument = {
           "worker": {
             "$ref": "#/components/schemas/Worker",
             "description": "Who takes the tasks: it counts as a listener of the queue, and its tasks can be taken back at once when it fails."
+          },
+          "wait": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "Where there is no task: how long to wait for one, at most \"60s\". Each second of it costs some 2 Redis commands. Default 0: answer at once."
           },
           "maxBytes": {
             "type": "integer",
@@ -5007,6 +5013,11 @@ export const openapi: OpenApiDocument = {
             "type": "boolean",
             "description": "Whether the budget ended the sweep with work left: call again."
           },
+          "woken": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Queues of which a consumer was woken."
+          },
           "failed": {
             "type": "array",
             "items": {
@@ -5034,6 +5045,7 @@ export const openapi: OpenApiDocument = {
           "rejected",
           "expired",
           "more",
+          "woken",
           "failed"
         ]
       },

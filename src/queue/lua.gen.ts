@@ -3610,6 +3610,15 @@ redis.call('HDEL', at.tasks, '~alarm')
 end
 return back, ended, alarm and alarm <= now and back + ended + #over + #staying > 0
 end
+local function parse_wake(text)
+local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
+return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
+end
+local function awake_from(now, window, text)
+local sent, _, given = parse_wake(text)
+window = tonumber(window or given)
+return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
+end
 local TIMERS = 100
 local RETRY = 60000
 local function upcoming(delayed, deadline)
@@ -3860,9 +3869,9 @@ batch[#batch + 1] = entry
 task.s = 'w'
 return true
 end
-local CONTROL = 7
+local CONTROL = 8
 local function look_at(line, slot, first, last)
-local fields = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm' }
+local fields = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm', '~wake' }
 for i = first, last do
 append(fields, line[i].id, '.' .. line[i].id)
 end
@@ -4053,7 +4062,7 @@ local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry,
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
 local plan, line, batch = new_plan(at), new_line(at), new_batch(max, tonumber(max_bytes))
-local counter, used, alarm
+local counter, used, alarm, wake
 local function time()
 plan.now = plan.now or clock(test_now)
 return plan.now
@@ -4065,7 +4074,7 @@ end
 end
 local function heed_control(found)
 counter = tonumber(found[1] or 0) or error('~lease is not a number')
-used, alarm = found[6] or '', found[7]
+used, alarm, wake = found[6] or '', found[7], found[8]
 if found[2] and string.match(found[2], '^%S+') == token then
 batch.given = true
 return lease_again(at, time(), token, string.sub(found[2], #token + 1))
@@ -4151,6 +4160,9 @@ plan.dry = line.drained
 straighten(plan)
 local holder = worker ~= '' and worker or nil
 local call = { counter = counter, token = token, slot = slot, lease = lease, worker = holder, used = used }
+if wake and #batch > 0 then
+append(plan.fields, '~wake', awake_from(plan.now, nil, wake))
+end
 local failed = lease_all(plan, line, batch, call) or commit(plan)
 if failed then
 put_back(line, 1)
@@ -4159,6 +4171,7 @@ end
 write_strays(batch, tasks)
 if #batch == 0 then
 spend_token()
+write('HDEL', tasks, { wake and line.drained and '~wake' or nil })
 end
 local reply = { 'ok', when_again(line, plan) }
 for _, entry in ipairs(batch) do
@@ -4166,8 +4179,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "df8847c95291a671217758d7a905fce52d6d6f85",
-  keyLockingSha1: "33581199588d9ca9be5e0fa5d5d475d8a63a42e0",
+  sha1: "92a5e981a37f8e4457c591347a042c891643f993",
+  keyLockingSha1: "d8daa6ad0467549d76ff92e873289b1bb6b0a604",
 };
 
 export const drop: Script = {
@@ -4779,6 +4792,19 @@ if plan.news and plan.settings.e then
 publish(plan)
 end
 end
+local function parse_wake(text)
+local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
+return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
+end
+local function asleep(text, now, patience)
+local sent, awake, window = parse_wake(text)
+return now >= awake or (patience and awake == sent + window and now >= sent + patience)
+end
+local function awake_from(now, window, text)
+local sent, _, given = parse_wake(text)
+window = tonumber(window or given)
+return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
+end
 local pending = KEYS[1]
 local fair = KEYS[2]
 local order = KEYS[3]
@@ -4789,16 +4815,17 @@ local expiry = KEYS[7]
 local dead = KEYS[8]
 local test_now = ARGV[1]
 local look = ARGV[2]
+local wake = ARGV[3]
 local new = ARGV
 local STRIDE = 4
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
 local plan = new_plan(at, clock(test_now))
 local now_text = int(plan.now)
-local count = (#new - 2) / STRIDE
+local count = (#new - 3) / STRIDE
 local ids, records, options, keys = {}, {}, {}, {}
 local plain = look ~= '1'
 for i = 1, count do
-local id, _, unique, record = unpack(new, STRIDE * i - 1, STRIDE * i + 2)
+local id, _, unique, record = unpack(new, STRIDE * i, STRIDE * i + 3)
 ids[i], records[i] = id, '1;' .. now_text .. record
 options[i] = parse_fixed(records[i])
 keys[i] = string.match(unique, '^%d+ (.*)$')
@@ -4813,7 +4840,7 @@ return reply
 end
 stored = { [ids[1]] = fixed and first_line(fixed) }
 else
-local names = { '~set', '~stats', '~ghosts' }
+local names = { '~set', '~stats', '~ghosts', '~wake' }
 for i = 1, count do
 names[#names + 1] = ids[i]
 names[#names + 1] = keys[i] and '~d:' .. keys[i]
@@ -4831,7 +4858,7 @@ local own = options[i].t
 if not fixed then
 return nil
 end
-local again = new[STRIDE * i + 1] == 'again'
+local again = new[STRIDE * i + 2] == 'again'
 if fixed ~= '' and not again then
 return parse_fixed(fixed).t == own
 end
@@ -4852,12 +4879,13 @@ return nil, task
 end
 return task.t == own
 end
-local function begin(i, old)
-local id, when = ids[i], new[STRIDE * i]
+local function due_of(i)
+local when = new[STRIDE * i + 1]
 local due = tonumber(when ~= '' and when or 0)
-if string.sub(when, 1, 1) == '+' then
-due = plan.now + due
+return string.sub(when, 1, 1) == '+' and plan.now + due or due
 end
+local function begin(i, old)
+local id, due = ids[i], due_of(i)
 local later = due > plan.now
 if old or not plain then
 append(plan.fields, id, records[i])
@@ -4879,24 +4907,26 @@ end
 tell(plan, 'enqueued', id)
 end
 plan.ghosts = 0
-local reply, seen, fresh = { 'ok', -1 }, {}, {}
+local due_now = false
+local reply, seen, fresh = { 'ok', -1, 0 }, {}, {}
 for i = 1, count do
 local id, key = ids[i], keys[i]
 local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
 if until_at and tonumber(until_at) > plan.now and first ~= id then
-reply[i + 2] = first
+reply[i + 3] = first
 elseif seen[id] then
-reply[i + 2] = 0
+reply[i + 3] = 0
 else
 local own, old = known(i)
 if newer(stored[id]) then
 return { 'newer_schema' }
 end
-reply[i + 2] = own == false and 0 or 1
+reply[i + 3] = own == false and 0 or 1
+due_now = due_now or (own ~= false and due_of(i) <= plan.now)
 if own == nil then
 begin(i, old)
 if key then
-local over = int(plan.now + string.match(new[STRIDE * i + 1], '^%d+'))
+local over = int(plan.now + string.match(new[STRIDE * i + 2], '^%d+'))
 fresh[key] = over .. ' ' .. id
 append(plan.fields, '~d:' .. key, fresh[key])
 append(plan.expiry, over, '~d:' .. key)
@@ -4912,6 +4942,13 @@ local coming = #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
 if overfull(plan.settings, at, stored['~ghosts'], coming) then
 return { 'full' }
 end
+if wake ~= '' and due_now and not (plan.settings and plan.settings.p) then
+local before = plain and redis.call('HGET', tasks, '~wake') or stored['~wake']
+if asleep(before, plan.now) then
+reply[3], stored['~wake'] = 1, before
+append(plan.fields, '~wake', awake_from(plan.now, wake))
+end
+end
 close(plan)
 local failed = store_or_undo(plan, stored)
 if failed then
@@ -4923,8 +4960,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "30756c9f407d788a8f33c7cef1f40f2603ab6bfb",
-  keyLockingSha1: "4b44d9c9ee39b3dc1210d743b594da884205c051",
+  sha1: "1f5a7ba7d776586afc398e15eb725ff8f47afb25",
+  keyLockingSha1: "aab4743432340bc7b486ce7f6bdadd4348aeee82",
 };
 
 export const fail: Script = {
@@ -11252,6 +11289,19 @@ redis.call('HDEL', at.tasks, '~alarm')
 end
 return back, ended, alarm and alarm <= now and back + ended + #over + #staying > 0
 end
+local function parse_wake(text)
+local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
+return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
+end
+local function asleep(text, now, patience)
+local sent, awake, window = parse_wake(text)
+return now >= awake or (patience and awake == sent + window and now >= sent + patience)
+end
+local function awake_from(now, window, text)
+local sent, _, given = parse_wake(text)
+window = tonumber(window or given)
+return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
+end
 local TIMERS = 100
 local RETRY = 60000
 local function ring(at, timers, now)
@@ -11347,7 +11397,9 @@ local workers = KEYS[10]
 local hands = KEYS[11]
 local test_now = ARGV[1]
 local limit = ARGV[2]
+local wake = ARGV[3]
 local MAX_BYTES = 8000000
+local UNHEARD = 1000
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local most = tonumber(limit)
 local now = clock(test_now)
@@ -11392,10 +11444,58 @@ end
 local promoted, returned, ended, unfinished = promote(at, now, most)
 more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
-return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left + old_left }
+local function nobody_comes()
+if wake == '' or redis.call('EXISTS', pending, fair) == 0 then
+return false
+end
+local found = redis.call('HMGET', tasks, '~wake', '~set')
+if not asleep(found[1], now, UNHEARD) or parse_settings(found[2] or nil).p then
+return false
+end
+redis.pcall('HSET', tasks, '~wake', awake_from(now, wake))
+return true
+end
+left = left + old_left
+return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "4fb3f4d98713cd22e141b92e42d2f44e676e4430",
-  keyLockingSha1: "956114aea4838506b44af3c93f5ee4e8a04e0eb9",
+  sha1: "1e44110ba213ce5e88fa015a5ab35a47c541f7ee",
+  keyLockingSha1: "4cb11054a0e2c79fd7291e5e0b6b230e6adbbd5d",
+};
+
+export const wake: Script = {
+  name: "wake",
+  source: `local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function parse_wake(text)
+local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
+return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
+end
+local function awake_from(now, window, text)
+local sent, _, given = parse_wake(text)
+window = tonumber(window or given)
+return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
+end
+local tasks = KEYS[1]
+local test_now = ARGV[1]
+local window = ARGV[2]
+local now = clock(test_now)
+local sent = parse_wake(redis.call('HGET', tasks, '~wake'))
+if now < sent + tonumber(window) then
+return { 'ok', 0 }
+end
+redis.pcall('HSET', tasks, '~wake', awake_from(now, window))
+return { 'ok', 1 }
+`,
+  sha1: "e8a258196f7e51f382451a1c86db04de6fbac450",
+  keyLockingSha1: "fdf595c5d0caaa9c8d0f5db6900d48ab7c323c0d",
 };
 
 export const weed: Script = {

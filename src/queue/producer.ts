@@ -19,7 +19,9 @@ import { lastReply } from "./outcome.ts";
 import { asciiJson, MAX_HEADER_BYTES, readTaskInfo, writeFixed } from "./record.ts";
 import { registration } from "./registry.ts";
 import { callOf } from "./binding.ts";
-import { cancelScript, enqueueScript, inspectScript } from "./scripts.ts";
+import { checkedSchema, fitting } from "./schema.ts";
+import { cancelScript, enqueueScript, inspectScript, wakeScript } from "./scripts.ts";
+import { CheckedWaker, type Waker } from "./waker.ts";
 import type {
   Cancelled,
   Enqueued,
@@ -44,16 +46,20 @@ const TASK_OPTIONS = [
 ] as const satisfies readonly (keyof EnqueueOptions)[];
 
 /** Options of a queue; a producer has no use for the last. */
-const QUEUE_OPTIONS = ["transport", "prefix", "now", ...DEFAULTS, "maxBytes"];
+const QUEUE_OPTIONS = ["transport", "prefix", "now", ...DEFAULTS, "maxBytes", "schema", "wake"];
 
 export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, HandleOptions {
   /** What a payload must be, by any Standard Schema (zod, valibot, arktype, …): checked at enqueue and at dequeue. */
   readonly schema?: StandardSchemaV1<In, Out> | undefined;
+  /** Wakes a consumer where none runs, when a task is ready. @default nobody is woken: cron starts consumers */
+  readonly wake?: Waker | undefined;
 }
 
 /** What a producer does with a queue. `Queue` adds what consumers do; a bundle with this alone is smaller. */
 export class Producer<In = unknown, Out = In> extends QueueHandle {
   readonly #defaults: TaskDefaults;
+  protected readonly schema: StandardSchemaV1<In, Out> | undefined;
+  readonly #waker: CheckedWaker | undefined;
 
   /**
    * @param name `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
@@ -64,6 +70,8 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
     onlyOptions(options, QUEUE_OPTIONS);
     const { lease, maxAttempts, resultTtl, deadTtl, delay } = options;
     this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay };
+    this.schema = checkedSchema(options.schema);
+    this.#waker = options.wake && new CheckedWaker(options.wake);
     // Faults in the defaults show here, not at the first task.
     fixedOptions(this.#defaults, {}, "");
     whenReady(this.#defaults, {}, "");
@@ -115,7 +123,10 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
           // A generated id is known to its producer alone, so it needs no token beside it.
           token: task.id === undefined ? undefined : token,
           ...fixedOptions(this.#defaults, task, at(i)),
-          payload: encodeValue(task.payload, `${at(i)}payload`),
+          payload: encodeValue(
+            await fitting(this.schema, task.payload, `${at(i)}payload`),
+            `${at(i)}payload`,
+          ),
         }),
       })),
     );
@@ -128,10 +139,14 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
       );
     }
     const note = registration(this.transport, this.keys, this.name, this.testNow());
-    const args = { testNow: this.testNow(), look: note.look ? "1" : "" };
+    const args = {
+      testNow: this.testNow(),
+      look: note.look ? "1" : "",
+      wake: this.#waker?.window ?? "",
+    };
     const call = callOf(enqueueScript, this.keys, args, items);
     const outcomes = await this.transport.send([...note.commands, call], options);
-    const { full, look, tasks: told } = enqueueScript.decode(lastReply(outcomes));
+    const { full, look, wake, tasks: told } = enqueueScript.decode(lastReply(outcomes));
     if (outcomes[0] && "reply" in outcomes[0]) note.done(look);
     if (full) {
       throw new SluiceError(
@@ -139,12 +154,28 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
         "with these tasks more would be pending than the maxPending of the queue allows",
       );
     }
+    if (wake) await this.#waker?.wake(this.name);
     return items.map(({ id }, i) => {
       const created = told[i];
       return typeof created === "string"
         ? { id: created, created: false }
         : { id, created: created === true };
     });
+  }
+
+  /**
+   * Wakes another consumer, for work that is more than those awake can do; not where one was woken within the window.
+   * One request, of 3 or 4 Redis commands.
+   * @returns whether one was woken
+   * @throws {SluiceError} `invalid_argument` where the queue has no `wake`
+   */
+  async wakeAnother(options: RequestOptions = {}): Promise<boolean> {
+    onlyOptions(options, REQUEST_OPTIONS);
+    const waker = this.#waker;
+    if (!waker) throw new SluiceError("invalid_argument", "the queue was made without wake", "wake");
+    const wanted = await this.run(wakeScript, { testNow: this.testNow(), window: waker.window }, [], options);
+    if (wanted) await waker.wake(this.name);
+    return wanted;
   }
 
   /**

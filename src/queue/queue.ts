@@ -2,25 +2,16 @@ import { SluiceError } from "../errors.ts";
 import { byteLength } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
-import { LeasedTask } from "./leased-task.ts";
-import {
-  leaseToken,
-  listOf,
-  onlyOptions,
-  replyBytes,
-  REQUEST_OPTIONS,
-  requestKey,
-  taskId,
-  wholeNumber,
-} from "./names.ts";
+import type { LeasedTask } from "./leased-task.ts";
+import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, taskId } from "./names.ts";
 import { lastReply, replyAt } from "./outcome.ts";
 import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
-import { writeReceipt } from "./receipt.ts";
-import { DEFAULT_LEASE, readFixed } from "./record.ts";
+import { MAX_DEQUEUE, Pull } from "./pull.ts";
+import { DEFAULT_LEASE } from "./record.ts";
 import { callOf } from "./binding.ts";
-import { countScript, dequeueScript, settleScript } from "./scripts.ts";
+import { countScript, settleScript } from "./scripts.ts";
 import { readSettled, settlementArguments } from "./settlement.ts";
-import type { Reply, ScriptCall, SendOptions } from "./transport.ts";
+import type { ScriptCall, SendOptions } from "./transport.ts";
 import {
   waitForEnd,
   watchTask,
@@ -42,11 +33,6 @@ import type {
   TaskInfo,
   Worker,
 } from "./types.ts";
-
-/** Most tasks of one dequeue, and most settlements of one settle. */
-export const MAX_DEQUEUE = 1_000;
-
-const DEQUEUE_OPTIONS = ["max", "lease", "maxBytes", "worker", "token", ...REQUEST_OPTIONS];
 
 export interface QueueOptions<In = unknown, Out = In> extends ProducerOptions<In, Out> {
   /** Bound on the payload bytes of one dequeue; at least one task is always given. @default 8 MB */
@@ -75,12 +61,13 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
 
   /**
    * Leases the tasks that are next, at most `max`, in one request. Where too few are pending it first
-   * promotes what is due and reclaims what has expired.
-   * @throws {SluiceError}
+   * promotes what is due and reclaims what has expired. With `wait`, and no task there, it looks again until there is
+   * one: about two looks a second, of one Redis command each, and a pull every ten seconds.
+   * @throws {SluiceError} `aborted` when the signal does
    */
   async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
-    const { call, token } = await this.#dequeueCall(options);
-    return this.#batch(lastReply(await this.transport.send([call], options)), token);
+    const pull = await this.#pull(options);
+    return pull.answer(lastReply(await this.transport.send([pull.call], options)));
   }
 
   /**
@@ -96,7 +83,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Settles, then dequeues, in one request. The two are not atomic together; each is safe to resend.
+   * Settles, then dequeues, in one request; with `wait` it may then go on to wait, as {@link dequeue} does. The two are
+   * not atomic together; each is safe to resend.
    * @throws {SluiceError}
    */
   async settleAndDequeue(
@@ -105,12 +93,10 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   ): Promise<{ settled: Settled[]; tasks: Batch<Out> }> {
     listOf(settlements, "settlements", MAX_DEQUEUE);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
-    const { call, token } = await this.#dequeueCall(options);
-    const outcomes = await this.transport.send([this.#settleCall(settlements), call], options);
-    return {
-      settled: readSettled(settlements, replyAt(outcomes, 0)),
-      tasks: this.#batch(replyAt(outcomes, 1), token),
-    };
+    const pull = await this.#pull(options);
+    const outcomes = await this.transport.send([this.#settleCall(settlements), pull.call], options);
+    const settled = readSettled(settlements, replyAt(outcomes, 0));
+    return { settled, tasks: await pull.answer(replyAt(outcomes, 1)) };
   }
 
   /**
@@ -187,56 +173,14 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     return prolongAll((from) => this.run(heartbeatScript, { ...args, from: String(from) }, [], options));
   }
 
-  async #dequeueCall(options: DequeueOptions): Promise<{ call: ScriptCall; token: string }> {
-    onlyOptions(options, DEQUEUE_OPTIONS);
-    const key = requestKey(options);
-    const token =
-      options.token === undefined ? await this.token("dequeue", options) : leaseToken(options.token);
-    const args = {
-      testNow: this.testNow(),
-      maxTasks: String(wholeNumber(options.max ?? 1, "max", 1, MAX_DEQUEUE)),
-      lease: String(
-        options.lease === undefined ? this.#lease : milliseconds(options.lease, "lease", { min: 1 }),
-      ),
-      token,
-      // With a token of the caller's, this may be a copy even at its first sending.
-      resend: (options.token ?? key) ? "1" : "",
-      maxBytes: String(replyBytes(options.maxBytes ?? this.#maxBytes)),
-      ...(options.worker === undefined ? { worker: "", info: "" } : signOfLife(options.worker)),
-    };
-    const call = callOf(dequeueScript, this.keys, args);
-    return {
-      call: { ...call, resendArgs: callOf(dequeueScript, this.keys, { ...args, resend: "1" }).args },
-      token,
-    };
-  }
-
-  #batch(reply: Reply, token: string): Batch<Out> {
-    const { nextDueAt, paused, tasks } = dequeueScript.decode(reply);
-    const leased: LeasedTask<Out>[] = [];
-    let unreadable: unknown;
-    for (const { id, attempt, lease, deadlineAt, record } of tasks) {
-      try {
-        const { enqueuedAt, headers, group, payload } = readFixed(record);
-        const receipt = writeReceipt({ id, attempt, lease, token });
-        const task = {
-          id,
-          receipt,
-          payload: payload as Out,
-          attempt,
-          enqueuedAt,
-          deadlineAt,
-          headers,
-          group,
-        };
-        leased.push(new LeasedTask<Out>(this, task));
-      } catch (error) {
-        unreadable = error;
-      }
-    }
-    // One beyond reading must not take its batch along: its lease expires, until it is a dead letter.
-    if (unreadable !== undefined && leased.length === 0) throw unreadable;
-    return Object.assign(leased, { nextDueAt: nextDueAt || null, paused });
+  async #pull(options: DequeueOptions): Promise<Pull<Out>> {
+    const { name, keys, transport } = this;
+    const [lease, maxBytes, schema] = [this.#lease, this.#maxBytes, this.schema];
+    const settle: Queue["settle"] = (settlements) => this.settle(settlements);
+    return Pull.of(
+      { name, keys, transport, testNow: this.testNow(), schema, lease, maxBytes, settle },
+      options,
+    );
   }
 
   #settleCall(settlements: readonly Settlement[]): ScriptCall {

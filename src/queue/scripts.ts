@@ -11,17 +11,20 @@ import { rejectReasons, taskStates } from "./types.ts";
 export const enqueueScript = {
   script: lua.enqueue,
   keys: ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"],
-  args: ["testNow", "look"],
+  args: ["testNow", "look", "wake"],
   each: ["id", "when", "unique", "record"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("enqueue", reply);
-    if (reader.status("ok", "full") === "full") return { full: true, look: true, tasks: [] };
+    if (reader.status("ok", "full") === "full") return { full: true, look: true, wake: false, tasks: [] };
     const look = reader.integer();
+    const wake = reader.integer() === 1;
     return {
       /** True where the queue's maxPending refuses the tasks. */
       full: false,
       /** Whether producers should look at the queue's settings; nothing where this call did not look. */
       look: look < 0 ? undefined : look === 1,
+      /** Whether a consumer is to be woken. */
+      wake,
       /** For each task whether it was created, or the id that its key stands for. */
       tasks: reader
         .rest((item) => item.textOrInteger())
@@ -85,7 +88,7 @@ export const cancelScript = {
 export const sweepScript = {
   script: lua.sweep,
   keys: parts,
-  args: ["testNow", "limit"],
+  args: ["testNow", "limit", "wake"],
   each: [],
   decode: (reply: Reply) => {
     const reader = okay("sweep", reply);
@@ -96,8 +99,17 @@ export const sweepScript = {
       expired: reader.integer(),
       more: reader.integer() === 1,
       newer: reader.integer(),
+      wake: reader.integer() === 1,
     };
   },
+} as const satisfies Binding;
+
+export const wakeScript = {
+  script: lua.wake,
+  keys: ["tasks"],
+  args: ["testNow", "window"],
+  each: [],
+  decode: (reply: Reply) => okay("wake", reply).integer() === 1,
 } as const satisfies Binding;
 
 export const inspectScript = {

@@ -6,6 +6,7 @@ import { lastReply } from "./outcome.ts";
 import { listQueues, registerCall, type RegisteredQueue } from "./registry.ts";
 import { callOf } from "./binding.ts";
 import { forgetScript, sweepScript } from "./scripts.ts";
+import { CheckedWaker, type Waker } from "./waker.ts";
 import { checkedTransport, type Command, type CommandOutcome, type Transport } from "./transport.ts";
 import type { Duration, SweepCounts } from "./types.ts";
 
@@ -30,6 +31,8 @@ export interface SweepOptions {
   readonly queues?: ((name: string) => boolean) | undefined;
   /** Most tasks of each kind that one script call moves, 1 to 10,000. @default 1,000 */
   readonly limit?: number | undefined;
+  /** Wakes the consumer of each queue that has tasks ready and nobody at work. @default nobody is woken */
+  readonly wake?: Waker | undefined;
   readonly signal?: AbortSignal | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
@@ -38,6 +41,8 @@ export interface SweepOptions {
 export interface SweepReport extends SweepCounts {
   /** How many queues were looked at. */
   readonly queues: number;
+  /** Queues of which a consumer was woken. */
+  readonly woken: number;
   /** Queues that could not be swept, or not wholly: a newer release's records are left to it. */
   readonly failed: readonly { readonly queue: string; readonly code: string }[];
 }
@@ -48,7 +53,7 @@ export interface SweepReport extends SweepCounts {
  * @throws {SluiceError} where Redis cannot be reached; a fault of one queue is in the report
  */
 export async function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
-  onlyOptions(options, ["budget", "prefix", "queues", "limit", "signal", "now"]);
+  onlyOptions(options, ["budget", "prefix", "queues", "limit", "wake", "signal", "now"]);
   const { prefix, signal, now } = options;
   const deadline = endOf(options.budget);
   const pass = new SweepPass(checkedTransport(transport), options);
@@ -58,6 +63,7 @@ export async function sweep(transport: Transport, options: SweepOptions = {}): P
     await pass.sweepPage(page.queues, page.now, deadline);
     cursor = page.cursor ?? undefined;
   } while (cursor !== undefined && performance.now() < deadline);
+  await pass.wake();
   return pass.report(cursor !== undefined);
 }
 
@@ -66,6 +72,8 @@ class SweepPass {
   readonly #options: SweepOptions;
   readonly #limit: string;
   readonly #wanted: (name: string) => boolean;
+  readonly #waker: CheckedWaker | undefined;
+  readonly #asleep = new Set<string>();
   readonly #seen = new Set<string>();
   readonly #failed = new Map<string, string>();
   #counts: SweepCounts = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, more: false };
@@ -75,6 +83,7 @@ class SweepPass {
     this.#options = options;
     this.#limit = String(wholeNumber(options.limit ?? 1_000, "limit", 1, 10_000));
     this.#wanted = options.queues ?? (() => true);
+    this.#waker = options.wake && new CheckedWaker(options.wake);
   }
 
   report(more: boolean): SweepReport {
@@ -82,8 +91,14 @@ class SweepPass {
       queues: this.#seen.size,
       ...this.#counts,
       more: this.#counts.more || more,
+      woken: this.#asleep.size,
       failed: Array.from(this.#failed, ([queue, code]) => ({ queue, code })),
     };
+  }
+
+  /** Wakes those whose queues have tasks ready. */
+  async wake(): Promise<void> {
+    await Promise.all([...this.#asleep].map((queue) => this.#waker?.wake(queue)));
   }
 
   async sweepPage(page: readonly RegisteredQueue[], now: number, deadline: number): Promise<void> {
@@ -130,7 +145,12 @@ class SweepPass {
       const unfinished: string[] = [];
       await this.#each(
         rest.slice(0, QUEUES_PER_REQUEST),
-        (name) => callOf(sweepScript, this.#keys(name), { testNow: this.#testNow(), limit: this.#limit }),
+        (name) =>
+          callOf(sweepScript, this.#keys(name), {
+            testNow: this.#testNow(),
+            limit: this.#limit,
+            wake: this.#waker?.window ?? "",
+          }),
         (name, outcome) => {
           if (this.#add(name, outcome)) unfinished.push(name);
         },
@@ -150,6 +170,7 @@ class SweepPass {
         expired: this.#counts.expired + counts.expired,
         more: this.#counts.more,
       };
+      if (counts.wake) this.#asleep.add(name);
       if (counts.newer > 0) this.#failed.set(name, "newer_schema");
       return counts.more;
     } catch (error) {

@@ -70,7 +70,8 @@ describe("invalid_request", () => {
   });
 
   it.each([
-    ["wait", { wait: "20s" }],
+    ["wait", { wait: "61s" }],
+    ["wait", { wait: "soon" }],
     ["worker", { worker: "w" }],
     ["worker.name", { worker: {} }],
     ["worker.name", { worker: { name: "a b" } }],

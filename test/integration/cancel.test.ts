@@ -59,7 +59,7 @@ describe("cancel", () => {
     await queue.dequeue({ lease: 1_000 });
     await queue.cancel("a");
     rig.now += 1_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 1, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 1, 0, 0, 0, 0]);
     expect(await queue.get("a")).toMatchObject({ state: "rejected", reason: "cancelled" });
     expect(await queue.dequeue()).toHaveLength(0);
   });

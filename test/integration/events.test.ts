@@ -85,7 +85,7 @@ describe("a queue's events", () => {
     expect(await news()).toEqual([`cancelled ${START + 10} t4`]);
 
     rig.now += 20_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 2, 0, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 2, 0, 0, 0, 0, 0, 0]);
     expect(await news()).toEqual([]);
     await queue.dequeue({ max: 2, lease: 1_000 });
     rig.now += 1_000;

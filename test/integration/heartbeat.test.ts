@@ -79,7 +79,7 @@ describe("a heartbeat", () => {
     const [task] = await queue.dequeue({ worker: one, lease: "10s" });
     rig.now += 10_000;
     await queue.heartbeat(one);
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
     rig.now += 10_000;
     await rig.sweepOnce();
     expect(await queue.heartbeat(one)).toMatchObject({ ok: true, leases: 0 });
@@ -165,7 +165,7 @@ describe("for days", () => {
       rig.now += 300_000;
       expect(await queue.heartbeat(one)).toMatchObject({ leases: 1, deadlineAt: rig.now + 600_000 });
       if (i % 100 === 0) {
-        expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0]);
+        expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
         expect(await queue.dequeue({ worker: { name: "other" } })).toHaveLength(0);
       }
     }

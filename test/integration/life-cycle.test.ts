@@ -50,7 +50,7 @@ describe("the whole key space after each transition", () => {
     });
 
     rig.now += 3_600_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 1, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 1, 0, 0, 0]);
     expect(await rig.keySpace()).toEqual({
       ...registry,
       [key("tasks")]: { hash: { "~lease": "1", [slot?.[0] ?? ""]: "token-01 a1" } },

@@ -27,7 +27,7 @@ describe.each<[string, Worker | undefined]>([
       if (i % 50 !== 0) continue;
       // Up to the last moment nobody else gets it.
       rig.now += LEASE - 1;
-      expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0]);
+      expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
       for (const other of [undefined, { name: "two" }, { name: "one", incarnation: "b" }]) {
         expect(await queue.dequeue({ max: 5, worker: other })).toHaveLength(0);
       }

@@ -37,7 +37,7 @@ describe("a paused queue", () => {
     expect(await one?.complete("done")).toMatchObject({ ok: true, state: "completed" });
     expect(await queue.cancel("three")).toEqual({ ok: true, state: "rejected" });
     rig.now += 1_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 1, 1, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 1, 1, 0, 0, 0, 0, 0]);
     expect(await queue.counts()).toMatchObject({ pending: 2, delayed: 0, working: 0, paused: true });
   });
 

@@ -25,10 +25,10 @@ describe("a worker that went silent", () => {
     await take(queue, undefined, 1);
     await take(queue, one, 2);
     rig.now += MINUTE - 1;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
     await queue.heartbeat({ name: "one", incarnation: "b", silentAfter: "1m" });
     rig.now += 1;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 4, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 4, 0, 0, 0, 0, 0]);
     const { pending, working, workers } = await rig.space();
     expect(pending.toReversed()).toEqual(["t0", "t1", "t5", "t6", "t7", "t8"]);
     expect([...working.keys()].toSorted()).toEqual(["t2", "t3", "t4"]);
@@ -97,7 +97,7 @@ describe("a worker that went silent", () => {
     await take(queue, one, 3);
     await queue.cancel("t1");
     rig.now += MINUTE;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 2, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 2, 0, 0, 0, 0]);
     expect(await queue.get("t0")).toMatchObject({ state: "rejected", reason: "lease_expired" });
     expect(await queue.get("t1")).toMatchObject({ state: "rejected", reason: "cancelled" });
   });
@@ -108,7 +108,7 @@ describe("a worker that went silent", () => {
     await queue.dequeue({ max: 2, worker: one, lease: MINUTE });
     await take(queue, one, 2);
     rig.now += MINUTE;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 4, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 4, 0, 0, 0, 0, 0]);
     expect((await queue.get("t0"))?.attempt).toBe(1);
     expect((await rig.space()).pending).toHaveLength(4);
   });
@@ -122,10 +122,10 @@ describe("a sign of life", () => {
     for (let i = 0; i < 10; i++) {
       rig.now += MINUTE - 1;
       await (sign === "heartbeat" ? queue.heartbeat(one) : queue.dequeue({ worker: one }));
-      expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0]);
+      expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
     }
     rig.now += MINUTE;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
   });
 
   test("is also a dequeue that gets nothing, for the queue is paused or at its limit", async () => {
@@ -139,10 +139,10 @@ describe("a sign of life", () => {
     rig.now += MINUTE - 1;
     expect(await take(queue, one, 1)).toMatchObject({ length: 0, paused: true });
     rig.now += 1;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
     expect((await queue.counts()).workers).toBe(1);
     rig.now += MINUTE;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
     expect((await queue.counts()).workers).toBe(0);
   });
 
@@ -153,11 +153,11 @@ describe("a sign of life", () => {
     await take(queue, { name: "two", silentAfter: "1h" }, 1);
     await queue.heartbeat({ name: "two", silentAfter: "1s" });
     rig.now += 1_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
     await take(queue, two, 1);
     await queue.heartbeat({ name: "two" });
     rig.now += 61 * MINUTE;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
   });
 });
 
@@ -170,7 +170,7 @@ test("a shorter silence is heeded also after the timer rang", async () => {
   await rig.sweepOnce();
   await take(queue, { name: "short", silentAfter: "1s" }, 1);
   rig.now += 1_000;
-  expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0]);
+  expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
 });
 
 describe("a worker that is not to be failed", () => {
@@ -181,7 +181,7 @@ describe("a worker that is not to be failed", () => {
     for (let hour = 1; hour <= 30; hour++) {
       rig.now += 60 * MINUTE;
       expect(await task?.extend("2h")).toMatchObject({ ok: true });
-      expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0]);
+      expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
       expect((await rig.operator().workers()).workers).toMatchObject([{ name: "one", tasks: ["t0"] }]);
     }
     expect(await task?.complete()).toMatchObject({ ok: true });
@@ -199,7 +199,7 @@ describe("a worker that is not to be failed", () => {
     await rig.sweepOnce();
     expect((await queue.counts()).workers).toBe(1);
     rig.now += 1;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
     const { tasks, delayed, working } = await rig.space();
     expect([...tasks.keys()].filter((field) => /^~[waf]/.test(field))).toEqual([]);
     expect([delayed.size, working.size]).toEqual([1, 0]);

@@ -4,7 +4,7 @@ import { many } from "../support/new-tasks.ts";
 import { key, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
-const nothing = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, more: false, failed: [] };
+const nothing = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, more: false, woken: 0, failed: [] };
 const run = (options: Parameters<typeof sweep>[1] = {}) =>
   sweep(rig.transport, { now: () => rig.now, ...options });
 
@@ -28,6 +28,7 @@ describe("one queue", () => {
       rejected: 1,
       expired: 1,
       more: false,
+      woken: 0,
       failed: [],
     });
     const space = await rig.space();
@@ -54,7 +55,7 @@ describe("one queue", () => {
     const queue = rig.queue();
     await queue.enqueueMany(many(25, { delay: 1_000 }));
     rig.now += 1_000;
-    expect(await rig.sweepOnce(10)).toEqual(["ok", 10, 0, 0, 0, 1, 0]);
+    expect(await rig.sweepOnce(10)).toEqual(["ok", 10, 0, 0, 0, 1, 0, 0]);
     expect(await run({ limit: 10 })).toMatchObject({ promoted: 15, more: false });
   });
 
@@ -67,7 +68,7 @@ describe("one queue", () => {
     expect(await queue.dequeue({ max: 50, lease: "1h" })).toHaveLength(10);
     await queue.enqueueMany(many(10, { delay: 5_000 }));
     rig.now += 5_000;
-    expect(await rig.sweepOnce(5)).toEqual(["ok", 5, 0, 0, 0, 1, 0]);
+    expect(await rig.sweepOnce(5)).toEqual(["ok", 5, 0, 0, 0, 1, 0, 0]);
   });
 
   test("a group's task that a newer release has written to is left to that release", async () => {

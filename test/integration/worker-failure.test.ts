@@ -170,7 +170,7 @@ describe("failing a worker", () => {
     const [listed] = (await rig.operator().workers()).workers;
     expect(listed).toMatchObject({ ...one, seenAt: null, working: 20 });
     rig.now += 60_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 20, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 20, 0, 0, 0, 0, 0]);
     expect((await rig.space()).pending.toReversed()).toEqual(namesOf(30));
     expect((await queue.counts()).workers).toBe(0);
   });

@@ -73,7 +73,7 @@ describe("what a worker has in its hands", () => {
     }
     expect((await queue.counts()).workers).toBe(6);
     rig.now += 1_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 6, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 6, 0, 0, 0, 0, 0]);
     expect(await hands()).toEqual([]);
   });
 });
@@ -220,7 +220,7 @@ test("a Redis that is full lets workers live, be failed, and be failed when sile
     expect(await queue.heartbeat(one)).toMatchObject({ code: "worker_lost" });
     expect(await queue.dequeue({ worker: one, lease: "1h" })).toHaveLength(1);
     rig.now = START + 60_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0]);
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
     expect(await queue.counts()).toMatchObject({ pending: 4, working: 1, workers: 2 });
   } finally {
     await rig.command("CONFIG", "SET", "maxmemory", "0");

@@ -45,7 +45,7 @@ export function useRig(setup: { args?: readonly string[]; sound?: boolean } = {}
     new Queue<In, Out>(QUEUE, { transport: rig.transport, now: () => rig.now, ...options });
   rig.operator = () => new Operator(QUEUE, { transport: rig.transport, now: () => rig.now });
   rig.sweepOnce = async (limit = 1_000) => {
-    const args = { testNow: String(rig.now), limit: String(limit) };
+    const args = { testNow: String(rig.now), limit: String(limit), wake: "" };
     const [outcome] = await rig.transport.send([callOf(sweepScript, queueKeys(QUEUE), args)]);
     return outcome && "reply" in outcome ? outcome.reply : outcome;
   };

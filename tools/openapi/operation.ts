@@ -1,6 +1,15 @@
 import type { OperationText } from "./operation-text.ts";
 
-const swept = { queues: 3, promoted: 12, reclaimed: 1, rejected: 0, expired: 40, more: false, failed: [] };
+const swept = {
+  queues: 3,
+  promoted: 12,
+  reclaimed: 1,
+  rejected: 0,
+  expired: 40,
+  more: false,
+  woken: 0,
+  failed: [],
+};
 
 const deepSwept = {
   queues: 1,

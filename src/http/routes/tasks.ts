@@ -1,6 +1,6 @@
 import type { Batch } from "../../queue/queue.ts";
 import { toBase64 } from "../bytes.ts";
-import { type App, readBody, readQuery, requestOptions, type Services } from "../context.ts";
+import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
 import { invalid, Problem } from "../problem.ts";
 import type * as replies from "../replies/tasks.ts";
 import type { ReplyOf } from "../replies/values.ts";
@@ -34,7 +34,7 @@ export function taskRoutes(app: App, services: Services): void {
     const options = requestOptions(c);
     readQuery(c);
     const body = await readBody(c, services, schemas.pull, "optional");
-    const tasks = await c.var.queue.dequeue({ ...body, ...options });
+    const tasks = await c.var.queue.dequeue({ ...body, ...options, ...whileAsked(c, body) });
     return c.json(pulledReply(tasks));
   });
 
@@ -47,7 +47,11 @@ export function taskRoutes(app: App, services: Services): void {
       const reply: ReplyOf<typeof replies.settled> = { results };
       return c.json(reply);
     }
-    const { settled, tasks } = await c.var.queue.settleAndDequeue(settlements, { ...pull, ...options });
+    const { settled, tasks } = await c.var.queue.settleAndDequeue(settlements, {
+      ...pull,
+      ...options,
+      ...whileAsked(c, pull),
+    });
     const reply: ReplyOf<typeof replies.settled> = { results: settled, pull: pulledReply(tasks) };
     return c.json(reply);
   });
@@ -65,6 +69,11 @@ export function taskRoutes(app: App, services: Services): void {
     const reply: ReplyOf<typeof replies.cancelled> = { id, state: cancelled.state };
     return c.json(reply);
   });
+}
+
+/** A caller who has gone is not waited for: nobody would hold what came. */
+function whileAsked(c: Call, { wait }: { readonly wait?: unknown }): { signal?: AbortSignal } {
+  return wait === undefined ? {} : { signal: c.req.raw.signal };
 }
 
 type OneOrMany = typeof schemas.newTask | typeof schemas.newTasks;

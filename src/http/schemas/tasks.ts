@@ -111,6 +111,12 @@ export const pull = fields({
       "Who takes the tasks: it counts as a listener of the queue, and its tasks can be taken back at once when it fails.",
     ),
   ),
+  wait: v.exactOptional(
+    described(
+      duration,
+      'Where there is no task: how long to wait for one, at most "60s". Each second of it costs some 2 Redis commands. Default 0: answer at once.',
+    ),
+  ),
   maxBytes: v.exactOptional(
     whole(
       1,

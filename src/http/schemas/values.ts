@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { MAX_DURATION } from "../../queue/duration.ts";
 import { MAX_ENQUEUE } from "../../queue/producer.ts";
-import { MAX_DEQUEUE } from "../../queue/queue.ts";
+import { MAX_DEQUEUE } from "../../queue/pull.ts";
 import { fromBase64 } from "../bytes.ts";
 import { ID, QUEUE } from "../../queue/names.ts";
 

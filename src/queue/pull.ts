@@ -1,0 +1,164 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { callOf } from "./binding.ts";
+import { milliseconds } from "./duration.ts";
+import { derivedName, newToken } from "./identity.ts";
+import type { Keys } from "./keys.ts";
+import { LeasedTask } from "./leased-task.ts";
+import { pollUntilSome, waitOf } from "./long-poll.ts";
+import { leaseToken, onlyOptions, replyBytes, REQUEST_OPTIONS, requestKey, wholeNumber } from "./names.ts";
+import { lastReply } from "./outcome.ts";
+import type { Batch } from "./queue.ts";
+import { writeReceipt } from "./receipt.ts";
+import { readFixed } from "./record.ts";
+import { fit, misfitError } from "./schema.ts";
+import { dequeueScript } from "./scripts.ts";
+import type { Command, Reply, ScriptCall, Transport } from "./transport.ts";
+import type { DequeueOptions, Settled, Settlement } from "./types.ts";
+import { signOfLife } from "./worker.ts";
+
+/** Most tasks of one dequeue, and most settlements of one settle. */
+export const MAX_DEQUEUE = 1_000;
+
+/** How often one dequeue begins anew because all that it got did not fit the schema. */
+const MOST_ROUNDS = 10;
+
+const OPTIONS = ["max", "lease", "maxBytes", "worker", "token", "wait", ...REQUEST_OPTIONS];
+
+/** What a pull needs of its queue. */
+export interface PullQueue<Out> {
+  readonly name: string;
+  readonly keys: Keys;
+  readonly transport: Transport;
+  readonly testNow: string;
+  readonly schema: StandardSchemaV1<unknown, Out> | undefined;
+  /** ms */
+  readonly lease: number;
+  readonly maxBytes: number;
+  readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
+}
+
+/** One dequeue: its first request may be shared with a settle, and where nothing was there it may go on to wait. */
+export class Pull<Out> {
+  readonly #queue: PullQueue<Out>;
+  readonly #options: DequeueOptions;
+  readonly #wait: number;
+  readonly #args: Omit<Parameters<typeof callOf<typeof dequeueScript>>[2], "token" | "resend">;
+  /** With a token of the caller's, a call may be a copy even at its first sending. */
+  readonly #mayBeCopy: boolean;
+  #token: string;
+
+  /** @throws {SluiceError} `invalid_argument` */
+  static async of<Out>(queue: PullQueue<Out>, options: DequeueOptions): Promise<Pull<Out>> {
+    onlyOptions(options, OPTIONS);
+    const key = requestKey(options);
+    const token =
+      options.token !== undefined
+        ? leaseToken(options.token)
+        : key !== undefined
+          ? await derivedName("dequeue", queue.name, key)
+          : newToken();
+    return new Pull(queue, options, token, options.token !== undefined || key !== undefined);
+  }
+
+  private constructor(queue: PullQueue<Out>, options: DequeueOptions, token: string, mayBeCopy: boolean) {
+    this.#queue = queue;
+    this.#options = options;
+    this.#token = token;
+    this.#mayBeCopy = mayBeCopy;
+    this.#wait = waitOf(options.wait);
+    this.#args = {
+      testNow: queue.testNow,
+      maxTasks: String(wholeNumber(options.max ?? 1, "max", 1, MAX_DEQUEUE)),
+      lease: String(
+        options.lease === undefined ? queue.lease : milliseconds(options.lease, "lease", { min: 1 }),
+      ),
+      maxBytes: String(replyBytes(options.maxBytes ?? queue.maxBytes)),
+      ...(options.worker === undefined ? { worker: "", info: "" } : signOfLife(options.worker)),
+    };
+  }
+
+  /** The first call. */
+  get call(): ScriptCall {
+    return this.#call(this.#wait === 0);
+  }
+
+  /** What the first call gave, and what came of it. */
+  async answer(reply: Reply): Promise<Batch<Out>> {
+    const first = await this.#read(reply);
+    if (first.length > 0 || this.#wait === 0) return first;
+    const steps = { pull: (last: boolean) => this.#pull(last), look: this.#look };
+    return pollUntilSome(first, this.#wait, steps, this.#options.signal);
+  }
+
+  /**
+   * All calls of one pull have one token, so that whoever resends the pull gets what any of them leased. Only the last
+   * marks the token as spent: then no late copy leases tasks that nobody would hold.
+   */
+  #call(last: boolean): ScriptCall {
+    const args = { ...this.#args, token: this.#token, resend: last && this.#mayBeCopy ? "1" : "" };
+    const call = callOf(dequeueScript, this.#queue.keys, args);
+    return last
+      ? { ...call, resendArgs: callOf(dequeueScript, this.#queue.keys, { ...args, resend: "1" }).args }
+      : call;
+  }
+
+  async #pull(last: boolean): Promise<Batch<Out>> {
+    return this.#read(lastReply(await this.#send([this.#call(last)])));
+  }
+
+  readonly #look = async (withTime: boolean) => {
+    const { pending, fair } = this.#queue.keys;
+    const commands: Command[] = [["EXISTS", pending, fair]];
+    if (withTime) commands.push(["TIME"]);
+    const outcomes = await this.#send(commands);
+    const [some, time] = outcomes.map((outcome) => lastReply([outcome]));
+    const now = Array.isArray(time)
+      ? Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000)
+      : undefined;
+    return { some: Number(some) > 0, now };
+  };
+
+  #send(commands: readonly Command[]) {
+    return this.#queue.transport.send(commands, { signal: this.#options.signal });
+  }
+
+  async #read(reply: Reply, round = 0): Promise<Batch<Out>> {
+    const { nextDueAt, paused, tasks } = dequeueScript.decode(reply);
+    const leased: LeasedTask<Out>[] = [];
+    const misfits: Settlement[] = [];
+    let unreadable: unknown;
+    for (const { id, attempt, lease, deadlineAt, record } of tasks) {
+      const receipt = writeReceipt({ id, attempt, lease, token: this.#token });
+      try {
+        const { enqueuedAt, headers, group, payload } = readFixed(record);
+        const fitted = await fit(this.#queue.schema, payload);
+        if ("misfits" in fitted) {
+          misfits.push({ receipt, outcome: "reject", error: misfitError(fitted.misfits) });
+        } else {
+          const task = {
+            id,
+            receipt,
+            payload: fitted.payload,
+            attempt,
+            enqueuedAt,
+            deadlineAt,
+            headers,
+            group,
+          };
+          leased.push(new LeasedTask<Out>(this.#queue, task));
+        }
+      } catch (error) {
+        unreadable = error;
+      }
+    }
+    // Where this fails their leases expire, and they are met again.
+    if (misfits.length > 0) await this.#queue.settle(misfits).catch(() => {});
+    // One beyond reading must not take its batch along: its lease expires, until it is a dead letter.
+    if (unreadable !== undefined && leased.length === 0) throw unreadable;
+    if (leased.length === 0 && misfits.length > 0 && round < MOST_ROUNDS) {
+      this.#token = await derivedName("again", this.#queue.name, this.#token);
+      return this.#read(lastReply(await this.#send([this.#call(this.#wait === 0)])), round + 1);
+    }
+    return Object.assign(leased, { nextDueAt: nextDueAt || null, paused });
+  }
+}

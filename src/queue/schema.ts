@@ -1,0 +1,62 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { SluiceError } from "../errors.ts";
+
+/** @throws {SluiceError} `invalid_argument` for what is no Standard Schema */
+export function checkedSchema<In, Out>(
+  schema: StandardSchemaV1<In, Out> | undefined,
+): StandardSchemaV1<In, Out> | undefined {
+  if (schema !== undefined && typeof schema?.["~standard"]?.validate !== "function") {
+    throw new SluiceError(
+      "invalid_argument",
+      "schema must be a Standard Schema, as zod, valibot and arktype make them",
+      "schema",
+    );
+  }
+  return schema;
+}
+
+/** Why a payload does not fit, without a word of it. */
+export interface Misfit {
+  /** Such as `to.address`; empty for the payload as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+type Fit<Out> = { readonly payload: Out } | { readonly misfits: readonly Misfit[] };
+
+/** What a schema makes of a payload. Without a schema every payload fits. */
+export async function fit<In, Out>(
+  schema: StandardSchemaV1<In, Out> | undefined,
+  payload: unknown,
+): Promise<Fit<Out>> {
+  if (schema === undefined) return { payload: payload as Out };
+  const result = await schema["~standard"].validate(payload);
+  if (result.issues === undefined) return { payload: result.value };
+  const misfits = result.issues.slice(0, 10).map(({ path = [], message }) => ({
+    path: path.map((part) => String(typeof part === "object" ? part.key : part)).join("."),
+    message,
+  }));
+  return { misfits };
+}
+
+/**
+ * A payload that is to be enqueued, as it is: what the schema makes of it is made at dequeue, for that may be a value
+ * that JSON cannot carry, such as a `Date`.
+ * @throws {SluiceError} `invalid_argument` where it does not fit
+ */
+export async function fitting<In, Out>(
+  schema: StandardSchemaV1<In, Out> | undefined,
+  payload: In,
+  path: string,
+): Promise<In> {
+  const result = await fit(schema, payload);
+  if (!("misfits" in result)) return payload;
+  const at = [path, result.misfits[0]?.path].filter(Boolean).join(".");
+  // The schema's own words may quote the payload; they are kept with dead letters only.
+  throw new SluiceError("invalid_argument", `${at} does not fit the schema of the queue`, at);
+}
+
+/** What a dead letter says that did not fit at dequeue. */
+export function misfitError(misfits: readonly Misfit[]) {
+  return { name: "SchemaError", message: "the payload does not fit the schema of the queue", misfits };
+}

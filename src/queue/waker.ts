@@ -1,0 +1,55 @@
+import { SluiceError } from "../errors.ts";
+import { milliseconds } from "./duration.ts";
+import { onlyOptions } from "./names.ts";
+import type { Duration } from "./types.ts";
+
+/** Starts a consumer where none runs. What calls it, enqueue or sweep, has first made sure that nobody else does. */
+export interface Waker {
+  /**
+   * Wakes a consumer of the queue. A rejection is not the caller's: it goes to `onError`, and the next sweep wakes again.
+   */
+  readonly wake: (queue: string) => unknown;
+  /**
+   * For how long a wake counts that nothing was heard of, and someone who took tasks and did not come back: until then
+   * none other is sent. A consumer that finds the queue empty ends it at once. 100 ms to 1 h. @default "5s"
+   */
+  readonly window?: Duration | undefined;
+  /**
+   * Where the platform lets work go on after the response. @default none: the call waits for the wake
+   */
+  readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
+  /** Told why a wake failed. @default one line on the console */
+  readonly onError?: ((error: unknown, queue: string) => void) | undefined;
+}
+
+/** A waker as the queue uses it, checked. */
+export class CheckedWaker {
+  /** What the scripts are told, ms. */
+  readonly window: string;
+  readonly #waker: Waker;
+
+  /** @throws {SluiceError} `invalid_argument` */
+  constructor(waker: Waker) {
+    if (typeof waker?.wake !== "function") {
+      throw new SluiceError("invalid_argument", "wake must be a Waker: webhookWaker makes one", "wake");
+    }
+    onlyOptions(waker, ["wake", "window", "waitUntil", "onError"], "wake.");
+    this.#waker = waker;
+    this.window = String(milliseconds(waker.window ?? "5s", "wake.window", { min: 100, max: 3_600_000 }));
+  }
+
+  /** Wakes: at once, or, where the platform can, after the response. Never throws. */
+  async wake(queue: string): Promise<void> {
+    const { wake, waitUntil, onError = toConsole } = this.#waker;
+    const woken = Promise.resolve()
+      .then(() => wake(queue))
+      .catch((error: unknown) => onError(error, queue));
+    if (waitUntil) waitUntil(woken);
+    else await woken;
+  }
+}
+
+function toConsole(error: unknown, queue: string): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  console.error(JSON.stringify({ wake: queue, failed: reason }));
+}
