@@ -14,19 +14,21 @@ export type SluiceErrorCode =
   | "queue_full"
   /** A record was written by a newer release of Sluice. Deploy that release here too. Nothing was written. */
   | "newer_schema"
-  /** The transport cannot do what was asked: a transport of one's own need not be able to subscribe. */
+  /** The transport, or the server, cannot do what was asked: a transport of one's own need not be able to subscribe. */
   | "unsupported"
+  /** The server of the HTTP interface does not know the client's token, or the token does not allow the call. */
+  | "unauthorized"
   /** Redis refused the credentials, or they do not allow the command. */
   | "redis_unauthorized"
   /** The Redis account has used up its quota of requests. */
   | "redis_quota"
-  /** Redis could not be reached, or did not answer usefully, until the deadline. */
+  /** Redis, or the server in front of it, could not be reached, or did not answer usefully, until the deadline. */
   | "redis_unreachable"
   /** The caller's signal aborted the request. It may or may not have taken effect. */
   | "aborted"
   /** Redis answered a command with an error that is none of the above. */
   | "redis_error"
-  /** Redis answered with something that is not a reply of the script that was sent. */
+  /** Redis, or the server in front of it, answered with something that is no reply to what was sent. */
   | "unexpected_reply";
 
 /** The one exception type of the project. It never carries a payload, a result or a token. */

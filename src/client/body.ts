@@ -1,0 +1,66 @@
+import { decodeValue, encodeError, encodeValue } from "../queue/codec.ts";
+import { milliseconds } from "../queue/duration.ts";
+import { onlyOptions, unescaped } from "../queue/names.ts";
+import { readReceipt } from "../queue/receipt.ts";
+import { encodeProgress } from "../queue/record.ts";
+import type { Settlement } from "../queue/types.ts";
+
+/**
+ * JSON of an object as it is: the server knows its fields and their bounds.
+ * @throws {SluiceError} `invalid_argument` for what is no object, or what JSON cannot express
+ */
+export function jsonOf(fields: object, path: string): string {
+  onlyOptions(fields, Object.keys(fields ?? {}), path);
+  return encodeValue(fields, path, Number.POSITIVE_INFINITY).slice(1);
+}
+
+/**
+ * The same with a value beside the fields, as the codec wrote it: bytes go in base64, and `encoding` says so.
+ * @param encoded empty where there is no value
+ */
+export function jsonWith(fields: object, path: string, name: string, encoded: string): string {
+  const json = jsonOf(fields, path);
+  if (encoded === "") return json;
+  const text = encoded.slice(1);
+  const value = encoded[0] === "b" ? `"${text}","encoding":"base64"` : text;
+  return `{"${name}":${value}${json === "{}" ? "" : ","}${json.slice(1)}`;
+}
+
+/** The value of a reply, which {@link jsonWith} or the server wrote. */
+export function valueOf(value: unknown, encoding: string | undefined): unknown {
+  return encoding === undefined ? value : decodeValue(`b${String(value)}`);
+}
+
+/**
+ * One settlement as a body has it.
+ * @throws {SluiceError} `invalid_argument`, `too_large`, for a result, an error or progress
+ */
+export function settlementJson(settlement: Settlement, at: string): string {
+  switch (settlement?.outcome) {
+    case "complete": {
+      const { result, ...fields } = settlement;
+      const encoded = result === undefined ? "" : encodeValue(result, `${at}.result`);
+      return jsonWith(fields, at, "result", encoded);
+    }
+    case "reject": {
+      const { error, ...fields } = settlement;
+      return jsonWith(fields, at, "error", encodeError(error, `${at}.error`));
+    }
+    case "requeue": {
+      const { error, backoff, ...fields } = settlement;
+      const encoded = encodeError(error, `${at}.error`);
+      if (typeof backoff !== "function") return jsonWith({ ...fields, backoff }, at, "error", encoded);
+      const { attempt } = readReceipt(settlement.receipt, `${at}.receipt`);
+      // A list of one is what the function says, exactly.
+      const delays = [milliseconds(backoff(attempt), `${at}.backoff`)];
+      return jsonWith({ ...fields, backoff: delays }, at, "error", encoded);
+    }
+    case "extend": {
+      const { progress, ...fields } = settlement;
+      const encoded = progress === undefined ? "" : unescaped(encodeProgress(progress, `${at}.progress`));
+      return jsonWith(fields, at, "progress", encoded);
+    }
+    default:
+      return jsonOf(settlement, at);
+  }
+}

@@ -1,0 +1,264 @@
+import { describe, expect, test } from "vitest";
+import type { ClientQueue, ClientQueueOptions } from "../../src/client/index.ts";
+import type { Queue, Settlement, Worker } from "../../src/index.ts";
+import { awkwardPayloads } from "../support/payloads.ts";
+import { useServer } from "./rig.ts";
+import { Told } from "./told.ts";
+
+const server = useServer();
+
+/** What both have. */
+type Either = Pick<Queue, keyof ClientQueue & keyof Queue>;
+
+/** The same calls on a queue and on a client's queue of the same name, each on an empty Redis. */
+async function both(calls: (queue: Either) => Promise<unknown>, options: ClientQueueOptions = {}) {
+  const direct = new Told().of(await calls(server.direct("emails", options)));
+  await server.redis("FLUSHALL");
+  const overHttp = new Told().of(await calls(server.client().queue("emails", options)));
+  return { direct, overHttp };
+}
+
+/** Every answer, errors among them. */
+async function each(...calls: (() => unknown)[]): Promise<unknown[]> {
+  const answers: unknown[] = [];
+  for (const call of calls) {
+    answers.push(
+      await Promise.resolve()
+        .then(call)
+        .catch((error: unknown) => error),
+    );
+  }
+  return answers;
+}
+
+/** Calls as JavaScript can make them, past the types. */
+const loose = (value: unknown): never => value as never;
+
+const worker: Worker = { name: "w", incarnation: "1", node: "fra1", pid: 7, silentAfter: "1h" };
+const strayReceipt = "1.1.999.abcdefgh.a";
+
+const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
+  "enqueue: created once, all options, dedup, again": (queue) =>
+    each(
+      () => queue.enqueue({ n: 1 }),
+      () => queue.enqueue(1, { id: "a", headers: { trace: "ü;\n" }, group: "g;%", priority: 9, lease: "5m" }),
+      () => queue.enqueue(2, { id: "a" }),
+      () => queue.enqueue(3, { id: "a", again: true }),
+      () => queue.enqueue(4, { id: "d", delay: "1h", maxAttempts: 0, resultTtl: 0, deadTtl: "1d" }),
+      () => queue.enqueue(5, { id: "e", at: 4_000_000_000_000 }),
+      () => queue.enqueue(6, { id: "f", dedup: { key: "k", window: "1h" } }),
+      () => queue.enqueue(7, { dedup: { key: "k", window: "1h" } }),
+      () => queue.enqueue(8, { idempotencyKey: "once" }),
+      () => queue.enqueue(8, { idempotencyKey: "once" }),
+      ...["a", "d", "e", "f"].map((id) => () => queue.get(id)),
+      () => queue.counts(),
+    ),
+  "enqueueMany: an answer each, none for none": (queue) =>
+    each(
+      () => queue.enqueueMany([]),
+      () => queue.enqueueMany([{ payload: 1 }, { payload: 2, id: "x" }, { payload: 3, id: "x" }]),
+      () => queue.enqueueMany([{ payload: 4 }, { payload: 5 }], { idempotencyKey: "k" }),
+      () => queue.enqueueMany([{ payload: 4 }, { payload: 5 }], { idempotencyKey: "k" }),
+      () => queue.counts(),
+    ),
+  "dequeue: what is next, headers and group; nothing where nothing is; again with its token": async (
+    queue,
+  ) => {
+    const tasks = [
+      { payload: null, id: "a", headers: { h: "1" } },
+      { payload: 0, id: "b", group: "g" },
+      { payload: "", id: "c", delay: "1h" },
+    ];
+    return each(
+      () => queue.dequeue(),
+      () => queue.enqueueMany(tasks),
+      () => queue.dequeue({ max: 5, token: "token-of-mine", worker, lease: "1m", maxBytes: 1_000 }),
+      () => queue.dequeue({ max: 5, token: "token-of-mine" }),
+      () => queue.dequeue({ idempotencyKey: "k" }),
+      () => queue.get("b"),
+      () => queue.counts(),
+    );
+  },
+  "settle: every outcome, values and refusals": async (queue) => {
+    await queue.enqueueMany("abcdefghij".split("").map((id) => ({ id, payload: id })));
+    const tasks = await queue.dequeue({ max: 10 });
+    const settlements: Settlement[] = [
+      { receipt: "", outcome: "complete" },
+      { receipt: "", outcome: "complete", result: false, ttl: "1d" },
+      { receipt: "", outcome: "complete", result: Uint8Array.of(0, 255) },
+      { receipt: "", outcome: "reject", error: new TypeError("not so") },
+      { receipt: "", outcome: "reject", error: Uint8Array.of(1), ttl: 0 },
+      { receipt: "", outcome: "requeue", error: "later", delay: "1h", count: false },
+      { receipt: "", outcome: "requeue", backoff: (attempt) => attempt * 7_200_000 },
+      { receipt: "", outcome: "requeue", unstarted: true },
+      { receipt: "", outcome: "extend", lease: "2h", progress: { done: "½;%3B", of: 0 } },
+      { receipt: "", outcome: "extend" },
+    ];
+    const mixed = settlements.map((one, i) => ({ ...one, receipt: tasks[i]?.receipt ?? "" }));
+    return each(
+      () => queue.settle([]),
+      () => queue.settle(mixed),
+      () => queue.settle(mixed.slice(0, 2)),
+      () => queue.settle([{ receipt: strayReceipt, outcome: "complete" }]),
+      () => tasks[8]?.extend("3h", { progress: null }),
+      () => tasks[8]?.complete(0),
+      () => tasks[8]?.reject("too late"),
+      ..."abcdefghij".split("").map((id) => () => queue.get(id)),
+      () => queue.counts(),
+    );
+  },
+  "settleAndDequeue: both answers, and the same as dequeue where nothing is to settle": async (queue) => {
+    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+    const { tasks } = await queue.settleAndDequeue([], { max: 1 });
+    const receipt = tasks[0]?.receipt ?? "";
+    return each(
+      () => tasks,
+      () => queue.settleAndDequeue([{ receipt, outcome: "complete", result: [] }], { max: 5, worker }),
+      () => queue.settleAndDequeue([{ receipt, outcome: "extend" }]),
+      () => queue.get("a"),
+    );
+  },
+  "cancel: at once, for its holder, and every refusal": async (queue) => {
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+    const [a] = await queue.dequeue();
+    return each(
+      () => queue.cancel("a", { lease: 9 }),
+      () => queue.cancel("a"),
+      () => a?.extend(),
+      () => queue.get("a"),
+      () => a?.complete(),
+      () => queue.cancel("a"),
+      () => queue.cancel("b", { lease: 0, idempotencyKey: "k" }),
+      () => queue.cancel("nobody"),
+      () => queue.get("b"),
+    );
+  },
+  "get, wait and watch: a task, and none": async (queue) => {
+    await queue.enqueue("x", { id: "we/ird?#%2F id".replaceAll(" ", "_") });
+    const id = "we/ird?#%2F_id";
+    const [task] = await queue.dequeue();
+    const watched = async () => {
+      const events: unknown[] = [];
+      for await (const event of queue.watch(id, { every: 10 })) events.push(event);
+      return events;
+    };
+    return each(
+      () => queue.get("nobody"),
+      () => queue.wait("nobody"),
+      () => queue.wait(id, { for: 0 }),
+      () => task?.complete("done"),
+      () => queue.wait(id, { for: "1m", every: 10 }),
+      watched,
+    );
+  },
+  "heartbeat: leases, cancelled ones, and a worker that was failed": async (queue) => {
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+    await queue.dequeue({ max: 2, worker });
+    await queue.cancel("a");
+    return each(
+      () => queue.heartbeat(worker, { lease: "1h" }),
+      () => queue.heartbeat({ name: "idle" }),
+      () => server.operator("emails").failWorker("w"),
+      () => queue.heartbeat(worker),
+    );
+  },
+  "input that is refused, and where it is": (queue) =>
+    each(
+      () => queue.enqueue(loose(undefined)),
+      () => queue.enqueue(10n),
+      () => queue.enqueue(1, { id: " x" }),
+      () => queue.enqueue(1, { delay: "soon" }),
+      () => queue.enqueue(1, { delay: "1s", at: 5 }),
+      () => queue.enqueue(1, { again: true }),
+      () => queue.enqueue(1, { maxAttempts: -1 }),
+      () => queue.enqueue(1, { priority: 10 }),
+      () => queue.enqueue(1, { lease: 0 }),
+      () => queue.enqueue(1, { dedup: { key: "", window: "1s" } }),
+      () => queue.enqueue(1, loose({ dely: 5 })),
+      () => queue.enqueue(1, { idempotencyKey: "two words" }),
+      () => queue.enqueue(1, loose(null)),
+      () => queue.enqueue("x".repeat(1_048_577)),
+      () => queue.enqueue(new Uint8Array(1_048_577)),
+      () => queue.enqueueMany(loose("no list")),
+      () => queue.enqueueMany(loose([{ payload: 1 }, null])),
+      () => queue.enqueueMany([{ payload: 1 }, { payload: 1, delay: -1 }]),
+      () => queue.enqueueMany([{ payload: 1 }, { payload: loose(() => 1) }]),
+      () => queue.enqueueMany(Array.from({ length: 1_001 }, () => ({ payload: 1 }))),
+      () => queue.dequeue({ max: 0 }),
+      () => queue.dequeue({ lease: 0 }),
+      () => queue.dequeue({ token: "short" }),
+      () => queue.dequeue({ worker: { name: "" } }),
+      () => queue.dequeue({ worker: loose({ name: "w", silentafter: 1 }) }),
+      () => queue.dequeue(loose(null)),
+      () => queue.settle([{ receipt: "none", outcome: "complete" }]),
+      () => queue.settle([loose({ receipt: strayReceipt, outcome: "finish" })]),
+      () => queue.settle([loose(null)]),
+      () => queue.settle([{ receipt: strayReceipt, outcome: "complete", result: 1n }]),
+      () => queue.settle([{ receipt: strayReceipt, outcome: "reject", error: { e: "x".repeat(16_384) } }]),
+      () => queue.settle([{ receipt: strayReceipt, outcome: "extend", progress: "x".repeat(1_024) }]),
+      () => queue.settle([{ receipt: strayReceipt, outcome: "extend", progress: Uint8Array.of(1) }]),
+      () => queue.settle([{ receipt: strayReceipt, outcome: "requeue", delay: 1, backoff: true }]),
+      () => queue.settle([{ receipt: strayReceipt, outcome: "requeue", backoff: () => "never" }]),
+      () => queue.settle([{ receipt: strayReceipt, outcome: "requeue", unstarted: true, error: 1 }]),
+      () => queue.settleAndDequeue([{ receipt: strayReceipt, outcome: "complete" }], { max: 0 }),
+      () => queue.get(""),
+      () => queue.cancel(" "),
+      () => queue.cancel("a", { lease: -1 }),
+      () => queue.wait("a", { every: 1 }),
+      () => queue.heartbeat({ name: "w", pid: -1 }),
+      () => queue.heartbeat(loose(undefined)),
+      () => queue.counts(),
+    ),
+  "an abort": async (queue) => {
+    const signal = AbortSignal.abort();
+    return each(
+      () => queue.enqueue(1, { signal }),
+      () => queue.dequeue({ signal }),
+      () => queue.get("a", { signal }),
+      () => queue.wait("a", { signal }),
+      () => queue.counts(),
+    );
+  },
+};
+
+describe("a client's queue answers as a queue does", () => {
+  test.each(Object.entries(scenarios))("%s", async (_, calls) => {
+    const { direct, overHttp } = await both(calls);
+    expect(overHttp).toStrictEqual(direct);
+  });
+
+  test("what the queue fixes for its tasks and dequeues", async () => {
+    const options = { lease: "1h", maxAttempts: 1, resultTtl: 0, deadTtl: 0, delay: "30s", maxBytes: 10 };
+    const { direct, overHttp } = await both(async (queue) => {
+      await queue.enqueueMany([
+        { id: "delayed", payload: 1 },
+        { id: "now", payload: "twenty characters", at: 0 },
+        { id: "too", payload: "twenty characters", delay: 0, maxAttempts: 3, lease: undefined },
+      ]);
+      const tasks = await queue.dequeue({ max: 5 });
+      const { enqueuedAt = 0, dueAt = 0 } = (await queue.get("delayed")) ?? {};
+      return [
+        tasks,
+        tasks.map((task) => task.deadlineAt - task.enqueuedAt > 3_000_000),
+        dueAt - enqueuedAt,
+        await tasks[0]?.requeue(),
+        await queue.get("now"),
+        await queue.counts(),
+      ];
+    }, options);
+    expect(overHttp).toStrictEqual(direct);
+  });
+});
+
+describe("every payload comes back as it was, as a result and an error too", () => {
+  test.each(awkwardPayloads)("%s", async (label, payload) => {
+    const { direct, overHttp } = await both(async (queue) => {
+      await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload })));
+      const tasks = await queue.dequeue({ max: 2 });
+      await tasks[0]?.complete(payload);
+      if (!label.startsWith("1 M")) await tasks[1]?.reject(payload);
+      return [tasks, await queue.get("a"), await queue.get("b")];
+    });
+    expect(overHttp).toStrictEqual(direct);
+  });
+});

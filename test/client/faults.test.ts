@@ -1,0 +1,147 @@
+import { describe, expect, test } from "vitest";
+import type { ClientQueue } from "../../src/client/index.ts";
+import { useServer, type Fault } from "./rig.ts";
+import { Told } from "./told.ts";
+
+const server = useServer();
+
+/** Every call that a queue has, most of them with an effect. */
+async function day(queue: ClientQueue): Promise<unknown[]> {
+  const worker = { name: "w", incarnation: "1" };
+  const answers: unknown[] = [];
+  const note = <T>(answer: T): T => {
+    answers.push(answer);
+    return answer;
+  };
+  note(await queue.enqueue("chosen", { id: "a" }));
+  note(await queue.enqueue("another", { id: "a" }));
+  note(await queue.enqueue("generated"));
+  note(await queue.enqueueMany(["b", "c", "d", "e"].map((id) => ({ id, payload: id, maxAttempts: 2 }))));
+  note(await queue.enqueue("once", { dedup: { key: "k", window: "1h" } }));
+  // Without when to ask again: that is as of the copy that was answered.
+  const [a, generated, b] = note([...(await queue.dequeue({ max: 3, worker }))]);
+  note(await a?.extend("1h", { progress: 1 }));
+  note(await a?.complete("result"));
+  note(await generated?.reject(new Error("no")));
+  note(await b?.requeue());
+  note(await queue.cancel("d"));
+  const [c] = note([...(await queue.dequeue({ worker }))]);
+  note(await queue.cancel("c"));
+  note(await queue.heartbeat(worker));
+  const receipt = c?.receipt ?? "";
+  const { settled, tasks } = await queue.settleAndDequeue([{ receipt, outcome: "requeue" }], { max: 10 });
+  note([settled, [...tasks]]);
+  const settlements = tasks.map((task) => ({
+    receipt: task.receipt,
+    outcome: "requeue" as const,
+    delay: "1h",
+  }));
+  note(await queue.settle(settlements));
+  note([...(await queue.dequeue({ max: 10 }))]);
+  // Pending at the end: what a late copy of a dequeue that found nothing must not lease.
+  note(await queue.enqueue("left", { id: "left" }));
+  note(await queue.enqueue("left", { id: "left-too" }));
+  note(await queue.get("b"));
+  note(await queue.counts());
+  return answers;
+}
+
+/** What stands in the end, past everything between. */
+async function standing(): Promise<unknown[]> {
+  const queue = server.direct("emails");
+  const ids = ["a", "b", "c", "d", "e", "left", "left-too"];
+  return [...(await Promise.all(ids.map((id) => queue.get(id)))), await queue.counts()];
+}
+
+async function run(fault: Fault | undefined, nth: number, tryTimeout?: number) {
+  await server.redis("FLUSHALL");
+  const way = server.way();
+  way.clear();
+  way.faults = [...Array.from({ length: nth }, () => undefined), fault];
+  const told = new Told();
+  const retry = { deadline: "1m", tryTimeout };
+  const answers = told.of(await day(server.client({ retry }).queue("emails")));
+  await way.runLate();
+  return { answers, standing: told.of(await standing()), copies: [...way.copies] };
+}
+
+const html = { body: "<html>no JSON</html>", headers: { "content-type": "text/html" } };
+
+describe("with a fault at any one request each call has one effect and its right answer", () => {
+  const faults: Fault[] = ["lost reply", "cut body", "half JSON", "reset", { late: 1 }, { late: 3 }];
+  test.each(faults.map((fault) => [JSON.stringify(fault), fault] as const))("%s", async (_, fault) => {
+    const { copies, ...expected } = await run(undefined, 0);
+    for (const nth of copies.keys()) {
+      const { copies: sent, ...actual } = await run(fault, nth);
+      expect({ nth, ...actual }).toEqual({ nth, ...expected });
+      expect(sent.length).toBe(copies.length + 1);
+      // The second copy says nothing else than the first.
+      expect(sent[nth + 1]).toEqual(sent[nth]);
+    }
+  });
+
+  test("a request that runs and is never answered", async () => {
+    const { copies, ...expected } = await run(undefined, 0);
+    for (const nth of copies.keys()) {
+      const { copies: sent, ...actual } = await run("silence", nth, 150);
+      expect({ nth, ...actual }).toEqual({ nth, ...expected });
+      expect(sent.length).toBeGreaterThan(copies.length);
+    }
+  });
+});
+
+describe("what may go better the next time is sent again, as often as it takes", () => {
+  test.each<[string, Fault]>([
+    ["a connection that ends", "reset"],
+    ["no answer", "hang"],
+    ["a 500", { status: 500 }],
+    ["a 502 of a proxy", { status: 502, ...html }],
+    ["a 503, whatever it says without being a problem", { status: 503, body: '{"code":"queue_full"}' }],
+    ["a 504", { status: 504 }],
+    ["a 429 of a proxy", { status: 429, headers: { "retry-after": "0" } }],
+    [
+      "a 429 until a time that is over",
+      { status: 429, headers: { "retry-after": new Date(0).toUTCString() } },
+    ],
+    ["a 200 without JSON", { status: 200, ...html }],
+    ["a 200 with nothing", { status: 200 }],
+    ["a 200 with JSON that is no object", { status: 200, body: "1" }],
+  ])("%s", async (_, fault) => {
+    const way = server.way();
+    way.faults = [fault, fault, fault];
+    const queue = server.client({ retry: { tryTimeout: 500 } }).queue("emails");
+    expect(await queue.enqueue("x", { id: "a" })).toEqual({ id: "a", created: true });
+    expect(way.copies.length).toBe(4);
+    expect((await queue.counts()).pending).toBe(1);
+  });
+});
+
+test("every POST has a key of its own, in all its copies; a pull its token; a GET neither", async () => {
+  const { copies } = await run("lost reply", 5);
+  const keys = copies
+    .filter(({ method }) => method === "POST")
+    .map(({ headers }) => headers.get("idempotency-key"));
+  expect(keys).not.toContain(null);
+  expect(new Set(keys).size).toBe(keys.length - 1);
+  const pulls = copies.filter(({ path }) => path.endsWith("/pull"));
+  const tokens = pulls.map(({ body }) => (JSON.parse(body) as { token: string }).token);
+  expect(tokens.every((token) => /^[A-Za-z0-9]{16}$/.test(token))).toBe(true);
+  expect(new Set(tokens).size).toBe(tokens.length - 1);
+  const gets = copies.filter(({ method }) => method === "GET");
+  expect(gets.map(({ headers }) => headers.get("idempotency-key"))).toEqual([null, null]);
+});
+
+test("a caller's own key goes along, and makes a call of another client the same call", async () => {
+  const [one, other] = [server.client().queue("emails"), server.client().queue("emails")];
+  const first = await one.enqueue(1, { idempotencyKey: "signup-17" });
+  expect(await other.enqueue(1, { idempotencyKey: "signup-17" })).toEqual(first);
+  const [task] = await one.dequeue({ max: 5, idempotencyKey: "round-1" });
+  const again = await other.dequeue({ max: 5, idempotencyKey: "round-1" });
+  expect(again.map(({ receipt }) => receipt)).toEqual([task?.receipt]);
+  expect(server.way().copies.map(({ headers }) => headers.get("idempotency-key"))).toEqual([
+    "signup-17",
+    "signup-17",
+    "round-1",
+    "round-1",
+  ]);
+});

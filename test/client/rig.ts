@@ -1,0 +1,166 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { createClient, type ClientOptions } from "../../src/client/index.ts";
+import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
+import { secrets, serve, type Caller } from "../http/served.ts";
+
+/** What becomes of one request on its way. */
+export type Fault =
+  /** It runs; in place of its answer the connection ends. */
+  | "lost reply"
+  /** It runs; the connection ends in the middle of its answer. */
+  | "cut body"
+  /** It runs; half of its answer comes, as if that were all. */
+  | "half JSON"
+  /** It does not run, and the connection ends. */
+  | "reset"
+  /** It does not run and is not answered. */
+  | "hang"
+  /** It runs and is not answered. */
+  | "silence"
+  /** It gets a 502, and runs when so many further copies have been answered. */
+  | { readonly late: number }
+  /** It does not run, and is answered so. */
+  | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> };
+
+/** A copy of a request as it was sent. */
+export interface Copy {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** A way to a server, on which requests meet faults. */
+export class FaultyWay {
+  /** Every copy that came, in order. */
+  readonly copies: Copy[] = [];
+  /** What happens to the copies to come: the nth to the nth, and to all others nothing. */
+  faults: (Fault | undefined)[] = [];
+  /** The address that the client knows. */
+  url = "";
+  readonly #to: string;
+  readonly #server: Server;
+  #late: { readonly copy: Copy; after: number }[] = [];
+
+  constructor(to: string) {
+    this.#to = to;
+    this.#server = createServer((request, response) => void this.#pass(request, response));
+  }
+
+  async open(): Promise<void> {
+    this.url = await listening(this.#server);
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  clear(): void {
+    this.copies.length = 0;
+    this.faults = [];
+    this.#late = [];
+  }
+
+  /** Lets late copies arrive, by default all of them. */
+  async runLate(isDue: (late: { after: number }) => boolean = () => true): Promise<void> {
+    const due = this.#late.filter(isDue);
+    this.#late = this.#late.filter((late) => !due.includes(late));
+    for (const { copy } of due) await this.#forward(copy);
+  }
+
+  async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = "";
+    request.setEncoding("utf8");
+    for await (const chunk of request) body += String(chunk);
+    const { method = "GET", url: path = "/" } = request;
+    const copy = { method, path, headers: new Headers(request.headers as Record<string, string>), body };
+    this.copies.push(copy);
+    const fault = this.faults.shift();
+    if (fault === "reset") return void response.destroy();
+    if (fault === "hang") return;
+    if (typeof fault === "object" && "late" in fault) {
+      this.#late.push({ copy, after: fault.late });
+      return answer(response, 502, {}, "");
+    }
+    if (typeof fault === "object")
+      return answer(response, fault.status, fault.headers ?? {}, fault.body ?? "");
+
+    const { status, headers, text } = await this.#forward(copy);
+    await this.runLate((late) => --late.after <= 0);
+    if (fault === "silence") return;
+    if (fault === "lost reply") return void response.destroy();
+    if (fault === "cut body") {
+      response.writeHead(status, { "content-length": Buffer.byteLength(text) });
+      response.write(text.slice(0, text.length / 2), () => response.destroy());
+      return;
+    }
+    answer(response, status, headers, fault === "half JSON" ? text.slice(0, text.length / 2) : text);
+  }
+
+  async #forward({ method, path, headers, body }: Copy) {
+    const passed = new Headers(headers);
+    for (const name of ["host", "connection", "content-length", "transfer-encoding"]) passed.delete(name);
+    const sent = await fetch(this.#to + path, { method, headers: passed, ...(body && { body }) });
+    const type = sent.headers.get("content-type");
+    return {
+      status: sent.status,
+      headers: { ...(type && { "content-type": type }) },
+      text: await sent.text(),
+    };
+  }
+}
+
+function answer(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): void {
+  response.writeHead(status, headers).end(body);
+}
+
+/** @returns the server's URL */
+async function listening(server: Server): Promise<string> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The app over a Redis of the test file's own and on a port, a way to it with faults, and who goes there. */
+export function useServer() {
+  let served: Awaited<ReturnType<typeof serve>>;
+  let server: Server;
+  let way: FaultyWay;
+  beforeAll(async () => {
+    served = await serve({ report: () => {} });
+    server = createAdaptorServer({ fetch: served.app.fetch }) as Server;
+    way = new FaultyWay(await listening(server));
+    await way.open();
+  });
+  beforeEach(async () => {
+    way.clear();
+    await served.transport.send([["FLUSHALL"]]);
+  });
+  afterAll(async () => {
+    way.close();
+    server.close();
+    server.closeAllConnections();
+    await served.stop();
+  });
+  return {
+    way: () => way,
+    /** A client whose requests go the way of faults. */
+    client: (options: Partial<ClientOptions> = {}, as: Caller = "all") =>
+      createClient({ url: way.url, token: secrets[as], ...options }),
+    /** A queue without the server between. */
+    direct: <In = unknown, Out = In>(name: string, options: Partial<QueueOptions<In, Out>> = {}) =>
+      new Queue<In, Out>(name, { transport: served.transport, ...options }),
+    operator: (name: string) => new Operator(name, { transport: served.transport }),
+    redis: (...command: [string, ...string[]]) => served.transport.send([command]),
+  };
+}
