@@ -1,44 +1,40 @@
-import { type Environment, readConfig } from "../src/config.ts";
-import { SluiceError } from "../src/errors.ts";
-import { createApp } from "../src/http/app.ts";
-import { misconfigured } from "../src/http/misconfigured.ts";
-import { sweep } from "../src/queue/sweep.ts";
-import { upstash } from "../src/transport/upstash.ts";
+import type { Environment } from "../src/config.ts";
+import { Deployment, overHttp, type Platform, type ServiceOptions } from "./service.ts";
 
-/** Well within the minute until cron calls again. */
-const sweepBudget = "20s";
+export type { Around, Consumer, ConsumerHandler, ServiceOptions } from "./service.ts";
 
-let deployment: ReturnType<typeof deploy> | undefined;
-
-function deploy(env: Environment) {
-  const { redis, tokens, cronSecret, prefix } = readConfig(env);
-  if ("redisUrl" in redis) {
-    throw new SluiceError(
-      "invalid_argument",
-      "A Worker reaches Redis over HTTP: set UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN, not REDIS_URL",
-    );
-  }
-  const transport = upstash(redis);
-  return { transport, prefix, app: createApp({ transport, tokens, cronSecret, prefix }) };
+interface Context {
+  waitUntil(promise: Promise<unknown>): void;
 }
 
-export default {
-  async fetch(request: Request, env: Environment): Promise<Response> {
-    try {
-      deployment ??= deploy(env);
-    } catch (error) {
-      return misconfigured(error);
-    }
-    return deployment.app.fetch(request);
-  },
+/** A service binding to the Worker that is woken. */
+interface Fetcher {
+  fetch(request: Request): Promise<Response>;
+}
 
-  /** Sweeps every registered queue. A sweep that moved or missed something leaves a line in the log. */
-  async scheduled(_event: unknown, env: Environment): Promise<void> {
-    deployment ??= deploy(env);
-    const { transport, prefix } = deployment;
-    const report = await sweep(transport, { budget: sweepBudget, prefix });
-    const { promoted, reclaimed, rejected, expired, failed } = report;
-    if (failed.length > 0) console.error(JSON.stringify({ sweep: report }));
-    else if (promoted + reclaimed + rejected + expired > 0) console.log(JSON.stringify({ sweep: report }));
-  },
-};
+function platform(env: Environment): Platform {
+  const consumer = env["SLUICE_CONSUMER"] as Fetcher | undefined;
+  return {
+    transport: overHttp,
+    // Cloudflare lets work go on for 30 s after the response.
+    budget: "25s",
+    afterResponse: "bounded",
+    wakeFetch: consumer && ((request) => consumer.fetch(request)),
+  };
+}
+
+/**
+ * A Worker that is the whole of a deployment: HTTP interface, cron, wakes and consumers. Consumers work in the invocation
+ * that enqueued, after its response, and in cron's; with a service binding `SLUICE_CONSUMER` to a Worker with consumers,
+ * such as this one itself, also in as many invocations more as the work needs.
+ */
+export function sluice<Env extends Environment = Environment>(options: ServiceOptions<Env> = {}) {
+  const deployment = new Deployment(options, platform);
+  return {
+    fetch: (request: Request, env: Env, context: Context): Promise<Response> =>
+      deployment.fetch(request, env, (promise) => context.waitUntil(promise)),
+    scheduled: (_event: unknown, env: Env): Promise<void> => deployment.service(env).cron(),
+  };
+}
+
+export default sluice();

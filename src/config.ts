@@ -12,6 +12,10 @@ export interface Config {
   readonly cronSecret: string | undefined;
   /** What every key of this deployment begins with. @default "sluice" */
   readonly prefix: string | undefined;
+  /** Where consumers are woken that do not run here. */
+  readonly wakeUrl: string | undefined;
+  /** What signs wakes, and by which they are known here: the first signs. Empty where nobody is woken by a request. */
+  readonly wakeSecrets: readonly string[];
 }
 
 /** `process.env`, or the `env` of a Worker, whose bindings need not be texts. */
@@ -27,6 +31,8 @@ export type Environment = Readonly<Record<string, unknown>>;
  * | `SLUICE_TOKENS` | JSON: `[{"sha256" or "token", "scopes": ["enqueue", "consume", "admin"], "queues": "emails-*"}]` |
  * | `CRON_SECRET` | at least 16 characters; lets the platform's cron sweep |
  * | `SLUICE_PREFIX` | what every key begins with, `sluice` by default |
+ * | `SLUICE_WAKE_URL` | where consumers elsewhere are woken: a deployment's `/wake` |
+ * | `SLUICE_WAKE_SECRET` | signs wakes: `whsec_` and 24 to 64 bytes in base64; several, with spaces between, while it is being changed |
  *
  * @throws {SluiceError} invalid_argument; `path` is the variable. No message holds a value.
  */
@@ -36,7 +42,20 @@ export function readConfig(env: Environment): Config {
     tokens: readTokens(env),
     cronSecret: readCronSecret(env),
     prefix: text(env, "SLUICE_PREFIX"),
+    ...readWake(env),
   };
+}
+
+function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
+  const wakeUrl = address(env, "SLUICE_WAKE_URL", ["https:", "http:"]);
+  const wakeSecrets = text(env, "SLUICE_WAKE_SECRET")?.split(/ +/) ?? [];
+  if (wakeSecrets.some((secret) => !/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(secret))) {
+    throw refuse("SLUICE_WAKE_SECRET", "must be whsec_ and 24 to 64 bytes in base64");
+  }
+  if (wakeUrl !== undefined && wakeSecrets.length === 0) {
+    throw refuse("SLUICE_WAKE_SECRET", "is not set, but SLUICE_WAKE_URL is");
+  }
+  return { wakeUrl, wakeSecrets };
 }
 
 function readRedis(env: Environment): RedisConfig {

@@ -3,8 +3,9 @@ import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
 import { Queue } from "../queue/queue.ts";
 import type { Transport } from "../queue/transport.ts";
+import type { Waker } from "../queue/waker.ts";
 import { forbidden, Gate, type Scope, type TokenEntry } from "./auth.ts";
-import type { App, Services, Variables } from "./context.ts";
+import { type App, type Services, type Variables, waitUntilOf } from "./context.ts";
 import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf } from "./methods.ts";
 import { Problem, problemOf, problemResponse, problems } from "./problem.ts";
 import { type Fault, reportToConsole } from "./report.ts";
@@ -25,6 +26,8 @@ export interface AppOptions {
   readonly cronSecret?: string | undefined;
   /** What every key begins with. @default "sluice" */
   readonly prefix?: string | undefined;
+  /** Wakes consumers of what is enqueued or found by a sweep; after the response, where the platform can. */
+  readonly wake?: Waker | undefined;
   readonly limits?:
     | {
         /** Longest body of a request, in bytes. @default 10_000_000 */
@@ -43,9 +46,11 @@ const openPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"];
  * @throws {SluiceError} invalid_argument for tokens of another form
  */
 export function createApp(options: AppOptions): App {
-  const { transport, tokens, cronSecret, prefix, limits, report = reportToConsole } = options;
+  const { transport, tokens, cronSecret, prefix, wake, limits, report = reportToConsole } = options;
   const gate = new Gate(tokens, cronSecret);
   const app: App = new Hono<Variables>();
+
+  const wakerOf: Services["wakerOf"] = (c) => wake && { ...wake, waitUntil: waitUntilOf(c) ?? wake.waitUntil };
 
   const allow =
     (...scopes: (Scope | "cron")[]): MiddlewareHandler<Variables> =>
@@ -53,7 +58,7 @@ export function createApp(options: AppOptions): App {
       if (!scopes.some((scope) => gate.opensFor(scope))) throw new Problem("auth_not_configured");
       const grants = await gate.admit(c.req.header("authorization"));
       const name = c.req.param("queue");
-      if (name !== undefined) c.set("queue", new Queue(name, { transport, prefix }));
+      if (name !== undefined) c.set("queue", new Queue(name, { transport, prefix, wake: wakerOf(c) }));
       const allowed = scopes.some((scope) =>
         name === undefined ? grants.has(scope) : grants.allows(scope, name),
       );
@@ -89,7 +94,8 @@ export function createApp(options: AppOptions): App {
     return new Problem(problem.code, { ...problem.details, instance });
   };
 
-  const services: Services = { transport, prefix, allow, faultOf, bodyLimit: limits?.body ?? 10_000_000 };
+  const bodyLimit = limits?.body ?? 10_000_000;
+  const services: Services = { transport, prefix, allow, faultOf, wakerOf, bodyLimit };
   taskRoutes(app, services);
   watchRoutes(app, services);
   taskOperationRoutes(app, services);

@@ -3,6 +3,7 @@ import { milliseconds } from "../queue/duration.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { Transport } from "../queue/transport.ts";
 import type { Duration, RequestOptions } from "../queue/types.ts";
+import type { Waker } from "../queue/waker.ts";
 import type * as v from "valibot";
 import type { Grants, Scope } from "./auth.ts";
 import { readJson } from "./body.ts";
@@ -29,8 +30,21 @@ export interface Services {
   readonly bodyLimit: number;
   /** Lets only callers with one of the scopes pass, for the queue that the path names if it names one. */
   readonly allow: (...scopes: (Scope | "cron")[]) => MiddlewareHandler<Variables>;
+  /** What wakes consumers on behalf of this call, if anything does. */
+  readonly wakerOf: (c: Context) => Waker | undefined;
   /** The problem that an error means. One that is not the caller's is reported, and can be found by its `instance`. */
   readonly faultOf: (error: unknown, c: Context) => Problem;
+}
+
+/** What lets work go on after the response, where the platform gave it to the app's `fetch`. */
+export function waitUntilOf(c: Context): Waker["waitUntil"] {
+  try {
+    const context = c.executionCtx;
+    return (promise) => context.waitUntil(promise);
+  } catch {
+    // Hono throws where there is none.
+    return undefined;
+  }
 }
 
 /** Within the time that every platform allows a request. */

@@ -142,7 +142,7 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
     const args = {
       testNow: this.testNow(),
       look: note.look ? "1" : "",
-      wake: this.#waker?.window ?? "",
+      wake: this.#waker?.window(this.name) ?? "",
     };
     const call = callOf(enqueueScript, this.keys, args, items);
     const outcomes = await this.transport.send([...note.commands, call], options);
@@ -171,10 +171,10 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
    */
   async wakeAnother(options: RequestOptions = {}): Promise<boolean> {
     onlyOptions(options, REQUEST_OPTIONS);
-    const waker = this.#waker;
-    if (!waker) throw new SluiceError("invalid_argument", "the queue was made without wake", "wake");
-    const wanted = await this.run(wakeScript, { testNow: this.testNow(), window: waker.window }, [], options);
-    if (wanted) await waker.wake(this.name);
+    const window = this.#waker?.window(this.name) || undefined;
+    if (!window) throw new SluiceError("invalid_argument", "the queue has nobody to wake: see wake", "wake");
+    const wanted = await this.run(wakeScript, { testNow: this.testNow(), window }, [], options);
+    if (wanted) await this.#waker?.wake(this.name);
     return wanted;
   }
 
@@ -234,7 +234,8 @@ function uniqueness({ id, dedup, ...task }: EnqueueOptions, at: string): string 
   return `${window} ${taskId(dedup.key, `${at}dedup.key`)}`;
 }
 
-function fixedOptions(defaults: TaskDefaults, task: EnqueueOptions, at: string) {
+/** What a task fixes at enqueue, checked, beside its payload. */
+export function fixedOptions(defaults: TaskDefaults, task: EnqueueOptions, at: string) {
   const lease = task.lease ?? defaults.lease;
   const maxAttempts = task.maxAttempts ?? defaults.maxAttempts;
   const resultTtl = task.resultTtl ?? defaults.resultTtl;

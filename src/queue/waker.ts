@@ -9,6 +9,8 @@ export interface Waker {
    * Wakes a consumer of the queue. A rejection is not the caller's: it goes to `onError`, and the next sweep wakes again.
    */
   readonly wake: (queue: string) => unknown;
+  /** Which queues have a consumer that it wakes. @default all */
+  readonly queues?: ((queue: string) => boolean) | undefined;
   /**
    * For how long a wake counts that nothing was heard of, and someone who took tasks and did not come back: until then
    * none other is sent. A consumer that finds the queue empty ends it at once. 100 ms to 1 h. @default "5s"
@@ -24,8 +26,7 @@ export interface Waker {
 
 /** A waker as the queue uses it, checked. */
 export class CheckedWaker {
-  /** What the scripts are told, ms. */
-  readonly window: string;
+  readonly #window: string;
   readonly #waker: Waker;
 
   /** @throws {SluiceError} `invalid_argument` */
@@ -33,9 +34,14 @@ export class CheckedWaker {
     if (typeof waker?.wake !== "function") {
       throw new SluiceError("invalid_argument", "wake must be a Waker: webhookWaker makes one", "wake");
     }
-    onlyOptions(waker, ["wake", "window", "waitUntil", "onError"], "wake.");
+    onlyOptions(waker, ["wake", "queues", "window", "waitUntil", "onError"], "wake.");
     this.#waker = waker;
-    this.window = String(milliseconds(waker.window ?? "5s", "wake.window", { min: 100, max: 3_600_000 }));
+    this.#window = String(milliseconds(waker.window ?? "5s", "wake.window", { min: 100, max: 3_600_000 }));
+  }
+
+  /** What the scripts are told of a queue: how long a wake counts, ms; empty where it has nobody to wake. */
+  window(queue: string): string {
+    return (this.#waker.queues?.(queue) ?? true) ? this.#window : "";
   }
 
   /** Wakes: at once, or, where the platform can, after the response. Never throws. */

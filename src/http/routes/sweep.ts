@@ -18,12 +18,13 @@ import * as schemas from "../schemas/operation.ts";
 
 /** What cron calls where there is no cron binding, and the deep sweep. */
 export function sweepRoutes(app: App, services: Services): void {
-  const { transport, prefix, allow } = services;
+  const { transport, prefix, allow, wakerOf } = services;
 
   const run = async (c: Call, wanted?: Duration) => {
     const budget = budgetOf(wanted);
     const queues = mayBeSweptBy(c);
-    const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, prefix, queues });
+    const wake = wakerOf(c);
+    const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, prefix, queues, wake });
     return c.json(reply);
   };
 

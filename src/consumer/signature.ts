@@ -1,0 +1,70 @@
+/**
+ * Signatures of the Standard Webhooks specification (standardwebhooks.com): who knows the secret can tell that a request
+ * comes from one who knows it too, is unchanged, and is not an old one sent again.
+ */
+import { SluiceError } from "../errors.ts";
+
+/** How old a signature may be, or how far ahead, s: as the specification's own libraries have it. */
+const TOLERANCE = 5 * 60;
+
+const PREFIX = "whsec_";
+
+/**
+ * A secret, as the key that signs with it.
+ * @throws {SluiceError} `invalid_argument` for what is not `whsec_` and 24 to 64 bytes in base64
+ */
+export async function signingKey(secret: string, path = "secret"): Promise<CryptoKey> {
+  const bytes =
+    typeof secret === "string" && secret.startsWith(PREFIX) ? decoded(secret.slice(6)) : undefined;
+  if (bytes === undefined || bytes.length < 24 || bytes.length > 64) {
+    throw new SluiceError("invalid_argument", `${path} must be ${PREFIX} and 24 to 64 bytes in base64`, path);
+  }
+  return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
+}
+
+/** The three headers that sign a body. */
+export async function signedHeaders(
+  key: CryptoKey,
+  id: string,
+  body: string,
+): Promise<Record<string, string>> {
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, signed(id, timestamp, body)));
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${btoa(String.fromCharCode(...signature))}`,
+  };
+}
+
+/**
+ * Whether one of the keys signed the body, not long ago. There may be several signatures and several keys, while a
+ * secret is being changed.
+ */
+export async function isSigned(keys: readonly CryptoKey[], headers: Headers, body: string): Promise<boolean> {
+  const id = headers.get("webhook-id");
+  const timestamp = headers.get("webhook-timestamp");
+  const signatures = headers.get("webhook-signature");
+  if (id === null || signatures === null || timestamp === null || !/^\d{1,12}$/.test(timestamp)) return false;
+  if (Math.abs(Date.now() / 1_000 - Number(timestamp)) > TOLERANCE) return false;
+  const content = signed(id, timestamp, body);
+  for (const text of signatures.split(" ").slice(0, 8)) {
+    const bytes = text.startsWith("v1,") ? decoded(text.slice(3)) : undefined;
+    for (const key of bytes ? keys : []) {
+      // Compares in constant time.
+      if (await crypto.subtle.verify("HMAC", key, bytes as Uint8Array<ArrayBuffer>, content)) return true;
+    }
+  }
+  return false;
+}
+
+const signed = (id: string, timestamp: string, body: string) =>
+  new TextEncoder().encode(`${id}.${timestamp}.${body}`);
+
+function decoded(base64: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(base64), (unit) => unit.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,70 @@
+import { SluiceError } from "../errors.ts";
+import { milliseconds } from "../queue/duration.ts";
+import { newToken } from "../queue/identity.ts";
+import { onlyOptions } from "../queue/names.ts";
+import type { Duration } from "../queue/types.ts";
+import type { Waker } from "../queue/waker.ts";
+import { sleep } from "../sleep.ts";
+import { signedHeaders, signingKey } from "./signature.ts";
+
+/** The `type` of the event that a wake is, in the words of Standard Webhooks. */
+export const WAKE = "sluice.wake";
+
+const TRIES = 3;
+const PAUSE = 200;
+
+export interface WebhookWakerOptions extends Omit<Waker, "wake"> {
+  /** Where the consumer listens, such as {@link wakeReceiver}. */
+  readonly url: string;
+  /** What both sides know: `whsec_` and 24 to 64 bytes in base64, e.g. of `openssl rand -base64 32`. */
+  readonly secret: string;
+  /**
+   * How long to wait for the answer. A consumer may answer when its work is done: one that has not answered counts as
+   * woken. @default "2s"
+   */
+  readonly timeout?: Duration | undefined;
+  /** Another way to send the request, such as a service binding's `fetch`. @default the global one */
+  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
+}
+
+/**
+ * Wakes a consumer by a POST to its URL, signed as Standard Webhooks has it; three times where the answer is that it
+ * could not, within the timeout.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function webhookWaker(options: WebhookWakerOptions): Waker {
+  const { url, secret, timeout = "2s", fetch: send = (request) => fetch(request), ...waker } = options;
+  onlyOptions(options, ["url", "secret", "timeout", "fetch", "queues", "window", "waitUntil", "onError"]);
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new SluiceError("invalid_argument", "url must be one that begins with https:// or http://", "url");
+  }
+  const within = milliseconds(timeout, "timeout", { min: 1, max: 60_000 });
+  let key: CryptoKey | undefined;
+
+  const attempt = async (queue: string, signal: AbortSignal) => {
+    const body = JSON.stringify({ type: WAKE, timestamp: new Date().toISOString(), data: { queue } });
+    key ??= await signingKey(secret);
+    const headers = {
+      "content-type": "application/json",
+      ...(await signedHeaders(key, `wake_${newToken()}`, body)),
+    };
+    const answer = await send(new Request(url, { method: "POST", headers, body, signal }));
+    await answer.body?.cancel();
+    if (!answer.ok) throw new Error(`the consumer answered HTTP ${answer.status}`);
+  };
+
+  const wake = async (queue: string) => {
+    const signal = AbortSignal.timeout(within);
+    for (let tries = 1; ; tries++) {
+      try {
+        return await attempt(queue, signal);
+      } catch (error) {
+        // It took the request and works: it answers when it is done.
+        if (signal.aborted) return;
+        if (tries === TRIES) throw error;
+        await sleep(PAUSE * tries, signal);
+      }
+    }
+  };
+  return { ...waker, wake };
+}
