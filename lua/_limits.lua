@@ -78,12 +78,17 @@ local function allowed(settings, most, working, used, now)
   return most, again
 end
 
--- True where so many tasks more are more than a queue may have pending.
-local function overfull(settings, at, ghosts, coming)
-  if not settings or not settings.b or coming == 0 then
-    return false
+-- How many tasks more a queue may have pending.
+local function places_left(settings, at, ghosts)
+  if not settings or not settings.b then
+    return math.huge
   end
   local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
   local listed = redis.call('LLEN', at.pending) - tonumber(ghosts or 0)
-  return listed + zsets + coming > tonumber(settings.b)
+  return tonumber(settings.b) - listed - zsets
+end
+
+-- True where so many tasks more are more than a queue may have pending.
+local function overfull(settings, at, ghosts, coming)
+  return coming > 0 and places_left(settings, at, ghosts) < coming
 end

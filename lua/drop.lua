@@ -10,7 +10,9 @@ local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
 local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
 local hands = KEYS[11] -- zset  worker, lease number and id, by name
-local calls = KEYS[12] -- string  the last calls of operators: it stays, until its time is over
+local schedules = KEYS[12] -- zset  schedule -> its next occurrence (ms)
+local timetable = KEYS[13] -- hash  records of schedules, and the tasks that recur
+local calls = KEYS[14] -- string  the last calls of operators: it stays, until its time is over
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, one a call
 local force = ARGV[3] -- '1' to delete even where tasks are working
@@ -24,7 +26,9 @@ if not done then
   end
   local count = force == '1' and 0 or redis.call('ZCARD', working)
   if count == 0 then
-    redis.call('UNLINK', pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+    local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
+    append(parts, schedules, timetable)
+    redis.call('UNLINK', unpack(parts))
     if plan.settings.e then
       tell(plan, 'deleted', '*')
       publish(plan)

@@ -17,6 +17,17 @@ export {
   type QueuePage,
   type RegisteredQueue,
 } from "./queue/registry.ts";
+export type { Recurrence } from "./queue/calendar.ts";
+export type { ListedSchedule, Schedule } from "./queue/schedule-record.ts";
+export {
+  Schedules,
+  type ListSchedulesOptions,
+  type NewSchedule,
+  type ScheduleChanged,
+  type SchedulePage,
+  type SchedulePut,
+  type ScheduleRemoved,
+} from "./queue/schedules.ts";
 export type { GroupChanges, GroupSettings, QueueChanges, QueueSettings, Rate } from "./queue/settings.ts";
 export type { EventCounts, MinuteCounts, QueueEvent, QueueStatistics } from "./queue/statistics.ts";
 export { sweep, type SweepOptions, type SweepReport } from "./queue/sweep.ts";
@@ -33,6 +44,7 @@ export type {
 } from "./queue/task-operator.ts";
 export type * from "./queue/types.ts";
 export type { ListWorkersOptions, WorkerFailed, WorkerInfo, WorkerPage } from "./queue/worker-operator.ts";
+export type { Waker } from "./queue/waker.ts";
 export type { TaskEvent, WaitOptions, WatchOptions } from "./queue/watch.ts";
 export type {
   Command,

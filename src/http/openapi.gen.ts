@@ -2597,6 +2597,7 @@ export const openapi: OpenApiDocument = {
                       "rejected": 0,
                       "expired": 40,
                       "more": false,
+                      "scheduled": 1,
                       "woken": 0,
                       "failed": []
                     }
@@ -2684,6 +2685,7 @@ export const openapi: OpenApiDocument = {
                       "rejected": 0,
                       "expired": 40,
                       "more": false,
+                      "scheduled": 1,
                       "woken": 0,
                       "failed": []
                     }
@@ -5013,6 +5015,11 @@ export const openapi: OpenApiDocument = {
             "type": "boolean",
             "description": "Whether the budget ended the sweep with work left: call again."
           },
+          "scheduled": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Occurrences of schedules that were enqueued."
+          },
           "woken": {
             "type": "integer",
             "minimum": 0,
@@ -5045,6 +5052,7 @@ export const openapi: OpenApiDocument = {
           "rejected",
           "expired",
           "more",
+          "scheduled",
           "woken",
           "failed"
         ]

@@ -15,8 +15,11 @@ export const parts = [
   "hands",
 ] as const;
 
-/** Beside the parts: `calls`, what is remembered of operators' calls, and `queues`, the registry. */
-export type KeyName = (typeof parts)[number] | "calls" | "queues";
+/**
+ * Beside the parts, and declared only where they are used: `schedules` and `timetable`, what recurs, and when; `calls`,
+ * what is remembered of operators' calls; and `queues`, the registry.
+ */
+export type KeyName = (typeof parts)[number] | "schedules" | "timetable" | "calls" | "queues";
 
 export type Keys = Readonly<Record<KeyName, string>>;
 
@@ -34,6 +37,8 @@ export function queueKeys(queue: string, prefix: string = DEFAULT_PREFIX): Keys 
   const keys = Object.fromEntries(parts.map((part) => [part, key(part)]));
   return {
     ...(keys as Record<(typeof parts)[number], string>),
+    schedules: key("schedules"),
+    timetable: key("timetable"),
     calls: key("calls"),
     queues: registryKey(prefix),
   };

@@ -4265,7 +4265,9 @@ local expiry = KEYS[8]
 local dead = KEYS[9]
 local workers = KEYS[10]
 local hands = KEYS[11]
-local calls = KEYS[12]
+local schedules = KEYS[12]
+local timetable = KEYS[13]
+local calls = KEYS[14]
 local test_now = ARGV[1]
 local token = ARGV[2]
 local force = ARGV[3]
@@ -4277,7 +4279,9 @@ return { 'newer_schema' }
 end
 local count = force == '1' and 0 or redis.call('ZCARD', working)
 if count == 0 then
-redis.call('UNLINK', pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
+append(parts, schedules, timetable)
+redis.call('UNLINK', unpack(parts))
 if plan.settings.e then
 tell(plan, 'deleted', '*')
 publish(plan)
@@ -4289,8 +4293,8 @@ end
 local status, number = string.match(done, '^(%a+),(%d+)$')
 return { status, tonumber(number) }
 `,
-  sha1: "1a8560a55f8930c610d6cc8037855029018a2064",
-  keyLockingSha1: "508483649368095703345e2455c44e3fa63b78ca",
+  sha1: "fa10a16d99653040dce3f7b3a73a155490670f4c",
+  keyLockingSha1: "4ac92f48cb35a0575d5e0c90b61b588280021fca",
 };
 
 export const enqueue: Script = {
@@ -4471,13 +4475,16 @@ kept[i] = number .. ':' .. int(counts[i])
 end
 return left, opens, table.concat(kept, ',')
 end
-local function overfull(settings, at, ghosts, coming)
-if not settings or not settings.b or coming == 0 then
-return false
+local function places_left(settings, at, ghosts)
+if not settings or not settings.b then
+return math.huge
 end
 local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
 local listed = redis.call('LLEN', at.pending) - tonumber(ghosts or 0)
-return listed + zsets + coming > tonumber(settings.b)
+return tonumber(settings.b) - listed - zsets
+end
+local function overfull(settings, at, ghosts, coming)
+return coming > 0 and places_left(settings, at, ghosts) < coming
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -4942,10 +4949,10 @@ local coming = #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
 if overfull(plan.settings, at, stored['~ghosts'], coming) then
 return { 'full' }
 end
-if wake ~= '' and due_now and not (plan.settings and plan.settings.p) then
-local before = plain and redis.call('HGET', tasks, '~wake') or stored['~wake']
-if asleep(before, plan.now) then
-reply[3], stored['~wake'] = 1, before
+if wake ~= '' and due_now then
+local found = plain and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
+if asleep(found[1], plan.now) and not parse_settings(found[2] or nil).p then
+reply[3], stored['~wake'] = 1, found[1]
 append(plan.fields, '~wake', awake_from(plan.now, wake))
 end
 end
@@ -4960,8 +4967,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "1f5a7ba7d776586afc398e15eb725ff8f47afb25",
-  keyLockingSha1: "aab4743432340bc7b486ce7f6bdadd4348aeee82",
+  sha1: "56f59944ce7cb5cf48f527a867bbe2e790eaf093",
+  keyLockingSha1: "7110e97daa1af243a184b794cf1e9f5705de351e",
 };
 
 export const fail: Script = {
@@ -5628,6 +5635,10 @@ return { 'ok', back, ended, more and 1 or 0 }
 export const forget: Script = {
   name: "forget",
   source: `local SLICE = 1000
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
 local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
@@ -5647,14 +5658,14 @@ local asked = { unpack(names, 2) }
 local gone = {}
 for i, seen in ipairs(redis.call('ZMSCORE', queues, unpack(asked))) do
 if seen and tonumber(seen) <= tonumber(since) then
-gone[#gone + 1] = asked[i]
+append(gone, asked[i], '~' .. asked[i])
 end
 end
 write('ZREM', queues, gone)
-return { 'ok', #gone }
+return { 'ok', #gone / 2 }
 `,
-  sha1: "0cfac55b63c4981837b02e9d90322ebd5deb2f37",
-  keyLockingSha1: "683e08261182ae787a590f4c90ed98a2eaa39530",
+  sha1: "28718ffe0a80638c53f48aed75b50b2cfa76920d",
+  keyLockingSha1: "b27ce540b979cc39f3e9350d5fa1e1bffd728c73",
 };
 
 export const heartbeat: Script = {
@@ -6077,6 +6088,626 @@ return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record
 `,
   sha1: "55466874a1eef9486f2d2c339a6efb37a989fa43",
   keyLockingSha1: "a4bb5ed9b3329d76f520aed97669cd7bf39f78dc",
+};
+
+export const occur: Script = {
+  name: "occur",
+  source: `local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args, option)
+local count = 0
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
+end
+return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
+end
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function read_first_lines(tasks, fields)
+local found = {}
+for first = 1, #fields, 128 do
+local last = math.min(first + 127, #fields)
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
+found[fields[first + i - 1]] = value and first_line(value)
+end
+end
+return found
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function format_settings(settings)
+local letters, text = {}, ''
+for letter in pairs(settings) do
+append(letters, letter)
+end
+table.sort(letters)
+for _, letter in ipairs(letters) do
+text = text .. ';' .. letter .. '=' .. settings[letter]
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local function places_left(settings, at, ghosts)
+if not settings or not settings.b then
+return math.huge
+end
+local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
+local listed = redis.call('LLEN', at.pending) - tonumber(ghosts or 0)
+return tonumber(settings.b) - listed - zsets
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
+local function shared(task)
+return task.G or task.P
+end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
+if last and tonumber(field) then
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value) or 0
+end
+end
+group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
+group.stuck = stuck(group)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
+end
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_clock(text)
+local times = { h = 0, m = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+if times[field] and times[field] > 0 then
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+plan.opened = plan.opened + #names
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function deliverable(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w
+end
+if group.settings.r then
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
+end
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower, share in pairs(group.bands) do
+count = count + (lower < band and share.ready or 0)
+end
+return count
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+put_into_fair(plan, group, score_at(band, share.last), id)
+end
+local function enter(plan, id, task, place)
+if not shared(task) then
+local ids = place == 'back' and plan.back or plan.front
+ids[#ids + 1] = id
+return
+end
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+local full = group.h > 0 or room(group, plan.now) < 1
+if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
+ready(group, band, 1)
+put_into_fair(plan, group, task.S, id)
+elseif place == 'aside' or (full and ready_below(group, band) == 0) then
+local zone = place == 'aside' and 'p' or 'q'
+group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
+plan.times.h = plan.times.h + 1
+local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
+else
+admit(plan, group, band, id)
+end
+task.S = nil
+end
+local function set_timer(plan, group)
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+group.stuck = stuck(group)
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for event, count in pairs(counts) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. count
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for event, ids in pairs(plan.news) do
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+end
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function store_or_undo(plan, before)
+local tasks, fields = plan.at.tasks, plan.fields
+for first = 1, #fields, SLICE do
+local last = math.min(first + SLICE - 1, #fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields, first, last)))
+if failed then
+local new, old = {}, {}
+for i = 1, first - 1, 2 do
+local value = before[fields[i]] or plan.was[fields[i]]
+new[#new + 1] = fields[i]
+append(old, value and fields[i] or nil, value or nil)
+end
+write('HDEL', tasks, new)
+write('HSET', tasks, old)
+return failed
+end
+end
+plan.fields = {}
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.unordered)
+write('ZADD', at.order, plan.order)
+write('ZADD', at.fair, plan.moved, 'XX')
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local schedules = KEYS[7]
+local timetable = KEYS[8]
+local test_now = ARGV[1]
+local items = ARGV
+local STRIDE = 5
+local MAX_BYTES = 8000000
+local READ = 16
+local at = queue_at(pending, fair, order, held, nil, delayed, tasks)
+local plan = new_plan(at, clock(test_now))
+local count = (#items - 1) / STRIDE
+local names, fields = {}, { '~set', '~stats', '~ghosts' }
+for i = 1, count do
+local name, _, _, times = unpack(items, STRIDE * i - 3, STRIDE * i)
+names[i] = name
+for time in string.gmatch(times, '%d+') do
+fields[#fields + 1] = name .. '.' .. time
+end
+end
+local stored = read_first_lines(tasks, fields)
+if heed(plan, stored['~set'], stored['~stats']) then
+return { 'newer_schema' }
+end
+local scores = redis.call('ZMSCORE', schedules, unpack(names))
+local room_left, bytes, full = places_left(plan.settings, at, stored['~ghosts']), 0, false
+local found = {}
+local function kept_of(i)
+if (i - 1) % READ == 0 then
+local wanted = {}
+for j = i, math.min(i + READ - 1, count) do
+append(wanted, '.' .. names[j], names[j])
+end
+found = redis.call('HMGET', timetable, unpack(wanted))
+end
+local place = 2 * ((i - 1) % READ)
+return found[place + 1], found[place + 2]
+end
+local function record_of(task, time)
+local line, rest = string.match(task, '^([^\\n]*)\\n(.*)$')
+local size = tonumber(string.match(line or '', ';h=(%d+)'))
+if not size then
+return nil
+end
+local longer = string.gsub(line, ';h=%d+', ';h=' .. int(size + #time))
+local headers = string.sub(rest, 1, size - 2) .. time .. string.sub(rest, size - 1, size)
+return '1;' .. int(plan.now) .. longer .. '\\n' .. headers .. string.sub(rest, size + 1)
+end
+local function enqueue_due(i, task)
+local name, _, _, times, following = unpack(items, STRIDE * i - 3, STRIDE * i + 1)
+local added, last = 0, nil
+for time in string.gmatch(times, '%d+') do
+local id = name .. '.' .. time
+if not stored[id] then
+local record = record_of(task, time)
+if not record then
+return 0, nil, '-2'
+elseif room_left < 1 or bytes > MAX_BYTES then
+full = full or room_left < 1
+return added, last, time
+end
+local options = parse_fixed(record)
+open_groups(plan, { options })
+append(plan.fields, id, record)
+enter(plan, id, options, 'back')
+tell(plan, 'enqueued', id)
+added = added + 1
+bytes, room_left = bytes + #record, room_left - 1
+end
+last = time
+end
+return added, last, following
+end
+local reply, set, moved = { 'ok', 0 }, {}, {}
+for i = 1, count do
+local read_at, read_record = unpack(items, STRIDE * i - 2, STRIDE * i - 1)
+local added, last, following = 0, nil, read_at
+if bytes <= MAX_BYTES then
+local record, task = kept_of(i)
+if record ~= read_record or tonumber(scores[i] or -1) ~= tonumber(read_at) then
+following = '-1'
+else
+added, last, following = enqueue_due(i, task or '')
+end
+if last then
+local letters = parse_settings(record)
+letters.o = last
+append(set, '.' .. names[i], format_settings(letters))
+append(moved, following, names[i])
+end
+end
+append(reply, added, tonumber(following))
+end
+reply[2] = full and 1 or 0
+close(plan)
+local failed = store_or_undo(plan, { ['~stats'] = stored['~stats'] })
+if failed then
+return failed
+end
+commit(plan)
+write('HSET', timetable, set)
+write('ZADD', schedules, moved)
+return reply
+`,
+  sha1: "22b1b222327beac716d4732d99554c618b7ee493",
+  keyLockingSha1: "36436027f058080c36eda596a340b26fde47bb8e",
+};
+
+export const occurrences: Script = {
+  name: "occurrences",
+  source: `local SLICE = 1000
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local schedules = KEYS[1]
+local timetable = KEYS[2]
+local test_now = ARGV[1]
+local limit = ARGV[2]
+local now = clock(test_now)
+local found = redis.call('ZRANGE', schedules, '0', limit, 'WITHSCORES')
+local names, fields, reply = {}, {}, { 'ok', now, 0 }
+for i = 1, #found, 2 do
+local at = tonumber(found[i + 1])
+if at > now or #names == tonumber(limit) then
+reply[3] = at
+break
+end
+names[#names + 1], fields[#fields + 1] = i, '.' .. found[i]
+end
+local records = read('HMGET', timetable, fields)
+for n, i in ipairs(names) do
+append(reply, found[i], tonumber(found[i + 1]))
+reply[#reply + 1] = records[n] or ''
+end
+return reply
+`,
+  sha1: "ad41fd5d13e8e0d7ee0786627c5c8ec086617c3a",
+  keyLockingSha1: "3a0c1ecd706062c63608153c87b13d90662f47d1",
 };
 
 export const page: Script = {
@@ -8546,6 +9177,68 @@ return { 'ok', mending.report }
   keyLockingSha1: "e958bd93791e5851ac47d8eb93e2bbb71673bb2c",
 };
 
+export const remind: Script = {
+  name: "remind",
+  source: `local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function write(command, key, args, option)
+local count = 0
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
+end
+return count
+end
+local queues = KEYS[1]
+local test_now = ARGV[1]
+local items = ARGV
+local now = clock(test_now)
+local members = {}
+for i = 2, #items, 3 do
+append(members, items[i], '~' .. items[i])
+end
+local says = redis.call('ZMSCORE', queues, unpack(members))
+local told, gone = {}, {}
+for i = 1, #members, 2 do
+local before, at = items[(3 * i + 3) / 2], tonumber(items[(3 * i + 5) / 2])
+local seen, reminder = tonumber(says[i] or 0), says[i + 1] and tonumber(says[i + 1])
+if before == '' and reminder then
+at = math.min(at, reminder <= now and reminder - 1 or reminder)
+end
+if before == '' or reminder == tonumber(before) then
+if at then
+append(told, int(math.max(now, seen)), members[i])
+append(told, int(at), members[i + 1])
+else
+gone[#gone + 1] = members[i + 1]
+end
+end
+end
+write('ZADD', queues, told)
+write('ZREM', queues, gone)
+return { 'ok' }
+`,
+  sha1: "b54b739511400d715babc328749940b42ae0c333",
+  keyLockingSha1: "08ac5ba0e9cd624236e4a829ebca9c9fecdbd9dc",
+};
+
 export const remove: Script = {
   name: "remove",
   source: `local RESEND_WINDOW = 300000
@@ -9828,6 +10521,146 @@ return { 'ok', mending.ghosts, mending.report }
 `,
   sha1: "f924d824c82be5625222d523e5e8c14e28699fa9",
   keyLockingSha1: "76a8b920137e85927bc2948cba81a5d55e28b3a7",
+};
+
+export const schedule: Script = {
+  name: "schedule",
+  source: `local RESEND_WINDOW = 300000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local OPERATOR_CALLS = 16
+local function noted(calls, token)
+local notes = redis.call('GET', calls) or ''
+local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
+return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
+end
+local function note_call(calls, notes, token, answer)
+local _, count = string.gsub(notes, '=', '')
+if count >= OPERATOR_CALLS then
+notes = string.match(notes, '^ %S+(.*)$')
+end
+redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
+end
+local schedules = KEYS[1]
+local timetable = KEYS[2]
+local calls = KEYS[3]
+local test_now = ARGV[1]
+local token = ARGV[2]
+local name = ARGV[3]
+local was = ARGV[4]
+local record = ARGV[5]
+local task = ARGV[6]
+local at = ARGV[7]
+local found = redis.call('HGET', timetable, '.' .. name) or ''
+if newer(found) then
+return { 'newer_schema' }
+end
+local function changed()
+local score = found ~= '' and redis.call('ZSCORE', schedules, name)
+return { 'changed', clock(test_now), found, tonumber(score or 0) }
+end
+if was == '?' then
+return changed()
+end
+local done, notes = noted(calls, token)
+if not done then
+if was ~= '*' and was ~= found then
+return changed()
+end
+if record ~= '' then
+local fields = { '.' .. name, record }
+append(fields, task ~= '' and name or nil, task ~= '' and task or nil)
+local failed = refusal(redis.pcall('HSET', timetable, unpack(fields)))
+if failed then
+return failed
+end
+redis.call('ZADD', schedules, at, name)
+elseif found ~= '' then
+redis.call('HDEL', timetable, name, '.' .. name)
+redis.call('ZREM', schedules, name)
+end
+done = (found ~= '' and '1' or '0') .. ',' .. at
+note_call(calls, notes, token, done)
+end
+local before, due = string.match(done, '^(%d),(%d+)$')
+return { 'ok', tonumber(before), tonumber(due) }
+`,
+  sha1: "938c130e4c3f448b65eabba3078f24ee5adfcaa8",
+  keyLockingSha1: "ba74acaac6b316e11df248c209004d6c23033e09",
+};
+
+export const schedules: Script = {
+  name: "schedules",
+  source: `local SLICE = 1000
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local schedules = KEYS[1]
+local timetable = KEYS[2]
+local name = ARGV[1]
+local cursor = ARGV[2]
+local size = ARGV[3]
+local next_cursor, members = '0', { name, name ~= '' and redis.call('ZSCORE', schedules, name) or nil }
+if name == '' then
+next_cursor, members = unpack(redis.call('ZSCAN', schedules, cursor, 'COUNT', size))
+end
+local fields = {}
+for i = 1, #members, 2 do
+fields[#fields + 1] = '.' .. members[i]
+end
+if name ~= '' then
+fields[2] = name
+end
+local found = read('HMGET', timetable, fields)
+local reply = { 'ok', next_cursor }
+for i = 1, #members - 1, 2 do
+local record = found[(i + 1) / 2]
+if newer(record) then
+return { 'newer_schema' }
+elseif record then
+append(reply, members[i], tonumber(members[i + 1]))
+append(reply, record, name ~= '' and found[2] or '')
+end
+end
+return reply
+`,
+  sha1: "2f6be80ada02995ee55014577e89b20c2a0fe315",
+  keyLockingSha1: "8b6d8a253a64ce943ceadfababa346fbd146ffeb",
 };
 
 export const settings: Script = {

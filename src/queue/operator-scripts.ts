@@ -40,7 +40,7 @@ export const statisticsScript = {
 
 export const dropScript = {
   script: lua.drop,
-  keys: [...parts, "calls"],
+  keys: [...parts, "schedules", "timetable", "calls"],
   args: ["testNow", "token", "force"],
   each: [],
   decode: (reply: Reply) => {

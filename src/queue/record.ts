@@ -72,7 +72,7 @@ export function encodeProgress(progress: unknown, path: string): string {
 }
 
 /** What a record's first line says: the fields in fixed places under the names given, then letters. */
-function readRecord(
+export function readRecord(
   record: string,
   names: readonly string[],
 ): { says: Record<string, string>; rest: string } {
@@ -100,7 +100,7 @@ function instant(text: string | undefined): number {
   return ms;
 }
 
-function readHeaders(json: string): Record<string, string> {
+export function readHeaders(json: string): Record<string, string> {
   try {
     return JSON.parse(json) as Record<string, string>;
   } catch {

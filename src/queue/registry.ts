@@ -102,12 +102,32 @@ export interface ListQueuesOptions {
   readonly now?: (() => number) | undefined;
 }
 
+/** A queue that has schedules: when they are to be looked at, epoch ms. */
+export interface Reminder {
+  readonly queue: string;
+  readonly at: number;
+}
+
+/** A page of the registry: queues, and reminders of schedules, not of the same queues. */
+export interface RegistryPage extends QueuePage {
+  readonly reminders: readonly Reminder[];
+}
+
 /**
  * A page of the registered queues, in no order. A queue may come twice where the registry changes
  * between pages; none that stays is missed (Redis's promise for ZSCAN).
  * @throws {SluiceError}
  */
 export async function listQueues(transport: Transport, options: ListQueuesOptions = {}): Promise<QueuePage> {
+  const { queues, now, cursor } = await readRegistry(transport, options);
+  return { queues, now, cursor };
+}
+
+/** As {@link listQueues}, with reminders. */
+export async function readRegistry(
+  transport: Transport,
+  options: ListQueuesOptions = {},
+): Promise<RegistryPage> {
   onlyOptions(options, ["prefix", "cursor", "size", "signal", "now"]);
   const { prefix, cursor = "0", size = 100, signal, now } = options;
   const call = callOf(
@@ -120,5 +140,13 @@ export async function listQueues(transport: Transport, options: ListQueuesOption
     },
   );
   const page = queuesScript.decode(lastReply(await checkedTransport(transport).send([call], { signal })));
-  return { ...page, cursor: page.cursor === "0" ? null : page.cursor };
+  return {
+    // No queue's name begins so.
+    queues: page.queues.filter(({ name }) => !name.startsWith("~")),
+    reminders: page.queues
+      .filter(({ name }) => name.startsWith("~"))
+      .map(({ name, seenAt }) => ({ queue: name.slice(1), at: seenAt })),
+    now: page.now,
+    cursor: page.cursor === "0" ? null : page.cursor,
+  };
 }

@@ -3,8 +3,9 @@ import { endOf } from "./duration.ts";
 import { queueKeys, registryKey } from "./keys.ts";
 import { onlyOptions, wholeNumber } from "./names.ts";
 import { lastReply } from "./outcome.ts";
-import { listQueues, registerCall, type RegisteredQueue } from "./registry.ts";
+import { readRegistry, registerCall, type RegisteredQueue, type RegistryPage } from "./registry.ts";
 import { callOf } from "./binding.ts";
+import { SchedulePass } from "./schedule-pass.ts";
 import { forgetScript, sweepScript } from "./scripts.ts";
 import { CheckedWaker, type Waker } from "./waker.ts";
 import { checkedTransport, type Command, type CommandOutcome, type Transport } from "./transport.ts";
@@ -41,6 +42,8 @@ export interface SweepOptions {
 export interface SweepReport extends SweepCounts {
   /** How many queues were looked at. */
   readonly queues: number;
+  /** Occurrences of schedules that were enqueued. */
+  readonly scheduled: number;
   /** Queues of which a consumer was woken. */
   readonly woken: number;
   /** Queues that could not be swept, or not wholly: a newer release's records are left to it. */
@@ -49,7 +52,7 @@ export interface SweepReport extends SweepCounts {
 
 /**
  * Sweeps every registered queue, in requests of many queues: promotes what is due, reclaims expired
- * leases, drops records whose time is over. Any number may run at once.
+ * leases, drops records whose time is over, and enqueues what schedules have due. Any number may run at once.
  * @throws {SluiceError} where Redis cannot be reached; a fault of one queue is in the report
  */
 export async function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
@@ -59,8 +62,8 @@ export async function sweep(transport: Transport, options: SweepOptions = {}): P
   const pass = new SweepPass(checkedTransport(transport), options);
   let cursor: string | undefined;
   do {
-    const page = await listQueues(transport, { prefix, signal, now, cursor, size: 1_000 });
-    await pass.sweepPage(page.queues, page.now, deadline);
+    const page = await readRegistry(transport, { prefix, signal, now, cursor, size: 1_000 });
+    await pass.sweepPage(page, deadline);
     cursor = page.cursor ?? undefined;
   } while (cursor !== undefined && performance.now() < deadline);
   await pass.wake();
@@ -72,6 +75,7 @@ class SweepPass {
   readonly #options: SweepOptions;
   readonly #limit: string;
   readonly #wanted: (name: string) => boolean;
+  readonly #schedules: SchedulePass;
   readonly #waker: CheckedWaker | undefined;
   readonly #asleep = new Set<string>();
   readonly #seen = new Set<string>();
@@ -81,7 +85,10 @@ class SweepPass {
   constructor(transport: Transport, options: SweepOptions) {
     this.#transport = transport;
     this.#options = options;
-    this.#limit = String(wholeNumber(options.limit ?? 1_000, "limit", 1, 10_000));
+    const limit = wholeNumber(options.limit ?? 1_000, "limit", 1, 10_000);
+    this.#limit = String(limit);
+    const { prefix, signal, now } = options;
+    this.#schedules = new SchedulePass(transport, { prefix, signal, now, limit });
     this.#wanted = options.queues ?? (() => true);
     this.#waker = options.wake && new CheckedWaker(options.wake);
   }
@@ -90,9 +97,13 @@ class SweepPass {
     return {
       queues: this.#seen.size,
       ...this.#counts,
-      more: this.#counts.more || more,
+      more: this.#counts.more || this.#schedules.more || more,
+      scheduled: this.#schedules.scheduled,
       woken: this.#asleep.size,
-      failed: Array.from(this.#failed, ([queue, code]) => ({ queue, code })),
+      failed: Array.from(new Map([...this.#schedules.failed, ...this.#failed]), ([queue, code]) => ({
+        queue,
+        code,
+      })),
     };
   }
 
@@ -101,18 +112,19 @@ class SweepPass {
     await Promise.all([...this.#asleep].map((queue) => this.#waker?.wake(queue)));
   }
 
-  async sweepPage(page: readonly RegisteredQueue[], now: number, deadline: number): Promise<void> {
+  async sweepPage({ queues: page, reminders, now }: RegistryPage, deadline: number): Promise<void> {
+    // First, so that a consumer is woken for what they enqueue.
+    const remind = reminders.filter(({ queue, at }) => at <= now && this.#wanted(queue));
+    const given = await this.#schedules.run(remind, deadline);
     const fresh = page.filter(({ name }) => !this.#seen.has(name) && this.#wanted(name));
     // Where the budget ends a pass, another pass begins elsewhere.
     const queues = shuffled(fresh);
     for (const { name } of queues) this.#seen.add(name);
     const old = queues.filter(({ seenAt }) => now - seenAt >= PROBE_AFTER);
-    const empty = await this.#emptyAmong(old);
+    const empty = await this.#emptyAmong(old, now);
     const holding = queues.filter((queue) => !empty.has(queue));
-    await this.#sweepUntilDone(
-      holding.map(({ name }) => name),
-      deadline,
-    );
+    for (const name of given) this.#seen.add(name);
+    await this.#sweepUntilDone([...new Set([...holding.map(({ name }) => name), ...given])], deadline);
     await this.#note(
       old.filter((queue) => !empty.has(queue)),
       [...empty].filter(({ seenAt }) => now - seenAt >= FORGET_AFTER),
@@ -120,13 +132,15 @@ class SweepPass {
     );
   }
 
-  async #emptyAmong(queues: readonly RegisteredQueue[]): Promise<ReadonlySet<RegisteredQueue>> {
+  async #emptyAmong(queues: readonly RegisteredQueue[], now: number): Promise<ReadonlySet<RegisteredQueue>> {
     const empty = new Set<RegisteredQueue>();
     await this.#each(
       queues,
-      ({ name }) => {
-        const { pending, fair, held, working, delayed, expiry } = this.#keys(name);
-        return ["EXISTS", pending, fair, held, working, delayed, expiry];
+      ({ name, seenAt }) => {
+        const { pending, fair, held, working, delayed, expiry, schedules } = this.#keys(name);
+        const places = [pending, fair, held, working, delayed, expiry];
+        // A queue that has schedules only has nothing to sweep, but is in use.
+        return ["EXISTS", ...places, ...(now - seenAt >= FORGET_AFTER ? [schedules] : [])];
       },
       (queue, outcome) => {
         if ("reply" in outcome && outcome.reply === 0) empty.add(queue);
@@ -149,7 +163,7 @@ class SweepPass {
           callOf(sweepScript, this.#keys(name), {
             testNow: this.#testNow(),
             limit: this.#limit,
-            wake: this.#waker?.window ?? "",
+            wake: this.#waker?.window(name) ?? "",
           }),
         (name, outcome) => {
           if (this.#add(name, outcome)) unfinished.push(name);

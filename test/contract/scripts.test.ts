@@ -6,6 +6,7 @@ import { RECORD_DEFAULTS } from "../../src/queue/record.ts";
 import { callOf } from "../../src/queue/binding.ts";
 import * as operatorBindings from "../../src/queue/operator-scripts.ts";
 import * as repairBindings from "../../src/queue/repair-scripts.ts";
+import * as scheduleBindings from "../../src/queue/schedule-scripts.ts";
 import * as bindings from "../../src/queue/scripts.ts";
 import * as taskBindings from "../../src/queue/task-scripts.ts";
 import * as workerBindings from "../../src/queue/worker-scripts.ts";
@@ -16,6 +17,7 @@ const all = Object.values({
   ...bindings,
   ...operatorBindings,
   ...repairBindings,
+  ...scheduleBindings,
   ...taskBindings,
   ...workerBindings,
 }).filter(

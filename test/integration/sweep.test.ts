@@ -4,7 +4,16 @@ import { many } from "../support/new-tasks.ts";
 import { key, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
-const nothing = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, more: false, woken: 0, failed: [] };
+const nothing = {
+  promoted: 0,
+  reclaimed: 0,
+  rejected: 0,
+  expired: 0,
+  more: false,
+  scheduled: 0,
+  woken: 0,
+  failed: [],
+};
 const run = (options: Parameters<typeof sweep>[1] = {}) =>
   sweep(rig.transport, { now: () => rig.now, ...options });
 
@@ -28,6 +37,7 @@ describe("one queue", () => {
       rejected: 1,
       expired: 1,
       more: false,
+      scheduled: 0,
       woken: 0,
       failed: [],
     });

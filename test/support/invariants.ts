@@ -67,7 +67,8 @@ export function violations(space: QueueSpace): string[] {
   }
   if (ghosts !== Number(tasks.get("~ghosts") ?? 0))
     found.push(`I1 ${tasks.get("~ghosts")} ghosts are counted, ${ghosts} are there`);
-  return [...found, ...groupViolations(space), ...workerViolations(space), ...timerViolations(space)];
+  const others = [groupViolations, workerViolations, timerViolations, scheduleViolations];
+  return [...found, ...others.flatMap((violationsOf) => violationsOf(space))];
 }
 
 /** What a group's state ought to say, from where its tasks are. */
@@ -180,4 +181,16 @@ function timerViolations({ delayed, workers, tasks }: QueueSpace): string[] {
   if (first < rings)
     found.push(`I6 a worker is silent at ${first}, and nothing looks for it before ${rings}`);
   return found;
+}
+
+/** Each schedule has its next occurrence, its record and its task. */
+function scheduleViolations({ schedules, timetable }: QueueSpace): string[] {
+  const names = new Set([
+    ...schedules.keys(),
+    ...[...timetable.keys()].map((field) => field.replace(/^\./, "")),
+  ]);
+  return [...names].flatMap((name) => {
+    const kept = [schedules.has(name), timetable.has(name), timetable.has(`.${name}`)];
+    return kept.includes(false) ? [`schedule ${name} is kept by half: ${kept.join(", ")}`] : [];
+  });
 }

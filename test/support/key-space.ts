@@ -47,6 +47,8 @@ export interface QueueSpace {
   readonly workers: Map<string, number>;
   readonly hands: Map<string, number>;
   readonly tasks: Map<string, string>;
+  readonly schedules: Map<string, number>;
+  readonly timetable: Map<string, string>;
 }
 
 export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): QueueSpace {
@@ -55,8 +57,11 @@ export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): Q
     const value = at(part);
     return new Map(value && "zset" in value ? value.zset : []);
   };
+  const hash = (part: string) => {
+    const value = at(part);
+    return new Map(Object.entries(value && "hash" in value ? value.hash : {}));
+  };
   const pending = at("pending");
-  const tasks = at("tasks");
   return {
     pending: pending && "list" in pending ? pending.list : [],
     fair: zset("fair"),
@@ -68,7 +73,9 @@ export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): Q
     dead: zset("dead"),
     workers: zset("workers"),
     hands: zset("hands"),
-    tasks: new Map(Object.entries(tasks && "hash" in tasks ? tasks.hash : {})),
+    tasks: hash("tasks"),
+    schedules: zset("schedules"),
+    timetable: hash("timetable"),
   };
 }
 

@@ -7,6 +7,7 @@ const swept = {
   rejected: 0,
   expired: 40,
   more: false,
+  scheduled: 1,
   woken: 0,
   failed: [],
 };

@@ -9,6 +9,7 @@ export const swept = v.object({
   rejected: described(count, "Expired leases whose task had no attempt left."),
   expired: described(count, "Records whose time was over."),
   more: described(v.boolean(), "Whether the budget ended the sweep with work left: call again."),
+  scheduled: described(count, "Occurrences of schedules that were enqueued."),
   woken: described(count, "Queues of which a consumer was woken."),
   failed: described(
     v.array(v.object({ queue: v.string(), code: v.string() })),

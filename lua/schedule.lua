@@ -1,0 +1,51 @@
+-- schedule: writes one schedule, or removes it, where it still is as the caller read it. (I3)
+local schedules = KEYS[1] -- zset  schedule -> its next occurrence (ms)
+local timetable = KEYS[2] -- hash  records of schedules, and the tasks that recur
+local calls = KEYS[3] -- string  the last calls of operators
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local token = ARGV[2] -- the caller's token, one a call
+local name = ARGV[3] -- of the schedule
+local was = ARGV[4] -- its record as read, '' where there was none; '*': whatever it is; '?': only reads
+local record = ARGV[5] -- its new record; empty: it is removed
+local task = ARGV[6] -- the fixed record of its tasks, from options on; empty: stays as it is
+local at = ARGV[7] -- its next occurrence (ms)
+-- Returns {'ok', 1 where it was there before, its next occurrence}: done, now or by an earlier copy
+--      or {'changed', now (ms), its record ('' for none), its next occurrence}: not as read, nothing written
+--      or {'newer_schema'}
+
+local found = redis.call('HGET', timetable, '.' .. name) or ''
+if newer(found) then
+  return { 'newer_schema' }
+end
+
+local function changed()
+  local score = found ~= '' and redis.call('ZSCORE', schedules, name)
+  return { 'changed', clock(test_now), found, tonumber(score or 0) }
+end
+
+if was == '?' then
+  return changed()
+end
+local done, notes = noted(calls, token)
+if not done then
+  if was ~= '*' and was ~= found then
+    return changed()
+  end
+  if record ~= '' then
+    -- First what may find no room.
+    local fields = { '.' .. name, record }
+    append(fields, task ~= '' and name or nil, task ~= '' and task or nil)
+    local failed = refusal(redis.pcall('HSET', timetable, unpack(fields)))
+    if failed then
+      return failed
+    end
+    redis.call('ZADD', schedules, at, name)
+  elseif found ~= '' then
+    redis.call('HDEL', timetable, name, '.' .. name)
+    redis.call('ZREM', schedules, name)
+  end
+  done = (found ~= '' and '1' or '0') .. ',' .. at
+  note_call(calls, notes, token, done)
+end
+local before, due = string.match(done, '^(%d),(%d+)$')
+return { 'ok', tonumber(before), tonumber(due) }

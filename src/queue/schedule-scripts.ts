@@ -1,0 +1,76 @@
+/** The scripts of schedules, as `scripts.ts` binds the others. */
+import { okay, ReplyReader, type Binding } from "./binding.ts";
+import * as lua from "./lua.gen.ts";
+import type { Reply } from "./transport.ts";
+
+export const scheduleScript = {
+  script: lua.schedule,
+  keys: ["schedules", "timetable", "calls"],
+  args: ["testNow", "token", "name", "was", "record", "task", "at"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("schedule", reply);
+    if (reader.status("ok", "changed") === "changed") {
+      return { now: reader.integer(), record: reader.text(), at: reader.integer() };
+    }
+    return { existed: reader.integer() === 1, at: reader.integer() };
+  },
+} as const satisfies Binding;
+
+export const schedulesScript = {
+  script: lua.schedules,
+  keys: ["schedules", "timetable"],
+  args: ["name", "cursor", "size"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("schedules", reply);
+    return {
+      cursor: reader.text(),
+      schedules: reader.rest((item) => ({
+        name: item.text(),
+        at: item.integer(),
+        record: item.text(),
+        task: item.text(),
+      })),
+    };
+  },
+} as const satisfies Binding;
+
+export const occurrencesScript = {
+  script: lua.occurrences,
+  keys: ["schedules", "timetable"],
+  args: ["testNow", "limit"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("occurrences", reply);
+    return {
+      now: reader.integer(),
+      /** The occurrence that comes after these; 0 where there is none. */
+      after: reader.integer(),
+      due: reader.rest((item) => ({ name: item.text(), at: item.integer(), record: item.text() })),
+    };
+  },
+} as const satisfies Binding;
+
+export const occurScript = {
+  script: lua.occur,
+  keys: ["pending", "fair", "order", "held", "delayed", "tasks", "schedules", "timetable"],
+  args: ["testNow"],
+  each: ["name", "at", "record", "times", "following"],
+  decode: (reply: Reply) => {
+    const reader = okay("occur", reply);
+    return {
+      full: reader.integer() === 1,
+      /** `next`: -1 where the schedule was not as read, -2 where it has no task. */
+      schedules: reader.rest((item) => ({ added: item.integer(), next: item.integer() })),
+    };
+  },
+} as const satisfies Binding;
+
+export const remindScript = {
+  script: lua.remind,
+  keys: ["queues"],
+  args: ["testNow"],
+  each: ["queue", "before", "at"],
+  decode: (reply: Reply) => okay("remind", reply).rest((item) => item.text()),
+} as const satisfies Binding;

@@ -1,0 +1,285 @@
+import { SluiceError } from "../errors.ts";
+import { callOf } from "./binding.ts";
+import { calendarOf, readRecurrence, RECURRENCE, rhythmOf, type Recurrence } from "./calendar.ts";
+import { QueueHandle } from "./handle.ts";
+import {
+  LAST_INSTANT,
+  onlyOptions,
+  REQUEST_OPTIONS,
+  scanCursor,
+  taskId,
+  trueOrFalse,
+  wholeNumber,
+} from "./names.ts";
+import { replyAt } from "./outcome.ts";
+import {
+  listed,
+  NEVER,
+  readPlan,
+  readTask,
+  SCHEDULED_OPTIONS,
+  writePlan,
+  writeTask,
+  type ListedSchedule,
+  type Plan,
+  type Schedule,
+  type ScheduledOptions,
+} from "./schedule-record.ts";
+import { remindScript, scheduleScript, schedulesScript } from "./schedule-scripts.ts";
+import type { RequestOptions } from "./types.ts";
+
+/** Longest name of a schedule: with the time behind it, it has to fit into an id. */
+const MAX_NAME = 100;
+
+const NEW_SCHEDULE = [...RECURRENCE, ...SCHEDULED_OPTIONS, "payload", "missed", "until", "paused"];
+
+/** What recurs, and when. */
+export type NewSchedule<T> = Recurrence &
+  ScheduledOptions & {
+    /** Of every occurrence: anything that JSON can express, or a `Uint8Array`; at most 1 MiB. */
+    readonly payload: T;
+    /** What becomes of occurrences that no sweep came for in time: the last of them, or each. @default "last" */
+    readonly missed?: "last" | "all" | undefined;
+    /** Instant (epoch ms) after which it does not occur any more. @default without end */
+    readonly until?: number | undefined;
+    /** True pauses it, false resumes it. @default as it is; a new one is not paused */
+    readonly paused?: boolean | undefined;
+  };
+
+export type SchedulePut = ListedSchedule & {
+  /** False where there was a schedule of that name, which is now as told. */
+  readonly created: boolean;
+};
+
+export type ScheduleChanged =
+  | { readonly ok: true; readonly schedule: ListedSchedule }
+  | { readonly ok: false; readonly code: "not_found" };
+
+export type ScheduleRemoved = { readonly ok: true } | { readonly ok: false; readonly code: "not_found" };
+
+export interface SchedulePage {
+  readonly schedules: readonly ListedSchedule[];
+  /** For the next page; null after the last. */
+  readonly cursor: string | null;
+}
+
+export interface ListSchedulesOptions extends RequestOptions {
+  /** The cursor of the page before. @default the first page */
+  readonly cursor?: string | undefined;
+  /** About this many schedules, 1 to 1,000. @default 100 */
+  readonly size?: number | undefined;
+}
+
+/** A schedule as a request found it. */
+interface Found {
+  /** Undefined where there is none. */
+  readonly plan: Plan | undefined;
+  /** Its next occurrence. */
+  readonly at: number;
+  /** Redis's time, epoch ms. */
+  readonly now: number;
+}
+
+/** What is to stand there instead. */
+interface Draft {
+  readonly plan: Plan;
+  /** As {@link writeTask} writes it; empty where it stays as it is. */
+  readonly task: string;
+  readonly at: number;
+}
+
+/**
+ * The schedules of a queue. At each occurrence of one its task is enqueued, by the first sweep from then on, and exactly
+ * once however many sweeps run. The task's id is `<name>.<epoch ms of the occurrence>`; a task that is known by that id
+ * already counts as it. Its headers have the name as `schedule`, and that time as `scheduled-at`.
+ */
+export class Schedules<T = unknown> extends QueueHandle {
+  /**
+   * Creates a schedule, or makes the one of that name as told. It keeps its next occurrence where cron and zone, or
+   * interval and `from`, are what they were (a `from` that is not given is); otherwise, and where it is resumed, the first
+   * from now on is next, by Redis's time. Two requests, more where others write the same schedule meanwhile.
+   * @param name 1 to 100 visible ASCII characters, beginning with a letter or a digit
+   * @throws {SluiceError} `invalid_argument`, also for what would never occur; `too_large`; `queue_full` where Redis has
+   *   no room
+   */
+  async put(name: string, schedule: NewSchedule<T>, options: RequestOptions = {}): Promise<SchedulePut> {
+    const checked = scheduleName(name);
+    onlyOptions(options, REQUEST_OPTIONS);
+    onlyOptions(schedule, NEW_SCHEDULE, "schedule.");
+    const recurrence = readRecurrence(schedule);
+    const missed = oneOfMissed(schedule.missed);
+    const until =
+      schedule.until === undefined ? undefined : wholeNumber(schedule.until, "until", 0, LAST_INSTANT);
+    const wanted = schedule.paused === undefined ? undefined : trueOrFalse(schedule.paused, "paused");
+    const task = writeTask(checked, schedule);
+    const written = await this.#write(checked, "put", options, async ({ plan: before, at, now }) => {
+      const { rhythm, same } = rhythmOf(recurrence, before?.rhythm, now);
+      const plan: Plan = {
+        rhythm,
+        until,
+        missed,
+        paused: wanted ?? before?.paused ?? false,
+        createdAt: before?.createdAt ?? now,
+        lastAt: before?.lastAt,
+      };
+      const next = same && at <= (until ?? LAST_INSTANT) ? at : await nextOf(plan, now);
+      if (next === NEVER && !same) {
+        throw new SluiceError(
+          "invalid_argument",
+          "schedule must occur once at least from now on",
+          "schedule",
+        );
+      }
+      return { plan, task, at: plan.paused ? NEVER : next };
+    });
+    // There is always something to write.
+    const { schedule: put, existed } = written as NonNullable<typeof written>;
+    return { ...put, created: !existed };
+  }
+
+  /**
+   * A schedule with the task that recurs, or null where there is none of that name. One request.
+   * @throws {SluiceError}
+   */
+  async get(name: string, options: RequestOptions = {}): Promise<Schedule<T> | null> {
+    onlyOptions(options, REQUEST_OPTIONS);
+    const args = { name: scheduleName(name), cursor: "", size: "" };
+    const [found] = (await this.run(schedulesScript, args, [], options)).schedules;
+    if (!found) return null;
+    const task = readTask(found.task) as ReturnType<typeof readTask> & { readonly payload: T };
+    return { ...listed(this.name, found.name, readPlan(found.record), found.at), ...task };
+  }
+
+  /**
+   * A page of the schedules, without their tasks, in no order. One may come twice where the list changes between pages;
+   * none that stays is missed. One request.
+   * @throws {SluiceError}
+   */
+  async list(options: ListSchedulesOptions = {}): Promise<SchedulePage> {
+    onlyOptions(options, ["cursor", "size", ...REQUEST_OPTIONS]);
+    const { cursor = "0", size = 100 } = options;
+    const args = {
+      name: "",
+      cursor: scanCursor(cursor),
+      size: String(wholeNumber(size, "size", 1, 1_000)),
+    };
+    const page = await this.run(schedulesScript, args, [], options);
+    return {
+      schedules: page.schedules.map(({ name, record, at }) => listed(this.name, name, readPlan(record), at)),
+      cursor: page.cursor === "0" ? null : page.cursor,
+    };
+  }
+
+  /**
+   * Makes it not occur until it is resumed. To pause a paused one does nothing. Two requests, as {@link put}.
+   * @throws {SluiceError}
+   */
+  async pause(name: string, options: RequestOptions = {}): Promise<ScheduleChanged> {
+    return this.#set(name, "pause", options, ({ plan }) => ({ plan, at: NEVER }));
+  }
+
+  /**
+   * Makes it occur again, from now on: what it missed while it was paused is not made up for. To resume one that is not
+   * paused does nothing. Two requests, as {@link put}.
+   * @throws {SluiceError}
+   */
+  async resume(name: string, options: RequestOptions = {}): Promise<ScheduleChanged> {
+    return this.#set(name, "resume", options, async ({ plan, now }) => ({
+      plan,
+      at: await nextOf(plan, now),
+    }));
+  }
+
+  /**
+   * Removes it. Tasks that it has enqueued stay. One request.
+   * @throws {SluiceError}
+   */
+  async remove(name: string, options: RequestOptions = {}): Promise<ScheduleRemoved> {
+    onlyOptions(options, REQUEST_OPTIONS);
+    const args = {
+      testNow: this.testNow(),
+      token: await this.token("remove", options),
+      name: scheduleName(name),
+      was: "*",
+      record: "",
+      task: "",
+      at: "0",
+    };
+    const { existed } = await this.run(scheduleScript, args, [], options);
+    return existed ? { ok: true } : { ok: false, code: "not_found" };
+  }
+
+  async #set(
+    name: string,
+    verb: "pause" | "resume",
+    options: RequestOptions,
+    then: (found: {
+      plan: Plan;
+      now: number;
+    }) => Pick<Draft, "plan" | "at"> | Promise<Pick<Draft, "plan" | "at">>,
+  ): Promise<ScheduleChanged> {
+    onlyOptions(options, REQUEST_OPTIONS);
+    const paused = verb === "pause";
+    const written = await this.#write(scheduleName(name), verb, options, async ({ plan, at, now }) => {
+      if (!plan) return undefined;
+      if (plan.paused === paused) return { plan, at, task: "" };
+      return { task: "", ...(await then({ plan: { ...plan, paused }, now })) };
+    });
+    return written ? { ok: true, schedule: written.schedule } : { ok: false, code: "not_found" };
+  }
+
+  /**
+   * Reads a schedule, and writes what then is to stand there, unless somebody has changed it meanwhile: then again. Who
+   * comes too late so often has others to thank, each of which got on.
+   */
+  async #write(
+    name: string,
+    verb: string,
+    options: RequestOptions,
+    decide: (found: Found) => Promise<Draft | undefined>,
+  ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
+    const testNow = this.testNow();
+    const call = { testNow, token: await this.token(verb, options), name };
+    const read = { ...call, was: "?", record: "", task: "", at: "" };
+    let reply = await this.run(scheduleScript, read, [], options);
+    for (;;) {
+      if (reply.existed !== undefined) throw new SluiceError("unexpected_reply", "a schedule was not read");
+      const { record: was, at, now } = reply;
+      const draft = await decide({ plan: was === "" ? undefined : readPlan(was), at, now });
+      if (!draft) return undefined;
+      const record = writePlan(draft.plan);
+      const args = { ...call, was, record, task: draft.task, at: String(draft.at) };
+      // Before, so that no schedule is without a reminder; and after, for a sweep may have been there in between.
+      const reminder = { queue: this.name, before: "", at: String(draft.at) };
+      const remind = callOf(remindScript, this.keys, { testNow }, [reminder]);
+      const outcomes = await this.transport.send(
+        [remind, callOf(scheduleScript, this.keys, args), remind],
+        options,
+      );
+      reply = scheduleScript.decode(replyAt(outcomes, 1));
+      if (reply.existed === undefined) continue;
+      for (const place of [0, 2]) remindScript.decode(replyAt(outcomes, place));
+      const { existed } = reply;
+      return { schedule: listed(this.name, name, draft.plan, reply.at), existed };
+    }
+  }
+}
+
+function scheduleName(name: unknown): string {
+  const checked = taskId(name, "name");
+  if (checked.length > MAX_NAME) {
+    throw new SluiceError("invalid_argument", `name must have at most ${MAX_NAME} characters`, "name");
+  }
+  return checked;
+}
+
+function oneOfMissed(value: unknown = "last"): "last" | "all" {
+  if (value === "last" || value === "all") return value;
+  throw new SluiceError("invalid_argument", 'missed must be "last" or "all"', "missed");
+}
+
+/** When it occurs first from now on, after what it has enqueued already. */
+async function nextOf({ rhythm, until, lastAt = -1 }: Plan, now: number): Promise<number> {
+  const calendar = await calendarOf(rhythm, until);
+  return calendar.firstFrom(Math.max(now, lastAt + 1)) ?? NEVER;
+}
