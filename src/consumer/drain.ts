@@ -1,7 +1,14 @@
-/** The public face of a drain: what a handler is given, what may be set, what is reported. */
-import type { Backoff } from "../queue/backoff.ts";
+import { SluiceError } from "../errors.ts";
+import { type Backoff, delayAfter } from "../queue/backoff.ts";
+import { milliseconds } from "../queue/duration.ts";
 import type { LeasedTask } from "../queue/leased-task.ts";
+import { waitOf } from "../queue/long-poll.ts";
+import { onlyOptions, wholeNumber } from "../queue/names.ts";
+import { MAX_DEQUEUE } from "../queue/pull.ts";
 import type { Duration, Settled, Worker } from "../queue/types.ts";
+import { signOfLife } from "../queue/worker.ts";
+import type { Work } from "./hands.ts";
+import { Run, type RunOptions } from "./run.ts";
 import type { TaskSource } from "./source.ts";
 
 /** A task in the hands of a handler. Its settlement is what the handler returns or throws. */
@@ -10,14 +17,23 @@ export interface HeldTask<T = unknown> extends Pick<
   "id" | "receipt" | "payload" | "attempt" | "enqueuedAt" | "headers" | "group"
 > {
   /**
-   * Aborts when the work is to stop: its `reason` is a `StopReason`'s error. Pass it on to `fetch` and the like.
+   * Aborts when the work is to stop; its `reason` is a {@link StoppedError}, whose `code` says why. Pass it on to
+   * `fetch` and the like.
    */
   readonly signal: AbortSignal;
-  /** Moves the deadline at once; the drain does so by itself while the handler runs. `progress` is for `get` to show. */
+  /**
+   * Moves the deadline to `lease` from now at once, never to an earlier one; the drain does so by itself while the
+   * handler runs. `progress`, at most 1 KiB of JSON, is for `get` and `watch` to show.
+   * @throws {SluiceError}
+   */
   extend(lease?: Duration, options?: { readonly progress?: unknown }): Promise<Settled>;
 }
 
-/** What it returns is the task's result; what it throws, the error of a requeue or a rejection. */
+/**
+ * Works on one task. What it returns is the task's result, and completes it. When it throws, the task is requeued with
+ * the drain's backoff and that error; it becomes a dead letter by a {@link NonRetryableError}, or on its last attempt; a
+ * {@link RetryAfter} says itself when to come again.
+ */
 export type Handler<T = unknown> = (task: HeldTask<T>) => unknown;
 
 /** What becomes of one task of a batch: a settlement without its receipt. */
@@ -50,29 +66,36 @@ export interface DrainOptions {
   readonly budget?: Duration | undefined;
   /** Most tasks of one pull, 1 to 1,000 (over HTTP 100). @default 10 */
   readonly batch?: number | undefined;
-  /** How many handlers run at once, 1 to 1,000. @default 5 */
+  /** How many handlers run at once, 1 to 1,000. @default 5, of batches 1 */
   readonly concurrency?: number | undefined;
-  /** The lease of tasks that fixed none. @default the queue's, else "5m" */
+  /** The lease of tasks that fixed none. It is extended while they are held. @default the queue's, else "5m" */
   readonly lease?: Duration | undefined;
-  /** How long one handler may take. @default until the budget ends */
+  /**
+   * How long one handler may take. Then its signal aborts; where it does not end within half a second (a tenth of the
+   * budget, if that is less), its task is requeued as one that failed, and what it does later counts no more.
+   * @default until the budget ends
+   */
   readonly timeout?: Duration | undefined;
   /** Before the next attempt of a task that failed; true: exponential with full jitter, 1 s to 15 min. @default true */
   readonly backoff?: Backoff | true | undefined;
-  /** How long to wait for tasks where none is left, within the budget. @default 0: then it ends */
+  /** How long to wait for tasks where none is left, within the budget, up to "1m". @default 0: then it ends */
   readonly wait?: Duration | undefined;
-  /** Who works, as in dequeue. @default nobody in particular */
+  /** Who works, as in dequeue. Its `silentAfter` has to be the budget at least. @default nobody in particular */
   readonly worker?: Worker | undefined;
   /** Ends the drain early, as the end of its budget does. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a drain did. */
+/** What a drain did. Each task that it leased is counted once. */
 export interface DrainReport {
   /** Tasks that are completed. */
   readonly completed: number;
   /** Tasks that failed and will be tried again. */
   readonly requeued: number;
-  /** Tasks that became dead letters: by a NonRetryableError, on their last attempt, or cancelled while they ran. */
+  /**
+   * Tasks that have ended otherwise: by a NonRetryableError, on their last attempt, because their result cannot be
+   * stored, or cancelled while they were held.
+   */
   readonly rejected: number;
   /** Tasks handed back unstarted, uncounted. */
   readonly handedBack: number;
@@ -80,13 +103,117 @@ export interface DrainReport {
   readonly lost: number;
   /** Why it ended: nothing was left, the time was over, the signal aborted, or the queue is paused. */
   readonly ended: "empty" | "budget" | "aborted" | "paused";
-  /** When it is worth coming again, epoch ms: at once where work was left; null where nothing waits. */
+  /** When it is worth coming again, epoch ms: at once where work was left; null where nothing waits, or all is paused. */
   readonly nextDueAt: number | null;
 }
 
-/** Works on a queue until nothing is left or the time is over. */
-export type Drain = <T>(
+/**
+ * Works on a queue until nothing is left or the time is over, one call of the handler a task. What is finished is
+ * settled within about a second, in the request that pulls the next tasks where it can be. Leases are extended, in one
+ * request for all, before they expire and every five seconds at least, which also tells of cancels. It begins no task
+ * that would not end in time, judging by those it has seen, and hands back what it did not begin. When the budget ends,
+ * handlers are told to stop; tasks of those that do not are requeued.
+ * @throws {SluiceError} `invalid_argument`, at once; or the fault of a request: then it has begun no more tasks, let
+ *   those end that ran, and tried once more to settle. What it could not settle is delivered again when its lease expires
+ * @example
+ * await drain(emails, async ({ payload, signal }) => send(payload, { signal }), { budget: "25s" });
+ */
+export async function drain<T>(
   source: TaskSource<T>,
   handler: Handler<T>,
-  options?: DrainOptions,
-) => Promise<DrainReport>;
+  options: DrainOptions = {},
+): Promise<DrainReport> {
+  const work: Work<T> = async ([task]) => [
+    { outcome: "complete", result: await handler(task as HeldTask<T>) },
+  ];
+  return run(source, handler, work, options, { concurrency: 5, together: false });
+}
+
+/**
+ * {@link drain}, with one call of the handler for all tasks of a pull; `concurrency` and `timeout` are of such calls.
+ * @throws {SluiceError} as {@link drain}
+ */
+export async function drainBatches<T>(
+  source: TaskSource<T>,
+  handler: BatchHandler<T>,
+  options: DrainOptions = {},
+): Promise<DrainReport> {
+  const work: Work<T> = async (tasks, signal) => {
+    const verdicts: unknown = await handler(tasks, signal);
+    if (Array.isArray(verdicts) && verdicts.length === tasks.length) return verdicts as Verdict[];
+    throw new SluiceError(
+      "invalid_argument",
+      `a batch handler must return an array of ${tasks.length} verdicts, one for each task`,
+    );
+  };
+  return run(source, handler, work, options, { concurrency: 1, together: true });
+}
+
+const OPTIONS = [
+  "budget",
+  "batch",
+  "concurrency",
+  "lease",
+  "timeout",
+  "backoff",
+  "wait",
+  "worker",
+  "signal",
+] as const satisfies readonly (keyof DrainOptions)[];
+
+function run<T>(
+  source: TaskSource<T>,
+  handler: unknown,
+  work: Work<T>,
+  options: DrainOptions,
+  implied: Pick<RunOptions, "concurrency" | "together">,
+): Promise<DrainReport> {
+  const operations = ["dequeue", "settle", "settleAndDequeue"] as const;
+  if (operations.some((name) => typeof source?.[name] !== "function")) {
+    throw invalid("source", "must be a Queue, or another source of tasks");
+  }
+  if (typeof handler !== "function") throw invalid("handler", "must be a function");
+  onlyOptions(options, OPTIONS);
+  const { budget: span = "25s", batch = 10, concurrency = implied.concurrency, lease, timeout } = options;
+  const { backoff = true, wait, worker, signal } = options;
+  const budget = milliseconds(span, "budget", { min: 1 });
+  checkBackoff(backoff);
+  if (worker !== undefined) checkWorker(worker, budget);
+  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
+    throw invalid("signal", "must be an AbortSignal");
+  }
+  return new Run<T>(source, work, {
+    together: implied.together,
+    budget,
+    batch: wholeNumber(batch, "batch", 1, MAX_DEQUEUE),
+    concurrency: wholeNumber(concurrency, "concurrency", 1, 1_000),
+    lease: lease === undefined ? undefined : milliseconds(lease, "lease", { min: 1 }),
+    timeout: timeout === undefined ? Number.POSITIVE_INFINITY : milliseconds(timeout, "timeout", { min: 1 }),
+    backoff,
+    wait: waitOf(wait),
+    worker,
+    signal,
+  }).report();
+}
+
+function checkBackoff(backoff: Backoff | true): void {
+  if (typeof backoff === "function") return;
+  delayAfter(1, backoff);
+  if (!Array.isArray(backoff)) return;
+  for (const [i, delay] of backoff.entries()) milliseconds(delay as Duration, `backoff[${i}]`);
+}
+
+function checkWorker(worker: Worker, budget: number): void {
+  signOfLife(worker);
+  const { silentAfter = budget } = worker;
+  if (milliseconds(silentAfter, "worker.silentAfter") < budget) {
+    throw invalid(
+      "worker.silentAfter",
+      `must be the budget at least, ${budget} ms: a drain gives a sign of life only when it pulls`,
+    );
+  }
+}
+
+function invalid(path: string, problem: string): SluiceError {
+  return new SluiceError("invalid_argument", `${path} ${problem}`, path);
+}

@@ -1,0 +1,54 @@
+import type { Held } from "./held.ts";
+import { extension, type Sendable } from "./verdict.ts";
+
+/** Most of one request. JSON within JSON has up to twice its length, and Upstash takes 10 MB. */
+const MOST_ITEMS = 1_000;
+const MOST_BYTES = 4_000_000;
+
+/** A settlement, and of an extend the task that it is for. */
+export interface Item<T> extends Sendable {
+  readonly extends?: Held<T>;
+}
+
+/** The settlements of what is finished, until Redis has answered. */
+export class Outbox<T> {
+  readonly #items: Sendable[] = [];
+  #since = Number.POSITIVE_INFINITY;
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  /** When the oldest came in, on the clock of `performance.now()`. */
+  get since(): number {
+    return this.#since;
+  }
+
+  add(item: Sendable): void {
+    if (this.#items.length === 0) this.#since = performance.now();
+    this.#items.push(item);
+  }
+
+  /** What one request takes: extends first, for they cannot wait. */
+  take(renewals: readonly Held<T>[]): Item<T>[] {
+    const taken: Item<T>[] = renewals
+      .slice(0, MOST_ITEMS)
+      .map((held) => ({ ...extension(held.task), extends: held }));
+    let bytes = 0;
+    let count = 0;
+    for (const item of this.#items) {
+      bytes += item.bytes;
+      if (taken.length === MOST_ITEMS || (count > 0 && bytes > MOST_BYTES)) break;
+      taken.push(item);
+      count++;
+    }
+    this.#items.splice(0, count);
+    if (this.#items.length === 0) this.#since = Number.POSITIVE_INFINITY;
+    return taken;
+  }
+
+  /** After a request that failed, what it took. Where it was settled all the same, sending it again does no harm. */
+  putBack(items: readonly Item<T>[]): void {
+    for (const item of items) if (!item.extends) this.add(item);
+  }
+}

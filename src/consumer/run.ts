@@ -1,0 +1,240 @@
+import { newToken } from "../queue/identity.ts";
+import type { Batch } from "../queue/queue.ts";
+import type { Settled, Worker } from "../queue/types.ts";
+import type { DrainReport } from "./drain.ts";
+import { Hands, type HandsOptions, type Work } from "./hands.ts";
+import { Held } from "./held.ts";
+import type { Item } from "./outbox.ts";
+import { type PullOptions, Requests } from "./requests.ts";
+import type { TaskSource } from "./source.ts";
+import { Tally } from "./tally.ts";
+
+/** How long what is finished may wait for company on its way to be settled, ms. */
+const SETTLE_WITHIN = 1_000;
+/** How long a free handler waits for those that are about to end too, ms: one request then serves them all. */
+const LINGER = 5;
+/** From an empty pull to the next, while handlers run, ms. */
+const PAUSE = 1_000;
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** A drain's options, checked; durations in ms. */
+export interface RunOptions extends Omit<HandsOptions, "grace"> {
+  readonly budget: number;
+  readonly batch: number;
+  /** Whether one call takes all tasks of a pull. */
+  readonly together: boolean;
+  readonly lease: number | undefined;
+  readonly wait: number;
+  readonly worker: Worker | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * One drain. Whatever happens (a handler returns, a request is answered, a timer fires) leads to a step: it does all
+ * that is due, and sets one timer for what is due next. Every request that goes out takes along what it can.
+ */
+export class Run<T> {
+  readonly #options: RunOptions;
+  readonly #hands: Hands<T>;
+  readonly #requests: Requests<T>;
+  readonly #tally = new Tally();
+  /** When all has to be over, on the clock of `performance.now()`. */
+  readonly #end: number;
+  readonly #grace: number;
+  #finish: (failure?: { readonly error: unknown }) => void = () => {};
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #wakeAt = 0;
+  #over = false;
+  /** Why no more tasks are begun, once that is so. */
+  #closed: DrainReport["ended"] | undefined;
+  /** Whether the handlers were told to stop. */
+  #stopped = false;
+  /** Whether the last pull left something. */
+  #more = true;
+  #pullAgainAt = 0;
+  /** How many calls had ended when a pull went out that found nothing: one that ended since may have enqueued. */
+  #emptyAt = -1;
+
+  constructor(source: TaskSource<T>, work: Work<T>, options: RunOptions) {
+    this.#options = options;
+    this.#end = performance.now() + options.budget;
+    this.#grace = Math.min(500, options.budget / 10);
+    this.#requests = new Requests(source, this.#end, this.#hear);
+    this.#hands = new Hands(
+      work,
+      { ...options, grace: this.#grace },
+      (item) => this.#requests.outbox.add(item),
+      () => this.#step(),
+    );
+  }
+
+  /** @throws the first fault of a request */
+  report(): Promise<DrainReport> {
+    const { signal } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#finish = (failure) => {
+        this.#over = true;
+        clearTimeout(this.#timer);
+        signal?.removeEventListener("abort", this.#abort);
+        if (failure) reject(failure.error);
+        else resolve(this.#tally.report(this.#closed ?? "empty", this.#more));
+      };
+      signal?.addEventListener("abort", this.#abort);
+      if (signal?.aborted) this.#stop("aborted");
+      this.#tick();
+    });
+  }
+
+  readonly #abort = () => {
+    this.#stop("aborted");
+    // Not at once: a handler may have caused it, in the midst of a step.
+    queueMicrotask(() => this.#step());
+  };
+
+  readonly #tick = () => {
+    this.#hands.turn();
+    this.#step();
+  };
+
+  #step(): void {
+    if (this.#over) return;
+    this.#wakeAt = Number.POSITIVE_INFINITY;
+    if (!this.#stopped && this.#isDue(this.#stopAt)) this.#stop("budget");
+    this.#hands.keepTime(this.#isDue);
+    this.#requests.keepTime(this.#isDue);
+    this.#begin();
+    this.#send();
+    if (this.#isDone) return this.#finish(this.#requests.failure);
+    clearTimeout(this.#timer);
+    if (this.#wakeAt === Number.POSITIVE_INFINITY) return;
+    const ms = Math.ceil(this.#wakeAt - performance.now());
+    this.#timer = setTimeout(this.#tick, Math.min(Math.max(0, ms), LONGEST_TIMER));
+  }
+
+  /** Whether an instant has come; if not, the next step is then at the latest. */
+  readonly #isDue = (at: number): boolean => {
+    if (at <= performance.now()) return true;
+    this.#wakeAt = Math.min(this.#wakeAt, at);
+    return false;
+  };
+
+  get #isDone(): boolean {
+    const { idle, gaveUp, outbox, recall } = this.#requests;
+    if (!idle || !this.#hands.idle) return false;
+    return gaveUp || (outbox.size === 0 && !recall && (this.#closed !== undefined || this.#isEmpty));
+  }
+
+  get #isEmpty(): boolean {
+    return this.#emptyAt === this.#hands.ended;
+  }
+
+  /** When handlers are told to stop, early enough for what becomes of their tasks to reach Redis. */
+  get #stopAt(): number {
+    const { budget } = this.#options;
+    const reserve = Math.max(Math.min(1_000, budget / 10), this.#requests.roundTrip.most);
+    return this.#end - this.#grace - Math.min(reserve, budget / 3);
+  }
+
+  #stop(reason: "budget" | "aborted"): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#close(reason);
+    this.#hands.stop(reason);
+  }
+
+  #close(reason: DrainReport["ended"]): void {
+    this.#closed ??= reason;
+    this.#requests.stopWaiting();
+    this.#hands.giveBack();
+  }
+
+  #begin(): void {
+    if (this.#requests.failure) this.#close("aborted");
+    if (this.#closed) return this.#hands.giveBack();
+    const hindrance = this.#hands.begin(this.#stopAt);
+    if (hindrance === "time") this.#close("budget");
+    if (hindrance === "turn") this.#wakeAt = 0;
+  }
+
+  #send(): void {
+    const { settling, pulling, gaveUp, failure, retryAt, outbox } = this.#requests;
+    const { idle, held } = this.#hands;
+    if (settling || gaveUp || (failure && !idle && !this.#isDue(retryAt))) return;
+    const renew = this.#isDue(Math.min(...held.map((one) => one.renewAt(false))));
+    const late = this.#isDue(outbox.since + SETTLE_WITHIN);
+    const settle = late || (idle && !pulling && outbox.size > 0);
+    const pull = pulling ? undefined : this.#nextPull(settle);
+    // A long poll tells late what became of leases: they are extended first.
+    if (pull && !(pull.wait && renew)) this.#request(pull);
+    else if (settle || renew) this.#request(undefined);
+  }
+
+  /** What to ask for now, if anything. */
+  #nextPull(settle: boolean): PullOptions | undefined {
+    const { recall, outbox, roundTrip } = this.#requests;
+    if (recall) return recall;
+    if (this.#closed || !this.#hands.free) return undefined;
+    const { batch, together, wait, lease, worker } = this.#options;
+    const { idle, most, firstEndAt = 0 } = this.#hands;
+    const mayBeMore = this.#more || wait > 0;
+    const wanted =
+      idle && outbox.size === 0
+        ? !this.#isEmpty
+        : settle || (mayBeMore && this.#isDue(Math.max(firstEndAt + LINGER, this.#pullAgainAt)));
+    if (!wanted) return undefined;
+    const left = this.#stopAt - performance.now() - roundTrip.mean;
+    const room = this.#hands.room(left, together ? 1 : batch);
+    if (room === 0) {
+      this.#close("budget");
+      return undefined;
+    }
+    const pull = { max: together ? batch : room, lease, worker };
+    const longest = Math.min(wait, Math.floor(left - most));
+    // Under a token of its own it can be recalled, and costs a command more.
+    return longest > 0 ? { ...pull, wait: longest, token: newToken() } : pull;
+  }
+
+  #request(pull: PullOptions | undefined): void {
+    const { idle, ended } = this.#hands;
+    const now = performance.now();
+    const renewals = pull?.wait ? [] : this.#hands.held.filter((held) => held.renewAt(true) <= now);
+    if (pull) this.#hands.firstEndAt = undefined;
+    const last = idle && this.#requests.failure !== undefined;
+    this.#requests
+      .send(renewals, pull, last, (tasks, leasedAt) => {
+        this.#more = tasks.length >= (pull?.max ?? 1);
+        if (tasks.length === 0) this.#emptyAt = ended;
+        this.#pullAgainAt = tasks.length === 0 ? now + PAUSE : 0;
+        this.#take(tasks, leasedAt);
+      })
+      .then(this.#tick)
+      .catch((error: unknown) => this.#finish({ error }));
+  }
+
+  #take(tasks: Batch<T>, leasedAt: number): void {
+    const { nextDueAt } = tasks;
+    this.#tally.nextDueAt = nextDueAt;
+    // Fewer than asked for, and yet not all: one that may be a killer travels alone, and large ones do.
+    if (tasks.length > 0 && nextDueAt !== null && nextDueAt <= Date.now()) this.#more = true;
+    if (tasks.paused) this.#close("paused");
+    const held = tasks.map((task) => new Held(task, leasedAt, this.#options.lease, this.#hearOfLease));
+    if (held.length > 0) this.#hands.add(this.#options.together ? [held] : held.map((one) => [one]));
+  }
+
+  readonly #hear = ({ settlement, extends: held }: Item<T>, answer: Settled, sentAt: number): void => {
+    if (held) return this.#hearOfLease(held, answer, sentAt);
+    this.#tally.settled(answer, settlement.outcome === "requeue" && settlement.unstarted === true);
+  };
+
+  readonly #hearOfLease = (held: Held<T>, answer: Settled, sentAt: number): void => {
+    if (held.over) return;
+    if (!answer.ok) {
+      held.over = true;
+      this.#tally.lose();
+      this.#hands.stopOne(held, "lease_lost");
+      return;
+    }
+    held.extended(sentAt, answer.deadlineAt ?? 0);
+    if (answer.cancelRequested) this.#hands.stopOne(held, "cancelled");
+  };
+}

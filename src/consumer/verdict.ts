@@ -1,0 +1,118 @@
+import { SluiceError } from "../errors.ts";
+import { type Backoff, delayAfter } from "../queue/backoff.ts";
+import { byteLength, decodeValue, encodeError, encodeValue } from "../queue/codec.ts";
+import { milliseconds } from "../queue/duration.ts";
+import type { LeasedTask } from "../queue/leased-task.ts";
+import { settlementArguments } from "../queue/settlement.ts";
+import type { Settlement } from "../queue/types.ts";
+import type { Verdict } from "./drain.ts";
+import { NonRetryableError, RetryAfter } from "./failures.ts";
+
+type Leased = Pick<LeasedTask, "receipt" | "attempt">;
+
+/** A settlement that cannot make its request fail, and its size. */
+export interface Sendable {
+  readonly settlement: Settlement;
+  readonly bytes: number;
+}
+
+/** What becomes of a task whose handler threw that. */
+export function verdictOn(thrown: unknown, backoff: Backoff | true): Verdict {
+  try {
+    if (isOne(thrown, NonRetryableError, "NonRetryableError")) return { outcome: "reject", error: thrown };
+    if (isOne(thrown, RetryAfter, "RetryAfter")) {
+      const { delay, count, cause } = thrown;
+      return { outcome: "requeue", delay, count, error: cause ?? thrown };
+    }
+  } catch {
+    // It does not even let itself be looked at.
+  }
+  const error = thrown === undefined ? new Error("the handler threw undefined") : thrown;
+  return { outcome: "requeue", backoff, error };
+}
+
+// By name too: a bundle may hold a copy of the class.
+function isOne<E extends Error>(
+  thrown: unknown,
+  kind: new (...args: never[]) => E,
+  name: string,
+): thrown is E {
+  return thrown instanceof kind || (typeof thrown === "object" && (thrown as Error | null)?.name === name);
+}
+
+/**
+ * The settlement that a verdict amounts to, whatever is in it: what can be stored neither as result nor as error is
+ * replaced by an error that says so. Values are copied, for the caller may go on changing them.
+ */
+export function settlementOf(task: Leased, verdict: Verdict): Sendable {
+  try {
+    return sendable(asSettlement(task, verdict));
+  } catch (fault) {
+    return sendable(failed(task, new Error(`the handler's verdict is of no use: ${reasonOf(fault)}`)));
+  }
+}
+
+/** Gives back what was not begun. */
+export function handBack({ receipt }: Leased): Sendable {
+  return sendable({ receipt, outcome: "requeue", unstarted: true });
+}
+
+export function extension({ receipt }: Leased): Sendable {
+  return sendable({ receipt, outcome: "extend" });
+}
+
+function sendable(settlement: Settlement): Sendable {
+  return { settlement, bytes: byteLength(settlementArguments(settlement, "settlement").text) };
+}
+
+function asSettlement({ receipt, attempt }: Leased, verdict: Verdict): Settlement {
+  switch (verdict.outcome) {
+    case "complete":
+      try {
+        return { receipt, outcome: "complete", result: copyOf(verdict.result) };
+      } catch (fault) {
+        // The work is done: another attempt would do it again.
+        const error = new Error(`the work is done, but its result cannot be stored: ${reasonOf(fault)}`);
+        return { receipt, outcome: "reject", error };
+      }
+    case "reject":
+      return { receipt, outcome: "reject", error: errorOf(verdict.error) };
+    case "requeue": {
+      const { delay = 0, backoff, count = true } = verdict;
+      const error = errorOf(verdict.error);
+      try {
+        // Reckoned once, so that a copy of the settlement says the same.
+        const ms = backoff === undefined ? milliseconds(delay, "delay") : delayAfter(attempt, backoff);
+        return { receipt, outcome: "requeue", delay: ms, count, error };
+      } catch (fault) {
+        return failed({ receipt, attempt }, error ?? new Error(reasonOf(fault)));
+      }
+    }
+    default:
+      throw new SluiceError("invalid_argument", "its outcome must be complete, requeue or reject", "outcome");
+  }
+}
+
+function failed({ receipt, attempt }: Leased, error: unknown): Settlement {
+  return { receipt, outcome: "requeue", delay: delayAfter(attempt), error };
+}
+
+function copyOf(value: unknown): unknown {
+  return value === undefined ? undefined : decodeValue(encodeValue(value, "result"));
+}
+
+function errorOf(error: unknown): unknown {
+  try {
+    const copy = decodeValue(encodeError(error, "error"));
+    if (!(error instanceof Error)) return copy;
+    const { name, message } = copy as Record<"name" | "message", unknown>;
+    return Object.assign(new Error(String(message)), { name: String(name) });
+  } catch (fault) {
+    return new Error(`what the handler threw cannot be stored: ${reasonOf(fault)}`);
+  }
+}
+
+// Other errors than ours may quote a payload, or throw when they are looked at.
+function reasonOf(fault: unknown): string {
+  return fault instanceof SluiceError ? fault.message : "it cannot be read";
+}
