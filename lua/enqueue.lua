@@ -158,10 +158,10 @@ if overfull(plan.settings, at, stored['~ghosts'], coming) then
 end
 
 -- Also where an earlier copy made the tasks: its reply, and with it the wake, may have been lost.
-if wake ~= '' and due_now and not (plan.settings and plan.settings.p) then
-  local before = plain and redis.call('HGET', tasks, '~wake') or stored['~wake']
-  if asleep(before, plan.now) then
-    reply[3], stored['~wake'] = 1, before
+if wake ~= '' and due_now then
+  local found = plain and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
+  if asleep(found[1], plan.now) and not parse_settings(found[2] or nil).p then
+    reply[3], stored['~wake'] = 1, found[1]
     append(plan.fields, '~wake', awake_from(plan.now, wake))
   end
 end

@@ -56,7 +56,7 @@ export async function pollUntilSome<B extends Pulled>(
   let due: number | undefined;
   while (batch.length === 0 && left() > 0) {
     const untilDue = due === undefined ? pause : Math.max(due - performance.now(), 1);
-    await sleep(Math.min(pause, untilDue, left()), signal);
+    await sleep(Math.ceil(Math.min(pause, untilDue, left())), signal);
     if (signal?.aborted) throw new SluiceError("aborted", "the wait for tasks was aborted by its signal");
     if (left() <= 0) break;
     const { some, now } = await look(due === undefined && batch.nextDueAt !== null);

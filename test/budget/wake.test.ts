@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { Queue, sweep, type Waker } from "../../src/index.ts";
+import { useBilled } from "../support/billed.ts";
+import { many } from "../support/new-tasks.ts";
+
+// What waking and waiting cost, in commands as Upstash bills them; the README's table has them from here.
+
+const wake: Waker = { wake: () => {}, window: "1h" };
+const billed = useBilled(async ({ queue }) => {
+  const waking = new Queue(queue.name, { transport: queue["transport"], wake });
+  await waking.enqueue("warm");
+  await (await queue.dequeue())[0]?.complete();
+  await queue.dequeue();
+  await waking.wakeAnother();
+  await queue.dequeue();
+  await sweep(queue["transport"], { wake });
+});
+const { cost } = billed;
+const producer = () => new Queue(billed.queue.name, { transport: billed.queue["transport"], wake });
+const sweepOnce = () => sweep(billed.queue["transport"], { wake });
+
+describe("waking", () => {
+  test("costs a lone enqueue 1, and 1 more when it wakes; enqueues of several nothing", async () => {
+    expect(await cost(() => producer().enqueue(1))).toBe(4 + 2);
+    expect(await cost(() => producer().enqueue(1))).toBe(4 + 1);
+    const plain = await cost(() => billed.queue.enqueueMany(many(10)));
+    expect(await cost(() => producer().enqueueMany(many(10)))).toBe(plain);
+  });
+
+  test("costs a dequeue nothing, and 1 for the one that finds nothing any more", async () => {
+    await producer().enqueue(1);
+    let [task]: Awaited<ReturnType<typeof billed.queue.dequeue>> = [] as never;
+    expect(await cost(async () => ([task] = await billed.queue.dequeue()))).toBe(6);
+    await task?.complete();
+    expect(await cost(() => billed.queue.dequeue())).toBe(5 + 1);
+    expect(await cost(() => billed.queue.dequeue())).toBe(5);
+  });
+
+  test("costs a sweep 1 for a queue where nothing is ready, 2 where somebody is awake, 3 when it wakes", async () => {
+    await billed.queue.enqueue(1, { delay: "1h" });
+    expect(await cost(sweepOnce)).toBe(3 + 5 + 1);
+    await billed.queue.enqueue(1);
+    expect(await cost(sweepOnce)).toBe(3 + 5 + 3);
+    expect(await cost(sweepOnce)).toBe(3 + 5 + 2);
+  });
+
+  test("another consumer costs 4, and 3 where one was woken within the window", async () => {
+    expect(await cost(() => producer().wakeAnother())).toBe(4);
+    expect(await cost(() => producer().wakeAnother())).toBe(3);
+  });
+});
+
+describe("waiting in vain", () => {
+  test("costs 5 at its beginning and its end, and between them 1 for each look, two looks a second", async () => {
+    const commands = await cost(() => billed.queue.dequeue({ wait: "3s" }));
+    // 100, 200 and 400 ms after the last, then every 500 ms: 7; fewer where the machine is slow.
+    expect(commands).toBeLessThanOrEqual(5 + 7 + 5);
+    expect(commands).toBeGreaterThan(5 + 5);
+  });
+
+  test("costs 1 more where something is due later, to learn Redis's time", async () => {
+    await billed.queue.enqueue(1, { delay: "1h" });
+    expect(await cost(() => billed.queue.dequeue())).toBe(6);
+    expect(await cost(() => billed.queue.dequeue({ wait: 50 }))).toBe(6 + 6);
+    expect(await cost(() => billed.queue.dequeue({ wait: 150 }))).toBe(6 + 2 + 6);
+  });
+});
