@@ -3,7 +3,17 @@ import { milliseconds } from "../queue/duration.ts";
 import { onlyOptions, unescaped } from "../queue/names.ts";
 import { readReceipt } from "../queue/receipt.ts";
 import { encodeProgress } from "../queue/record.ts";
-import type { Settlement } from "../queue/types.ts";
+import type { RequestOptions, Settlement } from "../queue/types.ts";
+
+/**
+ * The options of a request, and those that go into its body.
+ * @throws {SluiceError} `invalid_argument` for what is no object
+ */
+export function split<Options extends RequestOptions>(options: Options) {
+  onlyOptions(options, Object.keys(options ?? {}));
+  const { signal, idempotencyKey, ...fields } = options;
+  return { request: { signal, idempotencyKey }, fields };
+}
 
 /**
  * JSON of an object as it is: the server knows its fields and their bounds.

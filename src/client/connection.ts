@@ -31,8 +31,8 @@ export interface Call {
   readonly method: "GET" | "POST";
   /** Behind the URL, such as `/v1/sweep`. */
   readonly path: string;
-  /** JSON; it is asked for at each copy, and told how much of `wait` is left, ms. */
-  readonly body?: (left: number) => string;
+  /** JSON of a POST, made for each copy. */
+  readonly body?: () => string;
   /** How long the server may take because it was asked to, ms. @default 0 */
   readonly wait?: number;
   /** A member that every reply has. */
@@ -84,14 +84,20 @@ export class Connection {
     }
     const start = performance.now();
     const end = start + wait + this.#deadline;
+    let last = "";
     for (let copies = 1; ; copies++) {
       if (signal?.aborted) throw aborted();
       const now = performance.now();
-      const waiting = Math.max(0, Math.ceil(start + wait - now));
-      const timeout = Math.min(waiting + this.#tryTimeout, end - now, TIMER.max);
-      const answer = await this.#within(timeout, signal, (over) =>
-        this.#exchange(call, headers, waiting, over),
-      );
+      // A sleep may last longer than it was asked to.
+      if (now >= end) throw unreachable(copies - 1, now - start, last);
+      const enough = Math.max(0, start + wait - now) + this.#tryTimeout;
+      const timeout = Math.min(enough, end - now, TIMER.max);
+      const answer: Answer = (await this.#within(timeout, signal, (over) =>
+        this.#exchange(call, headers, over),
+      )) ?? {
+        // A copy that the deadline cut short says less than the one before it.
+        lost: (timeout < enough && last) || `no answer within ${Math.round(timeout)} ms`,
+      };
       if ("reply" in answer) return answer.reply as Reply;
       if ("error" in answer) {
         const refusal = refusals.find((code) => "refused" in answer && code === answer.refused);
@@ -99,11 +105,12 @@ export class Connection {
         throw answer.error;
       }
       if (signal?.aborted) throw aborted();
+      last = answer.lost;
       // Full jitter: clients that failed together must not come back together.
       const pause = Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (copies - 1));
       const rest = Math.max(pause, answer.after ?? 0);
       const elapsed = performance.now() - start;
-      if (start + elapsed + rest >= end) throw unreachable(copies, elapsed, answer.lost);
+      if (start + elapsed + rest >= end) throw unreachable(copies, elapsed, last);
       await sleep(rest, signal);
     }
   }
@@ -112,11 +119,10 @@ export class Connection {
   async #exchange(
     { method, path, body, has }: Call,
     headers: Readonly<Record<string, string>>,
-    waiting: number,
     signal: AbortSignal,
   ): Promise<Answer> {
     // Outside of what counts as lost: what no JSON can express stays so.
-    const init = { method, headers, ...(body && { body: body(waiting) }), signal };
+    const init = { method, headers, ...(body && { body: body() }), signal };
     try {
       // A redirect could lead the token elsewhere, and make a GET of a POST.
       const response = await this.#fetch(this.#url + path, { ...init, redirect: "manual" });
@@ -128,18 +134,17 @@ export class Connection {
     }
   }
 
-  /** Ends one copy, and does not wait for it, after `timeout` ms or when the caller aborts. */
+  /** Ends one copy, and does not wait for it, after `timeout` ms or when the caller aborts: then nothing came. */
   async #within(
     timeout: number,
     signal: AbortSignal | undefined,
     copy: (over: AbortSignal) => Promise<Answer>,
-  ): Promise<Answer> {
+  ): Promise<Answer | undefined> {
     const over = new AbortController();
     const end = () => over.abort();
     signal?.addEventListener("abort", end);
     try {
-      const answer = await Promise.race([copy(over.signal), sleep(timeout, over.signal)]);
-      return answer ?? { lost: `no answer within ${Math.round(timeout)} ms` };
+      return (await Promise.race([copy(over.signal), sleep(timeout, over.signal)])) ?? undefined;
     } finally {
       signal?.removeEventListener("abort", end);
       end();

@@ -1,10 +1,8 @@
 import { encodeValue } from "../queue/codec.ts";
-import { milliseconds } from "../queue/duration.ts";
-import { derivedName, newTaskId, newToken } from "../queue/identity.ts";
-import { LeasedTask } from "../queue/leased-task.ts";
-import { listOf, onlyOptions, queueName, requestKey, taskId } from "../queue/names.ts";
+import { newTaskId } from "../queue/identity.ts";
+import { listOf, onlyOptions, queueName, taskId } from "../queue/names.ts";
 import type { Batch, Queue, QueueOptions } from "../queue/queue.ts";
-import { checkedSchema, fit, fitting, misfitError } from "../queue/schema.ts";
+import { checkedSchema, fitting } from "../queue/schema.ts";
 import type {
   Cancelled,
   DequeueOptions,
@@ -29,8 +27,9 @@ import {
   type WaitOptions,
   type WatchOptions,
 } from "../queue/watch.ts";
-import { jsonOf, jsonWith, settlementJson, valueOf } from "./body.ts";
+import { jsonOf, jsonWith, settlementJson, split, valueOf } from "./body.ts";
 import type { Connection } from "./connection.ts";
+import { Pull, type Pulled } from "./pull.ts";
 
 export interface ClientQueueOptions<In = unknown, Out = In>
   extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema"> {}
@@ -39,9 +38,6 @@ const OPTIONS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay", "maxBy
 
 /** Most tasks of one enqueue, and most settlements of one settle. */
 const MOST = 1_000;
-
-/** How often one dequeue begins anew because all that it got did not fit the schema. */
-const MOST_ROUNDS = 10;
 
 /** What a client's queue does as a {@link Queue} does it: the same arguments, the same answers. */
 type Shared =
@@ -57,23 +53,6 @@ type Shared =
   | "cancel"
   | "counts"
   | "heartbeat";
-
-interface Pulled {
-  readonly tasks: readonly (Omit<ConstructorParameters<typeof LeasedTask>[1], "payload"> & {
-    readonly payload?: unknown;
-    readonly encoding?: string;
-  })[];
-  readonly nextDueAt: number | null;
-  readonly paused: boolean;
-}
-
-/** A pull, of which several copies may be sent. */
-interface Pull {
-  readonly options: DequeueOptions & { readonly token: string };
-  /** ms */
-  readonly wait: number;
-  readonly body: (left: number) => string;
-}
 
 /** A queue behind the HTTP interface. An instance holds no state and may be made per request. */
 export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>, Shared> {
@@ -123,7 +102,8 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    * @throws {SluiceError}
    */
   async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
-    return this.#dequeue(await this.#pull(options), 0);
+    const pull = await this.#pull(options);
+    return pull.answer(await this.#pulled(pull));
   }
 
   /**
@@ -150,9 +130,9 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     const items = settlementsJson(settlements);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
     const pull = await this.#pull(options);
-    const body = (left: number) => `{"settlements":${items.slice(1)},"pull":${pull.body(left)}}`;
+    const body = () => `{"settlements":${items.slice(1)},"pull":${pull.body()}}`;
     const { results, pull: pulled } = await this.#settle(pull.options, body, pull.wait);
-    return { settled: results, tasks: await this.#batch(pulled, pull, 0) };
+    return { settled: results, tasks: await pull.answer(pulled) };
   }
 
   /**
@@ -265,55 +245,24 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     );
   }
 
-  async #pull(options: DequeueOptions): Promise<Pull> {
-    const { request, fields } = split(options);
-    const { wait: _, ...pull } = fields;
-    const wait = milliseconds(options.wait ?? 0, "wait");
-    const key = requestKey(request);
-    // Made here, so that every copy has it whatever stands between; by the key as the server would.
-    const token =
-      pull.token ?? (key === undefined ? newToken() : await derivedName("dequeue", this.name, key));
-    const whole = {
-      ...pull,
-      token,
-      lease: pull.lease ?? this.#options.lease,
-      maxBytes: pull.maxBytes ?? this.#options.maxBytes,
-    };
-    const body = (left: number) => jsonOf(left > 0 ? { ...whole, wait: left } : whole, "options");
-    return { options: { ...options, token }, wait, body };
+  async #pull(options: DequeueOptions): Promise<Pull<Out>> {
+    return Pull.of(
+      {
+        name: this.name,
+        fixed: this.#options,
+        pull: (pull) => this.#pulled(pull),
+        settle: (settlements) => this.settle(settlements),
+      },
+      options,
+    );
   }
 
-  async #dequeue(pull: Pull, round: number): Promise<Batch<Out>> {
-    const { options, body, wait } = pull;
-    const pulled = await this.#post<Pulled>("/tasks/pull", options, { body, wait, has: "tasks" });
-    return this.#batch(pulled, pull, round);
+  async #pulled(pull: Pull<Out>): Promise<Pulled> {
+    const body = () => pull.body();
+    return this.#post("/tasks/pull", pull.options, { body, wait: pull.wait, has: "tasks" });
   }
 
-  /** The tasks, without those that do not fit the schema: they become dead letters. */
-  async #batch(pulled: Pulled, { options }: Pull, round: number): Promise<Batch<Out>> {
-    const leased: LeasedTask<Out>[] = [];
-    const misfits: Settlement[] = [];
-    for (const { encoding, ...task } of pulled.tasks) {
-      const { id, receipt, attempt, enqueuedAt, deadlineAt, headers, group } = task;
-      const fitted = await fit(this.#options.schema, valueOf(task.payload, encoding));
-      if ("misfits" in fitted) {
-        misfits.push({ receipt, outcome: "reject", error: misfitError(fitted.misfits) });
-      } else {
-        const { payload } = fitted;
-        const parts = { id, receipt, payload, attempt, enqueuedAt, deadlineAt, headers, group };
-        leased.push(new LeasedTask<Out>(this, parts));
-      }
-    }
-    // Where this fails their leases expire, and they are met again.
-    if (misfits.length > 0) await this.settle(misfits).catch(() => {});
-    if (leased.length === 0 && misfits.length > 0 && round < MOST_ROUNDS) {
-      const token = await derivedName("again", this.name, options.token);
-      return this.#dequeue(await this.#pull({ ...options, token }), round + 1);
-    }
-    return Object.assign(leased, { nextDueAt: pulled.nextDueAt, paused: pulled.paused });
-  }
-
-  async #settle(options: RequestOptions, body: (left: number) => string, wait = 0) {
+  async #settle(options: RequestOptions, body: () => string, wait = 0) {
     type Reply = { readonly results: Settled[]; readonly pull: Pulled };
     return this.#post<Reply>("/tasks/settle", options, { body, wait, has: "results" });
   }
@@ -321,7 +270,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   async #post<Reply extends object>(
     path: string,
     options: RequestOptions,
-    call: { readonly body: (left: number) => string; readonly has: string; readonly wait?: number },
+    call: { readonly body: () => string; readonly has: string; readonly wait?: number },
   ): Promise<Reply> {
     return this.#connection.request<Reply>({ method: "POST", path: this.#path + path, options, ...call });
   }
@@ -337,13 +286,6 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
 }
 
 type CancelRefusal = Exclude<Cancelled, { ok: true }>["code"];
-
-/** The options of the request, and those that go into its body. */
-function split<Options extends RequestOptions>(options: Options) {
-  onlyOptions(options, Object.keys(options ?? {}));
-  const { signal, idempotencyKey, ...fields } = options;
-  return { request: { signal, idempotencyKey }, fields };
-}
 
 function settlementsJson(settlements: readonly Settlement[]): string {
   listOf(settlements, "settlements", MOST);

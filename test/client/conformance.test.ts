@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { ClientQueue, ClientQueueOptions } from "../../src/client/index.ts";
 import type { Queue, Settlement, Worker } from "../../src/index.ts";
 import { awkwardPayloads } from "../support/payloads.ts";
@@ -235,7 +236,7 @@ describe("a client's queue answers as a queue does", () => {
         { id: "now", payload: "twenty characters", at: 0 },
         { id: "too", payload: "twenty characters", delay: 0, maxAttempts: 3, lease: undefined },
       ]);
-      const tasks = await queue.dequeue({ max: 5 });
+      const tasks = await queue.dequeue({ max: 5, lease: undefined, maxBytes: undefined });
       const { enqueuedAt = 0, dueAt = 0 } = (await queue.get("delayed")) ?? {};
       return [
         tasks,
@@ -248,6 +249,39 @@ describe("a client's queue answers as a queue does", () => {
     }, options);
     expect(overHttp).toStrictEqual(direct);
   });
+});
+
+test("a queue with a schema: what does not fit is not enqueued, and never delivered", async () => {
+  const schema = z.object({ to: z.string(), at: z.coerce.number().transform((at) => new Date(at)) });
+  const misfits = ["x", null, { to: 5 }].map((payload, i) => ({ id: `misfit-${i}`, payload }));
+  const { direct, overHttp } = await both(
+    async (queue) => {
+      await server.direct("emails").enqueueMany([...misfits, { id: "fits", payload: { to: "a", at: "7" } }]);
+      return each(
+        () => queue.enqueue({ to: 5 }),
+        () => queue.enqueueMany([{ payload: { to: "b", at: 1 } }, { payload: {} }]),
+        // A whole batch that does not fit, then one with a task that does.
+        () => queue.dequeue({ max: 2, token: "token-of-mine" }),
+        () => queue.settleAndDequeue([{ receipt: strayReceipt, outcome: "complete" }], { max: 5 }),
+        ...misfits.map(
+          ({ id }) =>
+            () =>
+              queue.get(id),
+        ),
+        () => queue.counts(),
+      );
+    },
+    { schema },
+  );
+  expect(overHttp).toStrictEqual(direct);
+  expect(direct).toMatchObject([
+    { threw: "invalid_argument", path: "payload.to" },
+    { threw: "invalid_argument", path: "tasks[1].payload.to" },
+    { tasks: [{ id: "fits", payload: { to: "a", at: { date: 7 } } }] },
+    { settled: [{ ok: false, code: "lease_lost" }], tasks: { tasks: [] } },
+    ...misfits.map(({ id }) => ({ id, state: "rejected", error: { name: "SchemaError" } })),
+    { pending: 0, rejected: 3, working: 1 },
+  ]);
 });
 
 describe("every payload comes back as it was, as a result and an error too", () => {

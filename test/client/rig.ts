@@ -161,6 +161,7 @@ export function useServer() {
     direct: <In = unknown, Out = In>(name: string, options: Partial<QueueOptions<In, Out>> = {}) =>
       new Queue<In, Out>(name, { transport: served.transport, ...options }),
     operator: (name: string) => new Operator(name, { transport: served.transport }),
+    transport: () => served.transport,
     redis: (...command: [string, ...string[]]) => served.transport.send([command]),
   };
 }

@@ -13,6 +13,7 @@ export class Told {
 
   of(value: unknown): unknown {
     if (value instanceof Uint8Array) return comparable(value);
+    if (value instanceof Date) return { date: value.getTime() };
     if (value instanceof SluiceError) return { threw: value.code, path: value.path };
     if (Array.isArray(value)) {
       const { nextDueAt, paused } = value as { nextDueAt?: unknown; paused?: unknown };

@@ -1,0 +1,102 @@
+import { milliseconds } from "../queue/duration.ts";
+import { derivedName, newToken } from "../queue/identity.ts";
+import { LeasedTask } from "../queue/leased-task.ts";
+import { requestKey } from "../queue/names.ts";
+import type { Batch, QueueOptions } from "../queue/queue.ts";
+import { fit, misfitError } from "../queue/schema.ts";
+import type { DequeueOptions, RequestOptions, Settled, Settlement } from "../queue/types.ts";
+import { jsonOf, split, valueOf } from "./body.ts";
+
+/** How often one dequeue begins anew because all that it got did not fit the schema. */
+const MOST_ROUNDS = 10;
+
+/** What a pull is answered with. */
+export interface Pulled {
+  readonly tasks: readonly (Omit<ConstructorParameters<typeof LeasedTask>[1], "payload"> & {
+    readonly payload?: unknown;
+    readonly encoding?: string;
+  })[];
+  readonly nextDueAt: number | null;
+  readonly paused: boolean;
+}
+
+/** What a pull needs of its queue. */
+export interface PullQueue<Out> {
+  readonly name: string;
+  readonly fixed: Pick<QueueOptions<unknown, Out>, "lease" | "maxBytes" | "schema">;
+  readonly pull: (pull: Pull<Out>) => Promise<Pulled>;
+  readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
+}
+
+/** One dequeue, of which several copies may be sent. */
+export class Pull<Out> {
+  /** Of its request. */
+  readonly options: RequestOptions;
+  readonly #queue: PullQueue<Out>;
+  readonly #fields: Omit<DequeueOptions, keyof RequestOptions | "wait">;
+  /** Until when it may wait, on the clock of `performance.now()`. */
+  readonly #end: number;
+  #token: string;
+
+  /** @throws {SluiceError} `invalid_argument` */
+  static async of<Out>(queue: PullQueue<Out>, options: DequeueOptions): Promise<Pull<Out>> {
+    const { request, fields } = split(options);
+    const key = requestKey(request);
+    // Made here, so that every copy has it whatever stands between; of a key, as the server would.
+    const made = key === undefined ? newToken() : await derivedName("dequeue", queue.name, key);
+    return new Pull(queue, request, fields, fields.token ?? made);
+  }
+
+  private constructor(
+    queue: PullQueue<Out>,
+    request: RequestOptions,
+    { wait, ...fields }: Omit<DequeueOptions, keyof RequestOptions>,
+    token: string,
+  ) {
+    this.options = request;
+    this.#queue = queue;
+    this.#fields = fields;
+    this.#end = performance.now() + milliseconds(wait ?? 0, "wait");
+    this.#token = token;
+  }
+
+  /** How much longer it may wait, ms. */
+  get wait(): number {
+    return Math.max(0, Math.ceil(this.#end - performance.now()));
+  }
+
+  /** JSON of the copy that is sent now. */
+  body(): string {
+    const { fixed } = this.#queue;
+    const fields = {
+      ...this.#fields,
+      lease: this.#fields.lease ?? fixed.lease,
+      maxBytes: this.#fields.maxBytes ?? fixed.maxBytes,
+      wait: this.wait || undefined,
+      token: this.#token,
+    };
+    return jsonOf(fields, "options");
+  }
+
+  /** The tasks, without those that do not fit the schema: they become dead letters. */
+  async answer({ tasks, nextDueAt, paused }: Pulled, round = 0): Promise<Batch<Out>> {
+    const { name, fixed, pull, settle } = this.#queue;
+    const leased: LeasedTask<Out>[] = [];
+    const misfits: Settlement[] = [];
+    for (const { encoding, ...task } of tasks) {
+      const fitted = await fit(fixed.schema, valueOf(task.payload, encoding));
+      if ("misfits" in fitted) {
+        misfits.push({ receipt: task.receipt, outcome: "reject", error: misfitError(fitted.misfits) });
+      } else {
+        leased.push(new LeasedTask<Out>({ settle }, { ...task, payload: fitted.payload }));
+      }
+    }
+    // Where this fails their leases expire, and they are met again.
+    if (misfits.length > 0) await settle(misfits).catch(() => {});
+    if (leased.length === 0 && misfits.length > 0 && round < MOST_ROUNDS) {
+      this.#token = await derivedName("again", name, this.#token);
+      return this.answer(await pull(this), round + 1);
+    }
+    return Object.assign(leased, { nextDueAt, paused });
+  }
+}

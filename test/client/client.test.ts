@@ -1,0 +1,165 @@
+import { build } from "esbuild";
+import { runInNewContext } from "node:vm";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import type { createClient } from "../../src/client/index.ts";
+import { sweep } from "../../src/index.ts";
+import { secrets } from "../http/served.ts";
+import { useServer } from "./rig.ts";
+
+const server = useServer();
+
+describe("the client itself", () => {
+  test("lists the queues that its token may operate, page by page", async () => {
+    for (const name of ["mails-a", "mails-b", "other"]) await server.direct(name).enqueue(1);
+    const client = server.client({}, "mails");
+    const names: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.listQueues({ cursor, size: 1 });
+      names.push(...page.queues.map(({ name }) => name));
+      cursor = page.cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(names.toSorted()).toEqual(["mails-a", "mails-b"]);
+  });
+
+  test("sweeps: the counts come back, and a token that may not is told so", async () => {
+    await server.direct("emails").enqueue(1, { id: "a", lease: 1 });
+    await server.direct("emails").dequeue();
+    const deadlineAt = (await server.direct("emails").get("a"))?.deadlineAt ?? Number.NaN;
+    await expect.poll(() => Date.now() - deadlineAt).toBeGreaterThan(0);
+    const swept = await server.client().sweep({ budget: "5s" });
+    expect(swept).toEqual({ ...(await sweep(server.transport())), reclaimed: 1 });
+    expect((await server.client({}, "cron").sweep()).reclaimed).toBe(0);
+    await expect(server.client({}, "consume").sweep()).rejects.toMatchObject({ code: "unauthorized" });
+    await expect(server.client().sweep({ budget: "2m" })).rejects.toMatchObject({ path: "budget" });
+    await expect(server.client().sweep({ bugdet: "1s" } as never)).rejects.toMatchObject({ path: "bugdet" });
+  });
+
+  test("goes to a server below a path, through a fetch of the caller's", async () => {
+    const asked: string[] = [];
+    const client = server.client({
+      url: "https://gateway.example/queues/",
+      fetch(url, init) {
+        asked.push(url);
+        return fetch(url.replace("https://gateway.example/queues", server.way().url), init);
+      },
+    });
+    await client.queue("emails").enqueue(1, { id: "a/b" });
+    expect((await client.queue("emails").get("a/b"))?.state).toBe("pending");
+    expect(asked).toEqual([
+      "https://gateway.example/queues/v1/queues/emails/tasks",
+      "https://gateway.example/queues/v1/queues/emails/tasks/a%2Fb",
+    ]);
+  });
+
+  test("makes ids that rise: tasks due in the same millisecond come in the order of their enqueue", async () => {
+    const queue = server.client().queue<number>("emails");
+    const at = Date.now() + 300;
+    const numbers = Array.from({ length: 50 }, (_, i) => i);
+    await queue.enqueueMany(numbers.slice(0, 48).map((payload) => ({ payload, at })));
+    await queue.enqueue(48, { at });
+    await queue.enqueue(49, { at });
+    await expect.poll(async () => (await queue.counts()).nextDueAt).toBe(at);
+    await expect.poll(() => Date.now()).toBeGreaterThan(at);
+    expect((await queue.dequeue({ max: 100 })).map(({ payload }) => payload)).toEqual(numbers);
+  });
+});
+
+describe("a dequeue that waits", () => {
+  const waits = () => server.way().copies.map(({ body }) => (JSON.parse(body) as { wait?: number }).wait);
+
+  test("is answered as soon as there is a task", async () => {
+    const pulled = server.client().queue("emails").dequeue({ wait: "30s" });
+    await expect.poll(() => server.way().copies.length).toBe(1);
+    await server.direct("emails").enqueue("x", { id: "a" });
+    expect((await pulled).map(({ id }) => id)).toEqual(["a"]);
+    expect(waits()).toEqual([30_000]);
+  });
+
+  test("waits for longer than a copy may otherwise take, and then comes back with nothing", async () => {
+    const queue = server.client({ retry: { tryTimeout: 1_000, deadline: 1_000 } }).queue("emails");
+    expect(await queue.dequeue({ wait: 1_500 })).toMatchObject({ length: 0, nextDueAt: null, paused: false });
+    expect(waits()).toEqual([1_500]);
+  });
+
+  test("whose answer is lost gets its tasks again, once delivered", async () => {
+    server.way().faults = ["lost reply"];
+    const pulled = server.client().queue("emails").dequeue({ wait: "30s", max: 2 });
+    await expect.poll(() => server.way().copies.length).toBe(1);
+    await server.direct("emails").enqueueMany([{ payload: 1 }, { payload: 2 }]);
+    const tasks = await pulled;
+    expect(tasks.map(({ payload, attempt }) => [payload, attempt])).toEqual([
+      [1, 1],
+      [2, 1],
+    ]);
+    expect(await server.direct("emails").counts()).toMatchObject({ pending: 0, working: 2 });
+  });
+
+  test("waits in its further copies for what is left, in settleAndDequeue too", async () => {
+    const queue = server.client().queue("emails");
+    server.way().faults = [{ status: 503, headers: { "retry-after": "1" } }];
+    await queue.dequeue({ wait: 1_100 });
+    const [first, second = 0] = waits();
+    expect(first).toBe(1_100);
+    expect(second).toBeLessThanOrEqual(100);
+
+    const { copies } = server.way();
+    copies.length = 0;
+    const receipt = "1.1.999.abcdefgh.a";
+    const { settled, tasks } = await queue.settleAndDequeue([{ receipt, outcome: "complete" }], {
+      wait: 100,
+    });
+    expect([settled, [...tasks]]).toEqual([[{ receipt, ok: false, code: "lease_lost" }], []]);
+    expect(copies.map(({ body }) => (JSON.parse(body) as { pull: object }).pull)).toMatchObject([
+      { wait: 100 },
+    ]);
+  });
+
+  test("for too long is refused by the server", async () => {
+    const dequeue = server.client().queue("emails").dequeue({ wait: "2m" });
+    await expect(dequeue).rejects.toMatchObject({ code: "invalid_argument", path: "wait" });
+    expect(server.way().copies.length).toBe(1);
+  });
+});
+
+test("it needs nothing but what browsers and edge functions have", async () => {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [fileURLToPath(new URL("../../src/client/index.ts", import.meta.url))],
+    bundle: true,
+    platform: "neutral",
+    format: "iife",
+    globalName: "sluice",
+    metafile: true,
+    write: false,
+  });
+  expect(
+    Object.values(metafile.inputs).flatMap((input) => input.imports.filter((one) => one.external)),
+  ).toEqual([]);
+  expect(Object.keys(metafile.inputs).filter((file) => file.includes("node_modules"))).toEqual([]);
+
+  const platform = {
+    AbortController,
+    TextEncoder,
+    URL,
+    URLSearchParams,
+    atob,
+    btoa,
+    clearTimeout,
+    crypto,
+    fetch,
+    performance,
+    setTimeout,
+  };
+  const { sluice } = runInNewContext(`${outputFiles[0]?.text};({ sluice })`, { ...platform }) as {
+    sluice: { createClient: typeof createClient };
+  };
+  const client = sluice.createClient({ url: server.way().url, token: secrets.all, retry: {} });
+  const queue = client.queue("emails");
+  server.way().faults = [undefined, "reset"];
+  await queue.enqueue("x", { id: "a" });
+  const [task] = await queue.dequeue();
+  expect(await task?.complete("done")).toMatchObject({ ok: true, state: "completed" });
+  expect(await queue.wait("a")).toMatchObject({ state: "completed", result: "done" });
+  expect(await client.listQueues()).toMatchObject({ cursor: null });
+});

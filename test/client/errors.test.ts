@@ -1,0 +1,298 @@
+import { describe, expect, test } from "vitest";
+import { createClient, type ClientQueue, type Fetch, type SluiceErrorCode } from "../../src/client/index.ts";
+import { type ProblemCode, problems } from "../../src/http/problem.ts";
+import { secrets } from "../http/served.ts";
+import { FaultyWay, useServer, type Fault } from "./rig.ts";
+
+const server = useServer();
+
+const receipt = "1.1.999.abcdefgh.a";
+/** In no error's words. */
+const payload = "a-payload-that-nobody-shows";
+
+/** What an error says of itself, after it was made sure that it gives nothing away. */
+async function failure(run: () => Promise<unknown>) {
+  const error = await run().then(
+    () => expect.unreachable("nothing was thrown"),
+    (thrown: unknown) => thrown as Error & { code: SluiceErrorCode; path?: string },
+  );
+  const shown = [error.message, error.stack, JSON.stringify(error), String(error.cause)].join();
+  for (const secret of [payload, ...Object.values(secrets)]) expect(shown).not.toContain(secret);
+  const { name, code, message, path } = error;
+  expect(name).toBe("SluiceError");
+  return { code, message, ...(path !== undefined && { path }) };
+}
+
+/** A problem as the server would write it, with the secrets' neighbours in it. */
+function problemOf(code: string, status: number): Fault {
+  const body = JSON.stringify({ code, status, detail: `About ${code}.` });
+  return { status, body, headers: { "content-type": "application/problem+json" } };
+}
+
+describe("what the server says with a problem has a code here", () => {
+  const expected: Record<ProblemCode, SluiceErrorCode | "sent again"> = {
+    invalid_request: "invalid_argument",
+    invalid_json: "invalid_argument",
+    unauthorized: "unauthorized",
+    forbidden: "unauthorized",
+    not_found: "unsupported",
+    method_not_allowed: "unsupported",
+    already_ended: "unexpected_reply",
+    alive: "unexpected_reply",
+    still_working: "unexpected_reply",
+    lease_lost: "unexpected_reply",
+    worker_lost: "unexpected_reply",
+    payload_too_large: "too_large",
+    unsupported_media_type: "unexpected_reply",
+    queue_full: "queue_full",
+    internal: "sent again",
+    unsupported: "unsupported",
+    redis_unauthorized: "redis_unauthorized",
+    redis_error: "redis_error",
+    unexpected_reply: "sent again",
+    redis_quota: "redis_quota",
+    newer_schema: "newer_schema",
+    auth_not_configured: "unauthorized",
+    misconfigured: "sent again",
+    redis_unreachable: "sent again",
+  };
+
+  test.each(Object.entries(expected))("%s: %s", async (code, meaning) => {
+    server.way().faults = [problemOf(code, problems[code as ProblemCode].status)];
+    const queue = server.client().queue("emails");
+    if (meaning === "sent again") {
+      expect(await queue.enqueue(payload, { id: "a" })).toEqual({ id: "a", created: true });
+      expect(server.way().copies.length).toBe(2);
+    } else {
+      const told = { code: meaning, message: `About ${code}` };
+      expect(await failure(() => queue.enqueue(payload))).toEqual(told);
+      expect(server.way().copies.length).toBe(1);
+    }
+  });
+
+  test("none is left out", () => {
+    expect(Object.keys(expected).toSorted()).toEqual(Object.keys(problems).toSorted());
+  });
+
+  test("a refusal is a value only where the call may be refused so", async () => {
+    const queue = server.client().queue("emails");
+    server.way().faults = [problemOf("worker_lost", 409), problemOf("worker_lost", 409)];
+    expect(await queue.heartbeat({ name: "w" })).toEqual({ ok: false, code: "worker_lost" });
+    expect(await failure(() => queue.cancel("a"))).toMatchObject({ code: "unexpected_reply" });
+  });
+});
+
+describe("the server's own refusals", () => {
+  test("of a token that it does not know, or that is not for this", async () => {
+    const stranger = server.client({ token: "nobody-0123456789" }).queue("emails");
+    expect(await failure(() => stranger.enqueue(payload))).toEqual({
+      code: "unauthorized",
+      message: "The token is not known here",
+    });
+    const consumer = server.client({}, "consume").queue("emails");
+    expect(await failure(() => consumer.enqueue(payload))).toEqual({
+      code: "unauthorized",
+      message: "The token has not the scope enqueue for the queue emails",
+    });
+  });
+
+  test("of input, with its place; more than one fault in the words", async () => {
+    const queue = server.client().queue("emails");
+    expect(await failure(() => queue.enqueue(payload, { delay: "soon", priority: 10 }))).toEqual({
+      code: "invalid_argument",
+      path: "priority",
+      message:
+        "priority must be a whole number from 0 to 9; delay must be a duration: whole milliseconds, or " +
+        'a text such as "250ms", "30s", "5m", "2h", "7d"',
+    });
+    expect(await failure(() => queue.dequeue({ max: 101 }))).toEqual({
+      code: "invalid_argument",
+      path: "max",
+      message: "max must be a whole number from 1 to 100",
+    });
+  });
+
+  test("of a full queue, at once", async () => {
+    await server.operator("emails").configure({ maxPending: 1 });
+    const queue = server.client().queue("emails");
+    await queue.enqueueMany([{ payload }]);
+    expect(await failure(() => queue.enqueueMany([{ payload }, { payload }]))).toMatchObject({
+      code: "queue_full",
+    });
+    expect(server.way().copies.length).toBe(2);
+  });
+
+  test("of a body over 10 MB", async () => {
+    const tasks = Array.from({ length: 11 }, () => ({ payload: "x".repeat(1_000_000) }));
+    const error = await failure(() => server.client().queue("emails").enqueueMany(tasks));
+    expect(error).toEqual({ code: "too_large", message: "The body may have at most 10000000 bytes" });
+  });
+
+  test("of a route that it does not have", async () => {
+    const queue = server.client({ url: `${server.way().url}/elsewhere` }).queue("emails");
+    expect(await failure(() => queue.enqueue(payload))).toEqual({
+      code: "unsupported",
+      message: "There is no such route; see /docs",
+    });
+  });
+});
+
+describe("an answer that is not the server's is not sent for again", () => {
+  const types = { "content-type": "application/json" };
+  test.each<[string, Fault, SluiceErrorCode, string]>([
+    ["a 404 of a page", { status: 404, body: payload }, "unexpected_reply", "the server answered HTTP 404"],
+    ["a 400 of a proxy", { status: 400, body: payload }, "unexpected_reply", "the server answered HTTP 400"],
+    ["a 403 of a firewall", { status: 403 }, "unauthorized", "the server answered HTTP 403"],
+    ["a 413 of a proxy", { status: 413 }, "too_large", "the server answered HTTP 413"],
+    [
+      "another's JSON",
+      { status: 200, body: `{"x":"${payload}"}`, headers: types },
+      "unexpected_reply",
+      "the server answered with something that is no reply to the request",
+    ],
+    ["a problem of a later release", problemOf("overheated", 409), "unexpected_reply", "About overheated"],
+  ])("%s", async (_, fault, code, message) => {
+    server.way().faults = [fault];
+    expect(await failure(() => server.client().queue("emails").enqueue(payload))).toEqual({ code, message });
+    expect(server.way().copies.length).toBe(1);
+  });
+
+  test.each([301, 302, 303, 307, 308])("a %s: the token goes nowhere else", async (status) => {
+    const way = server.way();
+    way.faults = [{ status, headers: { location: `${way.url}/v1/queues/emails/tasks` } }];
+    expect(await failure(() => server.client().queue("emails").enqueue(payload))).toEqual({
+      code: "unexpected_reply",
+      message: "the server answered with a redirect, which is not followed: url has to be where it leads",
+    });
+    expect(way.copies.length).toBe(1);
+  });
+});
+
+describe("until the deadline", () => {
+  const until = (faults: Fault[], retry: { deadline: string; tryTimeout?: string }) => {
+    server.way().faults = faults;
+    return server.client({ retry }).queue("emails");
+  };
+  const many = (fault: Fault) => Array.from({ length: 1_000 }, () => fault);
+
+  test.each<[string, Fault, string]>([
+    ["a 502", { status: 502 }, "HTTP 502"],
+    ["a problem that may pass", problemOf("redis_unreachable", 504), "HTTP 504 (redis_unreachable)"],
+    ["connections that end", "reset", "a network error (UND_ERR_SOCKET)"],
+    ["bodies that are cut", "half JSON", "a body that is cut or no JSON"],
+    ["no answers", "hang", "no answer within"],
+  ])("%s: what it was is told", async (_, fault, last) => {
+    const queue = until(many(fault), { deadline: "250ms", tryTimeout: "100ms" });
+    const { code, message } = await failure(() => queue.enqueue(payload));
+    expect(code).toBe("redis_unreachable");
+    expect(message).toMatch(
+      /^the server gave no useful answer in \d+ (try|tries) over \d+ ms; the last time: /,
+    );
+    expect(message).toContain(last);
+  });
+
+  test("a Retry-After beyond it ends the tries at once", async () => {
+    const queue = until([{ status: 429, headers: { "retry-after": "60" } }], { deadline: "5s" });
+    expect(await failure(() => queue.enqueue(payload))).toMatchObject({ code: "redis_unreachable" });
+    expect(server.way().copies.length).toBe(1);
+  });
+
+  test("a server that is not there is named by the system's code", async () => {
+    const gone = new FaultyWay("");
+    await gone.open();
+    gone.close();
+    const client = server.client({ url: gone.url, retry: { deadline: 100 } });
+    const { code, message } = await failure(() => client.queue("emails").get("a"));
+    expect(code).toBe("redis_unreachable");
+    expect(message).toMatch(/; the last time: a network error \(ECONNREFUSED\)$/);
+  });
+});
+
+describe("a caller's signal", () => {
+  test.each<[string, Fault[]]>([
+    ["while an answer is waited for", ["hang"]],
+    ["between two copies", [{ status: 503, headers: { "retry-after": "5" } }]],
+  ])("ends the call at once, %s", async (_, faults) => {
+    server.way().faults = faults;
+    const controller = new AbortController();
+    const queue = server.client().queue("emails");
+    const enqueued = failure(() => queue.enqueue(payload, { signal: controller.signal }));
+    await expect.poll(() => server.way().copies.length).toBe(1);
+    controller.abort(new Error(payload));
+    expect(await enqueued).toEqual({
+      code: "aborted",
+      message: "the request was aborted by its signal; it may have taken effect",
+    });
+    expect(server.way().copies.length).toBe(1);
+  });
+
+  test("that has aborted before lets nothing out", async () => {
+    const signal = AbortSignal.abort();
+    const queue = server.client().queue("emails");
+    expect(await failure(() => queue.settle([{ receipt, outcome: "complete" }], { signal }))).toMatchObject({
+      code: "aborted",
+    });
+    expect(server.way().copies).toEqual([]);
+  });
+
+  test("is let go of when the call is over", async () => {
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+    signal.addEventListener = (...args: Parameters<typeof add>) => (listeners++, add(...args));
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => (listeners--, remove(...args));
+    server.way().faults = ["reset"];
+    await server.client().queue("emails").enqueue(payload, { signal });
+    expect(listeners).toBe(0);
+  });
+});
+
+describe("a client that cannot be", () => {
+  const good = { url: "https://queue.example", token: secrets.all };
+  test.each<[string, object, string, string]>([
+    ["no URL", { url: undefined }, "url", "an http or https URL without user, password, query and fragment"],
+    ["no URL of HTTP", { url: "redis://x" }, "url", "an http or https URL"],
+    ["a URL with a password", { url: `https://a:${payload}@x` }, "url", "without user"],
+    ["a URL with a query", { url: "https://x?y=1" }, "url", "query and fragment"],
+    ["no token", { token: undefined }, "token", "visible ASCII characters without spaces"],
+    ["a token that is no header", { token: `${payload}\n` }, "token", "visible ASCII characters"],
+    ["no function to fetch with", { fetch: "fetch" }, "fetch", "a function"],
+    [
+      "a deadline of nothing",
+      { retry: { deadline: 0 } },
+      "retry.deadline",
+      "a duration of 1 to 2147483647 ms",
+    ],
+    ["another option", { tokn: 1 }, "tokn", "no option here; there are url, token, fetch, retry"],
+    ["another option of retry", { retry: { tries: 1 } }, "retry.tries", "deadline, tryTimeout"],
+  ])("%s", async (_, options, path, words) => {
+    const error = await failure(async () => createClient({ ...good, ...options }));
+    expect(error).toMatchObject({ code: "invalid_argument", path });
+    expect(error.message).toContain(words);
+  });
+
+  test.each<[string, string, object, string]>([
+    ["a name that is none", "a/b", {}, "queue"],
+    ["an option that is none", "emails", { leas: 1 }, "leas"],
+    ["a schema that is none", "emails", { schema: {} }, "schema"],
+  ])("a queue with %s", async (_, name, options, path) => {
+    const error = await failure(async () => createClient(good).queue(name, options));
+    expect(error).toMatchObject({ code: "invalid_argument", path });
+  });
+
+  test("input that no request could carry is refused before one", async () => {
+    const never: Fetch = () => expect.unreachable("a request was sent");
+    const queue: ClientQueue = createClient({ ...good, fetch: never }).queue("emails");
+    const cyclic: { self?: unknown } = {};
+    cyclic.self = cyclic;
+    for (const run of [
+      () => queue.enqueue(cyclic),
+      () => queue.enqueue(1, { delay: 1n as never }),
+      () => queue.get("a b"),
+      () => queue.enqueue(1, { idempotencyKey: "ü" }),
+      () => queue.dequeue({ wait: "long" }),
+    ]) {
+      expect(await failure(run)).toMatchObject({ code: "invalid_argument" });
+    }
+  });
+});

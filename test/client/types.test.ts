@@ -1,0 +1,36 @@
+import { expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { createClient, type ClientQueue } from "../../src/client/index.ts";
+import type { TaskSource } from "../../src/consumer/source.ts";
+import { Queue } from "../../src/index.ts";
+
+const client = createClient({ url: "https://queue.example", token: "a-token-of-sixteen" });
+
+interface Email {
+  readonly to: string;
+}
+
+test("a client's queue is what a drain takes, of the type that it delivers", () => {
+  expectTypeOf(client.queue<Email>("emails")).toExtend<TaskSource<Email>>();
+  expectTypeOf(client.queue<Email>("emails")).not.toExtend<TaskSource<{ n: number }>>();
+});
+
+test("each call has the type that it has on a queue", () => {
+  type Calls<Q> = Pick<Q, Extract<keyof ClientQueue, keyof Q>>;
+  expectTypeOf<Calls<ClientQueue<Email, Date>>>().toEqualTypeOf<Calls<Queue<Email, Date>>>();
+});
+
+test("it has what a queue has, but for what it leaves out", () => {
+  const calls = (type: object) => Object.getOwnPropertyNames(type).filter((name) => name !== "constructor");
+  const ofQueue = [...calls(Queue.prototype), ...calls(Object.getPrototypeOf(Queue.prototype) as object)];
+  const ofClient = calls(Object.getPrototypeOf(client.queue("emails")) as object);
+  expect(ofQueue.toSorted()).toEqual([...ofClient, "events", "wakeAnother"].toSorted());
+});
+
+test("a schema gives the types of what is enqueued and of what is delivered", () => {
+  const schema = z.object({ at: z.iso.datetime().transform((text) => new Date(text)) });
+  const queue = client.queue("emails", { schema });
+  expectTypeOf(queue).toEqualTypeOf<ClientQueue<{ at: string }, { at: Date }>>();
+  expectTypeOf(queue.enqueue).parameter(0).toEqualTypeOf<{ at: string }>();
+  expectTypeOf<Awaited<ReturnType<typeof queue.dequeue>>[number]["payload"]>().toEqualTypeOf<{ at: Date }>();
+});
