@@ -18,7 +18,7 @@ export {
   type RegisteredQueue,
 } from "./queue/registry.ts";
 export type { Recurrence } from "./queue/calendar.ts";
-export type { ListedSchedule, Schedule } from "./queue/schedule-record.ts";
+export type { ListedSchedule, Schedule, ScheduledOptions, ScheduledTask } from "./queue/schedule-record.ts";
 export {
   Schedules,
   type ListSchedulesOptions,

@@ -105,7 +105,7 @@ function problemsOf({ scopes, body, method, problems: own = [] }: OperationText)
     ];
     for (const code of [...always, ...ofRedis]) codes.add(code);
   }
-  if (body || method === "post" || method === "patch") {
+  if (body || method === "post") {
     codes.add("invalid_json").add("payload_too_large").add("unsupported_media_type");
   }
   // In the order of the table.
@@ -245,6 +245,7 @@ async function build(): Promise<OpenApiDocument> {
       { name: "tasks", description: "Enqueue, pull, settle, follow and cancel." },
       { name: "queues", description: "What there is, how it is set, and how it goes." },
       { name: "workers", description: "Who works on what. A pull need not name a worker." },
+      { name: "schedules", description: "What recurs, and when." },
       { name: "operation", description: "What cron calls." },
       { name: "about", description: "Open to everybody." },
     ],

@@ -11,6 +11,7 @@ import { Problem, problemOf, problemResponse, problems } from "./problem.ts";
 import { type Fault, reportToConsole } from "./report.ts";
 import { aboutRoutes } from "./routes/about.ts";
 import { queueRoutes } from "./routes/queues.ts";
+import { scheduleRoutes } from "./routes/schedules.ts";
 import { sweepRoutes } from "./routes/sweep.ts";
 import { taskOperationRoutes } from "./routes/task-operation.ts";
 import { taskRoutes } from "./routes/tasks.ts";
@@ -50,7 +51,8 @@ export function createApp(options: AppOptions): App {
   const gate = new Gate(tokens, cronSecret);
   const app: App = new Hono<Variables>();
 
-  const wakerOf: Services["wakerOf"] = (c) => wake && { ...wake, waitUntil: waitUntilOf(c) ?? wake.waitUntil };
+  const wakerOf: Services["wakerOf"] = (c) =>
+    wake && { ...wake, waitUntil: waitUntilOf(c) ?? wake.waitUntil };
 
   const allow =
     (...scopes: (Scope | "cron")[]): MiddlewareHandler<Variables> =>
@@ -101,6 +103,7 @@ export function createApp(options: AppOptions): App {
   taskOperationRoutes(app, services);
   queueRoutes(app, services);
   workerRoutes(app, services);
+  scheduleRoutes(app, services);
   sweepRoutes(app, services);
   aboutRoutes(app, services);
 

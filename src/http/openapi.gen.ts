@@ -32,6 +32,10 @@ export const openapi: OpenApiDocument = {
       "description": "Who works on what. A pull need not name a worker."
     },
     {
+      "name": "schedules",
+      "description": "What recurs, and when."
+    },
+    {
       "name": "operation",
       "description": "What cron calls."
     },
@@ -2516,6 +2520,572 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/queues/{queue}/schedules": {
+      "get": {
+        "operationId": "listSchedules",
+        "tags": [
+          "schedules"
+        ],
+        "summary": "List the schedules of a queue",
+        "description": "Without the tasks that recur, in no order. A schedule may come twice where the list changes between pages; none that stays is missed. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "description": "Where to go on: the `cursor` of the page before.",
+            "schema": {
+              "type": "string",
+              "minLength": 1
+            }
+          },
+          {
+            "name": "size",
+            "in": "query",
+            "required": false,
+            "description": "About this many schedules a page. Default 100.",
+            "schema": {
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 1000
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "A page of schedules.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Schedules"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "schedules": [
+                        {
+                          "name": "nightly",
+                          "queue": "reports",
+                          "cron": "30 2 * * *",
+                          "timeZone": "Europe/Berlin",
+                          "missed": "last",
+                          "paused": false,
+                          "createdAt": 1792800000000,
+                          "nextAt": 1792836000000,
+                          "lastAt": null
+                        }
+                      ],
+                      "cursor": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/schedules/{schedule}": {
+      "put": {
+        "operationId": "putSchedule",
+        "tags": [
+          "schedules"
+        ],
+        "summary": "Create a schedule, or change it",
+        "description": "At each occurrence its task is enqueued, by the first sweep from then on: once, however many sweeps run. So how often the sweep runs is how exact the time is. The task's id is `<name>.<epoch ms of the occurrence>`, and a task that is known by that id already counts as it; its headers have the name as `schedule`, and that time as `scheduled-at`.\n\nThe body is the whole schedule: what it does not name is as of a new one, but for `paused`. The next occurrence stays where `cron` and `timeZone`, or `every` and `from`, are what they were (a `from` that is not given is); otherwise the first from now on is next.\n\nWhere the clock of the time zone is put forward, a fixed time that is skipped occurs right after the gap, and those that recur within the hour are left out; where it is put back, a fixed time that comes twice occurs the first time, and those that recur within the hour in both. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/schedule"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/NewSchedule"
+              },
+              "examples": {
+                "every-night": {
+                  "summary": "every night",
+                  "value": {
+                    "cron": "30 2 * * *",
+                    "timeZone": "Europe/Berlin",
+                    "payload": {
+                      "report": "daily"
+                    },
+                    "lease": "10m"
+                  }
+                },
+                "every-ten-minutes,-each-one": {
+                  "summary": "every ten minutes, each one",
+                  "value": {
+                    "every": "10m",
+                    "missed": "all",
+                    "payload": {
+                      "check": "links"
+                    }
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "It was there before, and is now as told.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/SchedulePut"
+                },
+                "examples": {
+                  "changed": {
+                    "summary": "changed",
+                    "value": {
+                      "name": "nightly",
+                      "queue": "reports",
+                      "cron": "30 2 * * *",
+                      "timeZone": "Europe/Berlin",
+                      "missed": "last",
+                      "paused": false,
+                      "createdAt": 1792800000000,
+                      "nextAt": 1792836000000,
+                      "lastAt": 1792749600000,
+                      "created": false
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "201": {
+            "description": "It is new.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/SchedulePut"
+                },
+                "examples": {
+                  "created": {
+                    "summary": "created",
+                    "value": {
+                      "name": "nightly",
+                      "queue": "reports",
+                      "cron": "30 2 * * *",
+                      "timeZone": "Europe/Berlin",
+                      "missed": "last",
+                      "paused": false,
+                      "createdAt": 1792800000000,
+                      "nextAt": 1792836000000,
+                      "lastAt": null,
+                      "created": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      },
+      "get": {
+        "operationId": "getSchedule",
+        "tags": [
+          "schedules"
+        ],
+        "summary": "A schedule, with the task that recurs",
+        "description": "Options of the task that were not given are not there. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/schedule"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The schedule.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Schedule"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "name": "nightly",
+                      "queue": "reports",
+                      "cron": "30 2 * * *",
+                      "timeZone": "Europe/Berlin",
+                      "missed": "last",
+                      "paused": false,
+                      "createdAt": 1792800000000,
+                      "nextAt": 1792836000000,
+                      "lastAt": null,
+                      "payload": {
+                        "report": "daily"
+                      },
+                      "lease": 600000
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      },
+      "delete": {
+        "operationId": "removeSchedule",
+        "tags": [
+          "schedules"
+        ],
+        "summary": "Remove a schedule",
+        "description": "Tasks that it has enqueued stay. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/schedule"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is gone.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ScheduleRemoved"
+                },
+                "examples": {
+                  "gone": {
+                    "summary": "gone",
+                    "value": {
+                      "name": "nightly",
+                      "removed": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/schedules/{schedule}/pause": {
+      "post": {
+        "operationId": "pauseSchedule",
+        "tags": [
+          "schedules"
+        ],
+        "summary": "Pause a schedule",
+        "description": "It does not occur until it is resumed. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/schedule"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The schedule as it now is.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListedSchedule"
+                },
+                "examples": {
+                  "paused": {
+                    "summary": "paused",
+                    "value": {
+                      "name": "nightly",
+                      "queue": "reports",
+                      "cron": "30 2 * * *",
+                      "timeZone": "Europe/Berlin",
+                      "missed": "last",
+                      "paused": true,
+                      "createdAt": 1792800000000,
+                      "nextAt": null,
+                      "lastAt": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/schedules/{schedule}/resume": {
+      "post": {
+        "operationId": "resumeSchedule",
+        "tags": [
+          "schedules"
+        ],
+        "summary": "Resume a schedule",
+        "description": "It occurs again, from now on: what it missed while it was paused is not made up for. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/schedule"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The schedule as it now is.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListedSchedule"
+                },
+                "examples": {
+                  "running": {
+                    "summary": "running",
+                    "value": {
+                      "name": "nightly",
+                      "queue": "reports",
+                      "cron": "30 2 * * *",
+                      "timeZone": "Europe/Berlin",
+                      "missed": "last",
+                      "paused": false,
+                      "createdAt": 1792800000000,
+                      "nextAt": 1792836000000,
+                      "lastAt": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/sweep": {
       "post": {
         "operationId": "sweep",
@@ -3483,6 +4053,94 @@ export const openapi: OpenApiDocument = {
         "additionalProperties": false,
         "description": "What is absent stays as it is; null unsets."
       },
+      "NewSchedule": {
+        "type": "object",
+        "properties": {
+          "cron": {
+            "type": "string",
+            "description": "When it occurs: five fields (minute, hour, day of month, month, day of week), six with seconds in front, or such as `@daily`. Either this or `every`."
+          },
+          "timeZone": {
+            "type": "string",
+            "description": "By whose clock, as the IANA names it, such as `Europe/Berlin`. Default \"UTC\"."
+          },
+          "every": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "The time from one occurrence to the next; at least 1 s. Either this or `cron`."
+          },
+          "from": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 8640000000000000,
+            "description": "With `every`: the first occurrence, epoch ms; of one that has passed the next that follows counts. Default: after one interval."
+          },
+          "until": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 8640000000000000,
+            "description": "Instant, epoch ms, after which it does not occur any more."
+          },
+          "missed": {
+            "enum": [
+              "last",
+              "all"
+            ],
+            "type": "string",
+            "description": "What becomes of occurrences that no sweep came for in time: the last of them, or each. Default last."
+          },
+          "paused": {
+            "type": "boolean",
+            "description": "True pauses it, false resumes it. Default: as it is; a new one is not paused."
+          },
+          "payload": {
+            "description": "Any JSON value; with `encoding`, bytes."
+          },
+          "encoding": {
+            "const": "base64",
+            "description": "Says that the value beside it is bytes, in base64."
+          },
+          "lease": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long one attempt may take. Default: the lease of the pull."
+          },
+          "maxAttempts": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000000,
+            "description": "Attempts, those not charged left out, after which the task is dead-lettered; 0 is no limit. Default 5."
+          },
+          "resultTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the record of the completed task, result included, is kept: at least 5 minutes. 0 keeps no result; the id stays known for those 5 minutes. Default \"1h\"."
+          },
+          "deadTtl": {
+            "$ref": "#/components/schemas/Duration",
+            "description": "How long the dead letter, payload and error included, is kept: at least 5 minutes. 0 keeps no dead letter; the id stays known for those 5 minutes. Default \"7d\"."
+          },
+          "group": {
+            "type": "string",
+            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "description": "The tenant or client that the task belongs to: groups share a queue fairly."
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9,
+            "description": "A higher one is pulled before any lower one. Default 0."
+          },
+          "headers": {
+            "type": "object",
+            "additionalProperties": {
+              "type": "string"
+            },
+            "description": "Text that travels with the payload, at most 16 KiB in all."
+          }
+        },
+        "required": [
+          "payload"
+        ],
+        "additionalProperties": false
+      },
       "Heartbeat": {
         "type": "object",
         "properties": {
@@ -3592,7 +4250,7 @@ export const openapi: OpenApiDocument = {
       "Name": {
         "type": "string",
         "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
-        "description": "What a group, a worker or a key is called: of the same form as an id."
+        "description": "What a group, a worker, a schedule or a key is called: of the same form as an id."
       },
       "Worker": {
         "type": "object",
@@ -4983,6 +5641,333 @@ export const openapi: OpenApiDocument = {
           "more"
         ]
       },
+      "ListedSchedule": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "$ref": "#/components/schemas/Name"
+          },
+          "queue": {
+            "type": "string"
+          },
+          "cron": {
+            "type": "string"
+          },
+          "timeZone": {
+            "type": "string"
+          },
+          "every": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Milliseconds."
+          },
+          "from": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Its first occurrence, epoch ms."
+          },
+          "until": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "After which it does not occur any more, epoch ms."
+          },
+          "missed": {
+            "enum": [
+              "last",
+              "all"
+            ],
+            "type": "string"
+          },
+          "paused": {
+            "type": "boolean"
+          },
+          "createdAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was created, epoch ms."
+          },
+          "nextAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Its next occurrence, epoch ms; null while it is paused, and once there is none any more."
+          },
+          "lastAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The last occurrence that was enqueued, epoch ms; null before the first."
+          }
+        },
+        "required": [
+          "name",
+          "queue",
+          "missed",
+          "paused",
+          "createdAt",
+          "nextAt",
+          "lastAt"
+        ]
+      },
+      "SchedulePut": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "$ref": "#/components/schemas/Name"
+          },
+          "queue": {
+            "type": "string"
+          },
+          "cron": {
+            "type": "string"
+          },
+          "timeZone": {
+            "type": "string"
+          },
+          "every": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Milliseconds."
+          },
+          "from": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Its first occurrence, epoch ms."
+          },
+          "until": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "After which it does not occur any more, epoch ms."
+          },
+          "missed": {
+            "enum": [
+              "last",
+              "all"
+            ],
+            "type": "string"
+          },
+          "paused": {
+            "type": "boolean"
+          },
+          "createdAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was created, epoch ms."
+          },
+          "nextAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Its next occurrence, epoch ms; null while it is paused, and once there is none any more."
+          },
+          "lastAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The last occurrence that was enqueued, epoch ms; null before the first."
+          },
+          "created": {
+            "type": "boolean",
+            "description": "False where there was a schedule of that name, which is now as told."
+          }
+        },
+        "required": [
+          "name",
+          "queue",
+          "missed",
+          "paused",
+          "createdAt",
+          "nextAt",
+          "lastAt",
+          "created"
+        ]
+      },
+      "Schedule": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "$ref": "#/components/schemas/Name"
+          },
+          "queue": {
+            "type": "string"
+          },
+          "cron": {
+            "type": "string"
+          },
+          "timeZone": {
+            "type": "string"
+          },
+          "every": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Milliseconds."
+          },
+          "from": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Its first occurrence, epoch ms."
+          },
+          "until": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "After which it does not occur any more, epoch ms."
+          },
+          "missed": {
+            "enum": [
+              "last",
+              "all"
+            ],
+            "type": "string"
+          },
+          "paused": {
+            "type": "boolean"
+          },
+          "createdAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was created, epoch ms."
+          },
+          "nextAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Its next occurrence, epoch ms; null while it is paused, and once there is none any more."
+          },
+          "lastAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The last occurrence that was enqueued, epoch ms; null before the first."
+          },
+          "payload": {},
+          "encoding": {
+            "const": "base64",
+            "description": "The payload is bytes, in base64."
+          },
+          "lease": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Milliseconds."
+          },
+          "maxAttempts": {
+            "type": "integer",
+            "minimum": 0
+          },
+          "resultTtl": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Milliseconds."
+          },
+          "deadTtl": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Milliseconds."
+          },
+          "group": {
+            "$ref": "#/components/schemas/Name"
+          },
+          "priority": {
+            "type": "integer",
+            "minimum": 0
+          },
+          "headers": {
+            "type": "object",
+            "propertyNames": {
+              "type": "string"
+            },
+            "additionalProperties": {
+              "type": "string"
+            }
+          }
+        },
+        "required": [
+          "name",
+          "queue",
+          "missed",
+          "paused",
+          "createdAt",
+          "nextAt",
+          "lastAt",
+          "payload"
+        ]
+      },
+      "Schedules": {
+        "type": "object",
+        "properties": {
+          "schedules": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/ListedSchedule"
+            }
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "Where the next page begins; null on the last."
+          }
+        },
+        "required": [
+          "schedules",
+          "cursor"
+        ]
+      },
+      "ScheduleRemoved": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "$ref": "#/components/schemas/Name"
+          },
+          "removed": {
+            "const": true
+          }
+        },
+        "required": [
+          "name",
+          "removed"
+        ]
+      },
       "Swept": {
         "type": "object",
         "properties": {
@@ -5273,7 +6258,7 @@ export const openapi: OpenApiDocument = {
           "title": "Not found",
           "status": 404,
           "code": "not_found",
-          "detail": "There is no such route, or no task with that id: it never was, or its record has expired."
+          "detail": "There is no such route; or no task with that id: it never was, or its record has expired; or no such schedule."
         }
       },
       "method_not_allowed": {
@@ -5508,6 +6493,16 @@ export const openapi: OpenApiDocument = {
         },
         "example": "mailer-1"
       },
+      "schedule": {
+        "name": "schedule",
+        "in": "path",
+        "required": true,
+        "description": "Name of the schedule, percent-encoded; at most 100 characters.",
+        "schema": {
+          "$ref": "#/components/schemas/Name"
+        },
+        "example": "nightly"
+      },
       "Last-Event-ID": {
         "name": "Last-Event-ID",
         "in": "header",
@@ -5522,7 +6517,7 @@ export const openapi: OpenApiDocument = {
         "name": "Idempotency-Key",
         "in": "header",
         "required": false,
-        "description": "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts. Pausing, resuming, changing settings and deleting a queue are remembered for five minutes, the last 16 of a queue. The others pay a key no heed: a copy of a sweep, redrive or purge goes on where the first stopped, and that of another request changes nothing more.",
+        "description": "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts. Pausing, resuming, changing settings and deleting a queue, and what is done to its schedules, are remembered for five minutes, the last 16 of a queue. The others pay a key no heed: a copy of a sweep, redrive or purge goes on where the first stopped, and that of another request changes nothing more.",
         "schema": {
           "type": "string",
           "pattern": "^[!-~]{1,255}$"
@@ -5718,7 +6713,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "not_found": {
-        "description": "`not_found`: There is no such route, or no task with that id: it never was, or its record has expired.",
+        "description": "`not_found`: There is no such route; or no task with that id: it never was, or its record has expired; or no such schedule.",
         "content": {
           "application/problem+json": {
             "schema": {

@@ -28,7 +28,8 @@ export const problems = {
   not_found: {
     status: 404,
     title: "Not found",
-    meaning: "There is no such route, or no task with that id: it never was, or its record has expired.",
+    meaning:
+      "There is no such route; or no task with that id: it never was, or its record has expired; or no such schedule.",
   },
   method_not_allowed: {
     status: 405,

@@ -55,11 +55,20 @@ export type ListedSchedule = Rhythm & {
   readonly lastAt: number | null;
 };
 
-/** A schedule with the task that recurs; options that were not given are not there. Durations in ms. */
-export type Schedule<T = unknown> = ListedSchedule &
-  ScheduledOptions & {
-    readonly payload: T;
-  };
+/** The task that recurs; options that were not given are not there. Durations in ms. */
+export interface ScheduledTask<T = unknown> {
+  readonly payload: T;
+  readonly lease?: number;
+  readonly maxAttempts?: number;
+  readonly resultTtl?: number;
+  readonly deadTtl?: number;
+  readonly group?: string;
+  readonly priority?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A schedule with its task. */
+export type Schedule<T = unknown> = ListedSchedule & ScheduledTask<T>;
 
 export function writePlan({ rhythm, until, missed, paused, createdAt, lastAt }: Plan): string {
   const letters: readonly (readonly [letter: string, value: string | number | undefined])[] = [
@@ -137,7 +146,7 @@ export function writeTask(name: string, task: ScheduledOptions & { readonly payl
 }
 
 /** What {@link writeTask} wrote. */
-export function readTask(task: string): ScheduledOptions & { readonly payload: unknown } {
+export function readTask(task: string): ScheduledTask {
   const { says, rest } = readRecord(`1${task}`, []);
   const length = Number(says["h"] ?? 0);
   const { [NAME_HEADER]: _, [TIME_HEADER]: __, ...headers } = readHeaders(rest.slice(0, length));

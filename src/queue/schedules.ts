@@ -24,12 +24,13 @@ import {
   type Plan,
   type Schedule,
   type ScheduledOptions,
+  type ScheduledTask,
 } from "./schedule-record.ts";
 import { remindScript, scheduleScript, schedulesScript } from "./schedule-scripts.ts";
 import type { RequestOptions } from "./types.ts";
 
 /** Longest name of a schedule: with the time behind it, it has to fit into an id. */
-const MAX_NAME = 100;
+export const MAX_SCHEDULE_NAME = 100;
 
 const NEW_SCHEDULE = [...RECURRENCE, ...SCHEDULED_OPTIONS, "payload", "missed", "until", "paused"];
 
@@ -146,7 +147,7 @@ export class Schedules<T = unknown> extends QueueHandle {
     const args = { name: scheduleName(name), cursor: "", size: "" };
     const [found] = (await this.run(schedulesScript, args, [], options)).schedules;
     if (!found) return null;
-    const task = readTask(found.task) as ReturnType<typeof readTask> & { readonly payload: T };
+    const task = readTask(found.task) as ScheduledTask<T>;
     return { ...listed(this.name, found.name, readPlan(found.record), found.at), ...task };
   }
 
@@ -267,8 +268,12 @@ export class Schedules<T = unknown> extends QueueHandle {
 
 function scheduleName(name: unknown): string {
   const checked = taskId(name, "name");
-  if (checked.length > MAX_NAME) {
-    throw new SluiceError("invalid_argument", `name must have at most ${MAX_NAME} characters`, "name");
+  if (checked.length > MAX_SCHEDULE_NAME) {
+    throw new SluiceError(
+      "invalid_argument",
+      `name must have at most ${MAX_SCHEDULE_NAME} characters`,
+      "name",
+    );
   }
   return checked;
 }

@@ -150,7 +150,14 @@ describe("the document", () => {
         pull: {},
       },
     });
+    const nightly = "/v1/queues/told/schedules/nightly";
+    const recurring = { cron: "@daily", payload: 1, until: 9e12, lease: "1m", headers: { a: "b" } };
     const strict: [string, unknown][] = [
+      ["SchedulePut", (await ask("PUT", nightly, { json: recurring })).body],
+      ["ListedSchedule", (await ask("POST", `${nightly}/pause`)).body],
+      ["Schedule", (await ask("GET", nightly)).body],
+      ["Schedules", (await ask("GET", "/v1/queues/told/schedules")).body],
+      ["ScheduleRemoved", (await ask("DELETE", nightly)).body],
       ["Enqueued", enqueued.body],
       ["EnqueuedMany", many.body],
       ["Pulled", pulled.body],

@@ -2,11 +2,13 @@ import type { GenericSchema } from "valibot";
 import type { Header, Parameter, Reference } from "../../src/http/openapi-document.ts";
 import * as operationReplies from "../../src/http/replies/operation.ts";
 import * as queueReplies from "../../src/http/replies/queues.ts";
+import * as scheduleReplies from "../../src/http/replies/schedules.ts";
 import * as taskOperationReplies from "../../src/http/replies/task-operation.ts";
 import * as taskReplies from "../../src/http/replies/tasks.ts";
 import * as workerReplies from "../../src/http/replies/workers.ts";
 import * as operation from "../../src/http/schemas/operation.ts";
 import * as queues from "../../src/http/schemas/queues.ts";
+import * as schedules from "../../src/http/schemas/schedules.ts";
 import * as taskOperation from "../../src/http/schemas/task-operation.ts";
 import * as tasks from "../../src/http/schemas/tasks.ts";
 import { duration, name, queueName, taskId } from "../../src/http/schemas/values.ts";
@@ -24,6 +26,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Purge: taskOperation.purge,
   QueueChanges: queues.queueChanges,
   GroupChanges: queues.groupChanges,
+  NewSchedule: schedules.newSchedule,
   Heartbeat: workers.heartbeat,
   FailWorker: workers.fail,
   Sweep: operation.sweep,
@@ -54,6 +57,11 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Workers: workerReplies.workers,
   HeartbeatAnswer: workerReplies.heartbeat,
   WorkerFailed: workerReplies.failed,
+  ListedSchedule: scheduleReplies.listedSchedule,
+  SchedulePut: scheduleReplies.schedulePut,
+  Schedule: scheduleReplies.schedule,
+  Schedules: scheduleReplies.schedules,
+  ScheduleRemoved: scheduleReplies.scheduleRemoved,
   Swept: operationReplies.swept,
   DeepSwept: operationReplies.deepSwept,
   Health: operationReplies.health,
@@ -65,7 +73,7 @@ export const meanings: Readonly<Record<string, string>> = {
   Duration: 'Milliseconds, or a text: `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`.',
   QueueName: "What a queue is called.",
   TaskId: "Visible ASCII, the first character a letter or digit.",
-  Name: "What a group, a worker or a key is called: of the same form as an id.",
+  Name: "What a group, a worker, a schedule or a key is called: of the same form as an id.",
 };
 
 export const ref = (
@@ -108,6 +116,14 @@ export const parameters: Record<string, Parameter> = {
     schema: ref("schemas", "Name"),
     example: "mailer-1",
   },
+  schedule: {
+    name: "schedule",
+    in: "path",
+    required: true,
+    description: "Name of the schedule, percent-encoded; at most 100 characters.",
+    schema: ref("schemas", "Name"),
+    example: "nightly",
+  },
   "Last-Event-ID": {
     name: "Last-Event-ID",
     in: "header",
@@ -121,7 +137,7 @@ export const parameters: Record<string, Parameter> = {
     in: "header",
     required: false,
     description:
-      "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts. Pausing, resuming, changing settings and deleting a queue are remembered for five minutes, the last 16 of a queue. The others pay a key no heed: a copy of a sweep, redrive or purge goes on where the first stopped, and that of another request changes nothing more.",
+      "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts. Pausing, resuming, changing settings and deleting a queue, and what is done to its schedules, are remembered for five minutes, the last 16 of a queue. The others pay a key no heed: a copy of a sweep, redrive or purge goes on where the first stopped, and that of another request changes nothing more.",
     schema: { type: "string", pattern: "^[!-~]{1,255}$" },
   },
 };

@@ -3,10 +3,10 @@ import type { ProblemCode } from "../../src/http/problem.ts";
 
 /** What a route's document says beyond its schemas. */
 export interface OperationText {
-  readonly method: "get" | "post" | "patch" | "delete";
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
   readonly path: string;
   readonly operationId: string;
-  readonly tag: "tasks" | "queues" | "workers" | "operation" | "about";
+  readonly tag: "tasks" | "queues" | "workers" | "schedules" | "operation" | "about";
   readonly summary: string;
   readonly description: string;
   /** `cron`: the platform's cron secret; none: open to everybody. */

@@ -2,6 +2,7 @@ import { about } from "./about.ts";
 import { operation } from "./operation.ts";
 import type { OperationText } from "./operation-text.ts";
 import { queues } from "./queues.ts";
+import { schedules } from "./schedules.ts";
 import { taskOperation } from "./task-operation.ts";
 import { tasks } from "./tasks.ts";
 import { watch } from "./watch.ts";
@@ -14,6 +15,7 @@ export const operations: readonly OperationText[] = [
   ...taskOperation,
   ...queues,
   ...workers,
+  ...schedules,
   ...operation,
   ...about,
 ];

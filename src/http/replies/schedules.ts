@@ -1,0 +1,48 @@
+import * as v from "valibot";
+import { name } from "../schemas/values.ts";
+import { base64, count, described, headers, instant, nextCursor } from "./values.ts";
+
+const ms = v.exactOptional(described(count, "Milliseconds."));
+
+export const listedSchedule = v.object({
+  name,
+  queue: v.string(),
+  cron: v.exactOptional(v.string()),
+  timeZone: v.exactOptional(v.string()),
+  every: ms,
+  from: v.exactOptional(instant("Its first occurrence")),
+  until: v.exactOptional(instant("After which it does not occur any more")),
+  missed: v.picklist(["last", "all"]),
+  paused: v.boolean(),
+  createdAt: instant("When it was created"),
+  nextAt: described(
+    v.nullable(count),
+    "Its next occurrence, epoch ms; null while it is paused, and once there is none any more.",
+  ),
+  lastAt: described(
+    v.nullable(count),
+    "The last occurrence that was enqueued, epoch ms; null before the first.",
+  ),
+});
+
+export const schedulePut = v.object({
+  ...listedSchedule.entries,
+  created: described(v.boolean(), "False where there was a schedule of that name, which is now as told."),
+});
+
+export const schedule = v.object({
+  ...listedSchedule.entries,
+  payload: v.unknown(),
+  encoding: v.exactOptional(base64("payload")),
+  lease: ms,
+  maxAttempts: v.exactOptional(count),
+  resultTtl: ms,
+  deadTtl: ms,
+  group: v.exactOptional(name),
+  priority: v.exactOptional(count),
+  headers: v.exactOptional(headers),
+});
+
+export const schedules = v.object({ schedules: v.array(listedSchedule), cursor: nextCursor });
+
+export const scheduleRemoved = v.object({ name, removed: v.literal(true) });

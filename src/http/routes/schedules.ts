@@ -1,0 +1,73 @@
+import { type NewSchedule, Schedules } from "../../queue/schedules.ts";
+import { toBase64 } from "../bytes.ts";
+import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
+import { Problem } from "../problem.ts";
+import type * as replies from "../replies/schedules.ts";
+import type { ReplyOf } from "../replies/values.ts";
+import * as schemas from "../schemas/schedules.ts";
+import { fields, validate } from "../validate.ts";
+
+const path = "/v1/queues/:queue/schedules";
+const nothing = fields({});
+
+/** What recurs in a queue. */
+export function scheduleRoutes(app: App, services: Services): void {
+  const { allow } = services;
+  const schedules = (c: Call) => new Schedules(c.var.queue.name, services);
+
+  app.get(path, allow("admin"), async (c) => {
+    const page = readQuery(c, schemas.schedulesQuery);
+    const reply: ReplyOf<typeof replies.schedules> = await schedules(c).list(page);
+    return c.json(reply);
+  });
+
+  app.get(`${path}/:schedule`, allow("admin"), async (c) => {
+    readQuery(c);
+    const found = await schedules(c).get(nameOf(c));
+    if (!found) throw noSchedule();
+    const { payload } = found;
+    const reply: ReplyOf<typeof replies.schedule> = {
+      ...found,
+      ...(payload instanceof Uint8Array && { payload: toBase64(payload), encoding: "base64" as const }),
+    };
+    return c.json(reply);
+  });
+
+  app.put(`${path}/:schedule`, allow("admin"), async (c) => {
+    const options = requestOptions(c);
+    readQuery(c);
+    const name = nameOf(c);
+    const body = await readBody(c, services, schemas.newSchedule);
+    // Whether it has cron or every, and not both, the queue looks at.
+    const put = await schedules(c).put(name, body as object as NewSchedule<unknown>, options);
+    const reply: ReplyOf<typeof replies.schedulePut> = put;
+    return c.json(reply, put.created ? 201 : 200);
+  });
+
+  app.delete(`${path}/:schedule`, allow("admin"), async (c) => {
+    const options = requestOptions(c);
+    readQuery(c);
+    const name = nameOf(c);
+    const removed = await schedules(c).remove(name, options);
+    if (!removed.ok) throw noSchedule();
+    const reply: ReplyOf<typeof replies.scheduleRemoved> = { name, removed: true };
+    return c.json(reply);
+  });
+
+  for (const verb of ["pause", "resume"] as const) {
+    app.post(`${path}/:schedule/${verb}`, allow("admin"), async (c) => {
+      const options = requestOptions(c);
+      readQuery(c);
+      const name = nameOf(c);
+      await readBody(c, services, nothing, "optional");
+      const changed = await schedules(c)[verb](name, options);
+      if (!changed.ok) throw noSchedule();
+      const reply: ReplyOf<typeof replies.listedSchedule> = changed.schedule;
+      return c.json(reply);
+    });
+  }
+}
+
+const nameOf = (c: Call) => validate(schemas.scheduleInPath, { schedule: c.req.param("schedule") }).schedule;
+
+const noSchedule = () => new Problem("not_found", { detail: "There is no schedule of that name." });
