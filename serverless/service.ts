@@ -58,6 +58,8 @@ export interface Platform {
   readonly afterResponse: "none" | "bounded" | "any";
   /** Another way to the consumers at the wake URL, such as a service binding. */
   readonly wakeFetch?: ((request: Request) => Promise<Response>) | undefined;
+  /** How long a wake waits for its answer; whoever has not answered by then works. @default "2s" */
+  readonly wakeTimeout?: Duration | undefined;
 }
 
 /** What the service answers itself; all else is the deployment's own. */
@@ -85,15 +87,20 @@ export class Service<Env extends Environment = Environment> {
     const { tokens, cronSecret, prefix, wakeUrl, wakeSecrets } = this.#config;
     const [secret] = wakeSecrets;
     const url = wakeUrl ?? (platform.wakeFetch && "https://consumer/wake");
-    this.#elsewhere = url && secret ? webhookWaker({ url, secret, fetch: platform.wakeFetch }) : undefined;
+    const { wakeFetch, wakeTimeout } = platform;
+    this.#elsewhere =
+      url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
     const wake = this.#waker(platform.afterResponse !== "none", () => this.#budget);
     this.#app = createApp({ transport: this.#transport, tokens, cronSecret, prefix, wake });
   }
 
-  /** Answers a request. */
-  async fetch(request: Request, waitUntil?: WaitUntil): Promise<Response> {
+  /**
+   * Answers a request.
+   * @param time how long this invocation may work, ms; never more than the budget
+   */
+  async fetch(request: Request, waitUntil?: WaitUntil, time = this.#budget): Promise<Response> {
     const { pathname } = new URL(request.url);
-    if (pathname === "/wake") return this.#receive(request, waitUntil);
+    if (pathname === "/wake") return this.#receive(request, waitUntil, time);
     const own = this.#options.fetch;
     if (own && !OURS.test(pathname)) return own(request, this.#around(waitUntil));
     const context = waitUntil && { waitUntil, passThroughOnException: () => {}, props: {} };
@@ -103,9 +110,10 @@ export class Service<Env extends Environment = Environment> {
   /**
    * What cron does: sweeps every queue; then the consumers of those with tasks ready work here, or are woken elsewhere.
    * A sweep that moved or missed something leaves a line in the log.
-   * @param budget how long it may take, ms
+   * @param time how long this invocation may work, ms; never more than the budget
    */
-  async cron(budget: number = this.#budget): Promise<void> {
+  async cron(time = this.#budget): Promise<void> {
+    const budget = Math.min(time, this.#budget);
     const end = performance.now() + budget;
     const wake = this.#waker(true, () => end - performance.now());
     const { prefix } = this.#config;
@@ -126,10 +134,11 @@ export class Service<Env extends Environment = Environment> {
     };
   }
 
-  async #receive(request: Request, waitUntil: WaitUntil | undefined): Promise<Response> {
+  async #receive(request: Request, waitUntil: WaitUntil | undefined, time: number): Promise<Response> {
     const { wakeSecrets } = this.#config;
     if (wakeSecrets.length === 0) return new Response("SLUICE_WAKE_SECRET is not set", { status: 503 });
-    const work = (queue: string) => (this.#worksOn(queue) ? this.#drain(queue, this.#budget) : null);
+    const budget = Math.min(time, this.#budget);
+    const work = (queue: string) => (this.#worksOn(queue) ? this.#drain(queue, budget) : null);
     return wakeReceiver({ secret: wakeSecrets, drain: work })(request, { waitUntil });
   }
 
@@ -196,14 +205,14 @@ export class Deployment<Env extends Environment = Environment> {
   }
 
   /** Answers a request; while the environment is not complete, with what is missing. */
-  async fetch(request: Request, env: Env, waitUntil?: WaitUntil): Promise<Response> {
+  async fetch(request: Request, env: Env, waitUntil?: WaitUntil, time?: number): Promise<Response> {
     let service: Service<Env>;
     try {
       service = this.service(env);
     } catch (error) {
       return misconfigured(error);
     }
-    return service.fetch(request, waitUntil);
+    return service.fetch(request, waitUntil, time);
   }
 }
 
