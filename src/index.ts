@@ -1,3 +1,28 @@
+export {
+  cloudflareQueue,
+  type CloudflareBatch,
+  type CloudflareConsumer,
+  type CloudflareContext,
+  type CloudflareMessage,
+  type CloudflarePayload,
+  type CloudflareQueueOptions,
+  type CloudflareRetryOptions,
+} from "./consumer/cloudflare-queue.ts";
+export {
+  drain,
+  drainBatches,
+  type BatchHandler,
+  type DrainOptions,
+  type DrainReport,
+  type Handler,
+  type HeldTask,
+  type Verdict,
+} from "./consumer/drain.ts";
+export { NonRetryableError, RetryAfter, StoppedError, type StopReason } from "./consumer/failures.ts";
+export { reinforced } from "./consumer/reinforced.ts";
+export type { TaskSource } from "./consumer/source.ts";
+export { wakeReceiver, type WakeReceiverOptions } from "./consumer/wake-receiver.ts";
+export { webhookWaker, type WebhookWakerOptions } from "./consumer/webhook-waker.ts";
 export { SluiceError, type SluiceErrorCode } from "./errors.ts";
 export { delayAfter, type Backoff } from "./queue/backoff.ts";
 export type { PublishedEvent } from "./queue/events.ts";
