@@ -21,7 +21,7 @@ export type ConsumerHandler<Env = Environment, T = unknown> = (task: HeldTask<T>
 /** A handler, or one with the options of its drain and of its queue. */
 export type Consumer<Env = Environment, T = unknown> =
   | ConsumerHandler<Env, T>
-  | (Omit<DrainOptions, "budget" | "signal"> &
+  | (Omit<DrainOptions, "budget" | "signal" | "closing"> &
       Pick<QueueOptions<unknown, T>, "schema"> & { readonly handler: ConsumerHandler<Env, T> });
 
 /** Lets work go on after the response. */
@@ -60,6 +60,8 @@ export interface Platform {
   readonly wakeFetch?: ((request: Request) => Promise<Response>) | undefined;
   /** How long a wake waits for its answer; whoever has not answered by then works. @default "2s" */
   readonly wakeTimeout?: Duration | undefined;
+  /** How a drain is told that the process is to end, where it lives on: first gently, then at once. */
+  readonly ending?: Pick<DrainOptions, "closing" | "signal"> | undefined;
 }
 
 /** What the service answers itself; all else is the deployment's own. */
@@ -75,6 +77,10 @@ export class Service<Env extends Environment = Environment> {
   readonly #app: App;
   readonly #elsewhere: Waker | undefined;
   readonly #budget: number;
+  /** In a process that lives on: the queues that are worked on. */
+  readonly #working = new Map<string, Promise<DrainReport>>();
+  /** Those of them for which a wake has come meanwhile. */
+  readonly #wokenAgain = new Set<string>();
 
   /** @throws {SluiceError} `invalid_argument` where the environment is not complete */
   constructor(env: Env, options: ServiceOptions<Env>, platform: Platform) {
@@ -111,11 +117,13 @@ export class Service<Env extends Environment = Environment> {
    * What cron does: sweeps every queue; then the consumers of those with tasks ready work here, or are woken elsewhere.
    * A sweep that moved or missed something leaves a line in the log.
    * @param time how long this invocation may work, ms; never more than the budget
+   * @param waitUntil where given, it does not wait for the consumers
    */
-  async cron(time = this.#budget): Promise<void> {
+  async cron(time = this.#budget, waitUntil?: WaitUntil): Promise<void> {
     const budget = Math.min(time, this.#budget);
     const end = performance.now() + budget;
-    const wake = this.#waker(true, () => end - performance.now());
+    const waker = this.#waker(true, () => end - performance.now());
+    const wake = waker && { ...waker, waitUntil };
     const { prefix } = this.#config;
     const report = await sweep(this.#transport, { budget: Math.floor(budget * 0.4), prefix, wake });
     const { promoted, reclaimed, rejected, expired, failed } = report;
@@ -138,7 +146,7 @@ export class Service<Env extends Environment = Environment> {
     const { wakeSecrets } = this.#config;
     if (wakeSecrets.length === 0) return new Response("SLUICE_WAKE_SECRET is not set", { status: 503 });
     const budget = Math.min(time, this.#budget);
-    const work = (queue: string) => (this.#worksOn(queue) ? this.#drain(queue, budget) : null);
+    const work = (queue: string) => (this.#worksOn(queue) ? this.#work(queue, budget) : null);
     return wakeReceiver({ secret: wakeSecrets, drain: work })(request, { waitUntil });
   }
 
@@ -152,7 +160,7 @@ export class Service<Env extends Environment = Environment> {
     if (!elsewhere && !(mayWorkHere && this.#options.consumers)) return undefined;
     return {
       queues: (queue) => here(queue) || elsewhere !== undefined,
-      wake: (queue) => (here(queue) ? this.#drain(queue, time()) : elsewhere?.wake(queue)),
+      wake: (queue) => (here(queue) ? this.#work(queue, time()) : elsewhere?.wake(queue)),
     };
   }
 
@@ -160,29 +168,43 @@ export class Service<Env extends Environment = Environment> {
     return Object.hasOwn(this.#options.consumers ?? {}, queue);
   }
 
-  /** Works on a queue; where the time is over before the work is, another invocation goes on. */
+  /** In a process that lives on, one drain at a time works on a queue: so its `concurrency` holds. */
+  #work(name: string, time: number): Promise<DrainReport> {
+    if (this.#platform.afterResponse !== "any") return this.#drain(name, time);
+    let working = this.#working.get(name);
+    // That drain may just have found that nothing is left.
+    if (working) this.#wokenAgain.add(name);
+    else this.#working.set(name, (working = this.#goOn(name)));
+    return working;
+  }
+
+  async #goOn(name: string): Promise<DrainReport> {
+    try {
+      for (;;) {
+        this.#wokenAgain.delete(name);
+        const report = await this.#drain(name, this.#budget);
+        if (report.ended === "aborted") return report;
+        if (report.ended !== "budget" && !this.#wokenAgain.has(name)) return report;
+      }
+    } finally {
+      this.#working.delete(name);
+    }
+  }
+
+  /** Works on a queue; where that ends before the work does, another invocation or process goes on. */
   async #drain(name: string, time: number): Promise<DrainReport> {
     const consumer = this.#options.consumers?.[name] as Consumer<Env>;
     const { handler, schema, ...options } =
       typeof consumer === "function" ? { handler: consumer, schema: undefined } : consumer;
-    const { prefix } = this.#config;
-    const wake =
-      this.#platform.afterResponse === "any" ? this.#waker(true, () => this.#budget) : this.#elsewhere;
-    const queue = new Queue(name, { transport: this.#transport, prefix, schema, wake });
-    const budget = Math.max(Math.floor(time), 1_000);
-    const report = await drain(
-      wake === this.#elsewhere && wake ? reinforced(queue) : queue,
-      (task) => handler(task, this.#env),
-      {
-        ...options,
-        budget,
-      },
-    );
-    if (report.ended === "budget" && wake) {
-      const goingOn = queue.wakeAnother().catch(() => {});
-      // Elsewhere it is only told to begin; here it would be waited for to its end.
-      if (wake === this.#elsewhere) await goingOn;
-    }
+    const wake = this.#elsewhere;
+    const queue = new Queue(name, { transport: this.#transport, prefix: this.#config.prefix, schema, wake });
+    const report = await drain(wake ? reinforced(queue) : queue, (task) => handler(task, this.#env), {
+      ...options,
+      ...this.#platform.ending,
+      budget: Math.max(Math.floor(time), 1_000),
+    });
+    const unfinished = report.ended === "budget" || report.ended === "aborted";
+    if (wake && unfinished) await queue.wakeAnother().catch(() => {});
     return report;
   }
 }

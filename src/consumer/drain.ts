@@ -84,6 +84,8 @@ export interface DrainOptions {
   readonly worker?: Worker | undefined;
   /** Ends the drain early, as the end of its budget does. */
   readonly signal?: AbortSignal | undefined;
+  /** Ends the drain gently: it takes no more tasks, hands back what it has not begun, and lets what runs end. */
+  readonly closing?: AbortSignal | undefined;
 }
 
 /** What a drain did. Each task that it leased is counted once. */
@@ -159,6 +161,7 @@ const OPTIONS = [
   "wait",
   "worker",
   "signal",
+  "closing",
 ] as const satisfies readonly (keyof DrainOptions)[];
 
 function run<T>(
@@ -175,12 +178,14 @@ function run<T>(
   if (typeof handler !== "function") throw invalid("handler", "must be a function");
   onlyOptions(options, OPTIONS);
   const { budget: span = "25s", batch = 10, concurrency = implied.concurrency, lease, timeout } = options;
-  const { backoff = true, wait, worker, signal } = options;
+  const { backoff = true, wait, worker, signal, closing } = options;
   const budget = milliseconds(span, "budget", { min: 1 });
   checkBackoff(backoff);
   if (worker !== undefined) checkWorker(worker, budget);
-  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
-    throw invalid("signal", "must be an AbortSignal");
+  for (const [name, given] of Object.entries({ signal, closing })) {
+    if (given !== undefined && typeof given?.addEventListener !== "function") {
+      throw invalid(name, "must be an AbortSignal");
+    }
   }
   return new Run<T>(source, work, {
     together: implied.together,
@@ -193,6 +198,7 @@ function run<T>(
     wait: waitOf(wait),
     worker,
     signal,
+    closing,
   }).report();
 }
 

@@ -27,6 +27,7 @@ export interface RunOptions extends Omit<HandsOptions, "grace"> {
   readonly wait: number;
   readonly worker: Worker | undefined;
   readonly signal: AbortSignal | undefined;
+  readonly closing: AbortSignal | undefined;
 }
 
 /**
@@ -70,17 +71,20 @@ export class Run<T> {
 
   /** @throws the first fault of a request */
   report(): Promise<DrainReport> {
-    const { signal } = this.#options;
+    const { signal, closing } = this.#options;
     return new Promise((resolve, reject) => {
       this.#finish = (failure) => {
         this.#over = true;
         clearTimeout(this.#timer);
         signal?.removeEventListener("abort", this.#abort);
+        closing?.removeEventListener("abort", this.#closeGently);
         if (failure) reject(failure.error);
         else resolve(this.#tally.report(this.#closed ?? "empty", this.#more));
       };
       signal?.addEventListener("abort", this.#abort);
+      closing?.addEventListener("abort", this.#closeGently);
       if (signal?.aborted) this.#stop("aborted");
+      if (closing?.aborted) this.#close("aborted");
       this.#tick();
     });
   }
@@ -88,6 +92,11 @@ export class Run<T> {
   readonly #abort = () => {
     this.#stop("aborted");
     // Not at once: a handler may have caused it, in the midst of a step.
+    queueMicrotask(() => this.#step());
+  };
+
+  readonly #closeGently = () => {
+    this.#close("aborted");
     queueMicrotask(() => this.#step());
   };
 
