@@ -7,6 +7,8 @@ export default defineConfig({
     upstash: "src/transport/upstash.ts",
     resp: "src/transport/resp.ts",
     http: "src/http/index.ts",
+    client: "src/client/index.ts",
+    sqs: "src/consumer/sqs.ts",
     cloudflare: "serverless/cloudflare.ts",
     local: "src/local/index.ts",
     cli: "src/cli/main.ts",
