@@ -64,6 +64,9 @@ export interface Platform {
   readonly ending?: Pick<DrainOptions, "closing" | "signal"> | undefined;
 }
 
+/** Of drains that end within this time of each other, ms, one hands over. */
+const HAND_OVER = 100;
+
 /** What the service answers itself; all else is the deployment's own. */
 const OURS = /^\/(?:v1\/.*|wake|health|docs|openapi\.json)$/;
 
@@ -197,14 +200,19 @@ export class Service<Env extends Environment = Environment> {
     const { handler, schema, ...options } =
       typeof consumer === "function" ? { handler: consumer, schema: undefined } : consumer;
     const wake = this.#elsewhere;
-    const queue = new Queue(name, { transport: this.#transport, prefix: this.#config.prefix, schema, wake });
+    const at = { transport: this.#transport, prefix: this.#config.prefix };
+    const queue = new Queue(name, { ...at, schema, wake });
     const report = await drain(wake ? reinforced(queue) : queue, (task) => handler(task, this.#env), {
       ...options,
       ...this.#platform.ending,
       budget: Math.max(Math.floor(time), 1_000),
     });
     const unfinished = report.ended === "budget" || report.ended === "aborted";
-    if (wake && unfinished) await queue.wakeAnother().catch(() => {});
+    if (wake && unfinished) {
+      // The wake that began this drain, not long ago where the budget is short, is no reason not to send another.
+      const next = new Queue(name, { ...at, wake: { ...wake, window: HAND_OVER } });
+      await next.wakeAnother().catch(() => {});
+    }
     return report;
   }
 }
