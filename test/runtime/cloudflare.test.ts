@@ -1,20 +1,11 @@
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestHarness, type TestHarness } from "wrangler";
+import type { TestHarness } from "wrangler";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { type Fetch, openEvents } from "../http/event-frames.ts";
 import { asker, type Ask, secrets, tokens } from "../http/served.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
-
-// Quiet, and nothing from elsewhere.
-Object.assign(process.env, {
-  CLOUDFLARE_CF_FETCH_ENABLED: "false",
-  WRANGLER_SEND_METRICS: "false",
-  WRANGLER_SEND_ERROR_REPORTS: "false",
-  WRANGLER_HIDE_BANNER: "true",
-});
-
-const configPath = fileURLToPath(new URL("../../wrangler.toml", import.meta.url));
+import { acceptance, openPlace } from "./acceptance.ts";
+import { startWorker } from "./cloudflare/workerd.ts";
 
 let redis: TestRedis;
 let gateway: Gateway;
@@ -28,25 +19,10 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** The bundle of wrangler.toml in workerd, with these secrets. */
+/** The deployment of wrangler.toml in workerd, with these secrets. */
 async function worker(secretsOfWorker: Record<string, string>) {
-  const server: TestHarness = createTestHarness({ workers: [{ configPath, secrets: secretsOfWorker }] });
-  await server.listen();
-  const ask: Ask = asker(async (request) => {
-    const { pathname, search } = new URL(request.url);
-    const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
-    const { method, headers } = request;
-    const response = await server.fetch(pathname + search, {
-      method,
-      headers: Object.fromEntries(headers),
-      ...(body && { body }),
-    });
-    return new Response(method === "HEAD" || response.status === 204 ? null : await response.arrayBuffer(), {
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
-    });
-  });
-  return { server, ask };
+  const { server, fetch } = await startWorker("wrangler.toml", secretsOfWorker);
+  return { server, ask: asker(fetch) };
 }
 
 describe("the Worker in workerd", () => {
@@ -249,6 +225,34 @@ describe("the Worker whose environment lacks something", () => {
         expect(body.detail).toContain(what);
         expect(body.detail).not.toMatch(/s3cret|t0ken/);
       }
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+acceptance("a Worker with consumers", async ({ env }) => {
+  const { server, fetch, cron } = await startWorker("test/runtime/cloudflare/wrangler.toml", env);
+  return { fetch, cron, stop: () => server.close() };
+});
+
+describe("a Worker bound to itself", () => {
+  let place: Awaited<ReturnType<typeof openPlace>>;
+  beforeAll(async () => {
+    place = await openPlace();
+  });
+  afterAll(() => place.close());
+
+  it("goes on in further invocations where the work takes longer than one may", async () => {
+    const { server, fetch } = await startWorker("test/runtime/cloudflare/chain.toml", place.env);
+    const ask = asker(fetch);
+    try {
+      const tasks = Array.from({ length: 12 }, (_, payload) => ({ payload }));
+      expect((await ask("POST", "/v1/queues/long/tasks", { json: { tasks } })).status).toBe(201);
+      await expect
+        .poll(async () => (await ask("GET", "/v1/queues/long")).body, { timeout: 20_000 })
+        .toMatchObject({ pending: 0, delayed: 0, working: 0, rejected: 0 });
+      expect((await ask("GET", "/", { as: null })).body.wakes).toBeGreaterThanOrEqual(2);
     } finally {
       await server.close();
     }

@@ -1,0 +1,52 @@
+import { fileURLToPath } from "node:url";
+import { createTestHarness, type TestHarness } from "wrangler";
+
+// Quiet, and nothing from elsewhere.
+Object.assign(process.env, {
+  CLOUDFLARE_CF_FETCH_ENABLED: "false",
+  WRANGLER_SEND_METRICS: "false",
+  WRANGLER_SEND_ERROR_REPORTS: "false",
+  WRANGLER_HIDE_BANNER: "true",
+});
+
+/** A Worker in workerd. */
+export interface RunningWorker {
+  readonly server: TestHarness;
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Its cron, once; done when the invocation is. */
+  readonly cron: () => Promise<unknown>;
+}
+
+/**
+ * Bundles a Worker as wrangler deploys it, and runs it.
+ * @param config its configuration, from the root of the repository
+ */
+export async function startWorker(
+  config: string,
+  secrets: Readonly<Record<string, string>>,
+): Promise<RunningWorker> {
+  const configPath = fileURLToPath(new URL(`../../../${config}`, import.meta.url));
+  const server = createTestHarness({ workers: [{ configPath, secrets: { ...secrets } }] });
+  await server.listen();
+  return {
+    server,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
+      const { method, headers } = request;
+      const response = await server.fetch(pathname + search, {
+        method,
+        headers: Object.fromEntries(headers),
+        ...(body && { body }),
+      });
+      return new Response(
+        method === "HEAD" || response.status === 204 ? null : await response.arrayBuffer(),
+        {
+          status: response.status,
+          headers: Object.fromEntries(response.headers),
+        },
+      );
+    },
+    cron: () => server.getWorker().scheduled({ cron: "* * * * *", scheduledTime: new Date() }),
+  };
+}

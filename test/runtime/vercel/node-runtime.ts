@@ -1,0 +1,28 @@
+// Vercel's Node runtime, as far as a function can tell: a process that loads the function's module and calls its
+// handlers by the method, with the request alone; `waitUntil` is found by the global, as @vercel/node sets it.
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+
+type Handlers = Readonly<Record<string, (request: Request) => Promise<Response>>>;
+
+const handlers = (await import(process.argv[2] ?? "")) as Handlers;
+const awaited = new Set<Promise<unknown>>();
+
+Object.defineProperty(globalThis, Symbol.for("@vercel/request-context"), {
+  value: { get: () => ({ waitUntil: (promise: Promise<unknown>) => void awaited.add(promise) }) },
+});
+
+const listener = getRequestListener(
+  (request) => handlers[request.method]?.(request) ?? new Response(null, { status: 405 }),
+  { overrideGlobalObjects: false },
+);
+const server = createServer((request, response) => void listener(request, response));
+server.listen(0, "127.0.0.1", () =>
+  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+);
+
+const end = () => void Promise.allSettled(awaited).then(() => process.exit(0));
+process.once("SIGTERM", end);
+process.once("disconnect", end);

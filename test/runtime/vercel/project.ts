@@ -1,0 +1,129 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { EdgeRuntime, runServer } from "edge-runtime";
+import { build, type BuildOptions } from "esbuild";
+import type { Deployed } from "../acceptance.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+/** The package as a project finds it in its node_modules: here in the repository it is the source. */
+const alias = {
+  "sluice-queue": join(root, "src/index.ts"),
+  "sluice-queue/vercel": join(root, "serverless/vercel.ts"),
+};
+
+/** What this stands for of a vercel.json. */
+interface Configuration {
+  readonly functions: Readonly<Record<string, { readonly maxDuration: number }>>;
+  readonly rewrites: readonly { readonly source: string; readonly destination: string }[];
+  readonly crons: readonly { readonly path: string; readonly schedule: string }[];
+}
+
+export interface Project {
+  /** Its vercel.json, from the root of the repository. */
+  readonly configuration: string;
+  /** The one function, in place of the one that the configuration names. */
+  readonly entry: string;
+  readonly runtime: "edge" | "nodejs";
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface RunningProject extends Deployed {
+  readonly url: string;
+}
+
+/** Serves a project without a framework as Vercel does: rewrites to its one function, in the runtime named; its cron. */
+export async function startProject({ configuration, entry, runtime, env }: Project): Promise<RunningProject> {
+  const config = JSON.parse(await readFile(join(root, configuration), "utf8")) as Configuration;
+  const { url, stop } = await (runtime === "edge" ? startEdge : startNode)(join(root, entry), env);
+  // A rewritten request keeps its own path.
+  const routed = (path: string) =>
+    config.rewrites.find(({ source }) => new RegExp(`^${source}$`).test(path))?.destination;
+  const request = async (path: string, init: RequestInit) => {
+    const target = routed(new URL(path, url).pathname);
+    if (target === undefined || !(`${target.slice(1)}.ts` in config.functions)) {
+      return new Response("NOT_FOUND", { status: 404 });
+    }
+    return fetch(new URL(path, url), init);
+  };
+  return {
+    url,
+    stop,
+    async fetch({ url: asked, method, headers, body }) {
+      const { pathname, search } = new URL(asked);
+      return request(pathname + search, { method, headers, body, duplex: "half" } as RequestInit);
+    },
+    // https://vercel.com/docs/cron-jobs/manage-cron-jobs
+    async cron() {
+      for (const { path } of config.crons) {
+        const headers = { "user-agent": "vercel-cron/1.0", authorization: `Bearer ${env["CRON_SECRET"]}` };
+        const response = await request(path, { headers });
+        if (!response.ok) throw new Error(`cron: HTTP ${response.status} ${await response.text()}`);
+        await response.body?.cancel();
+      }
+    },
+  };
+}
+
+interface Server {
+  readonly url: string;
+  readonly stop: () => Promise<void>;
+}
+
+const shared = { bundle: true, alias, absWorkingDir: root, logLevel: "error" } satisfies BuildOptions;
+
+/** Bundled and wrapped as @vercel/node does for the Edge runtime. */
+async function startEdge(entry: string, env: Project["env"]): Promise<Server> {
+  const { outputFiles } = await build({
+    ...shared,
+    entryPoints: [entry],
+    platform: "browser",
+    format: "cjs",
+    conditions: ["edge-light", "browser", "module"],
+    write: false,
+  });
+  const handle = `addEventListener("fetch", (event) => {
+    const handler = module.exports[event.request.method] ?? (() => new Response(null, { status: 405 }));
+    event.respondWith(handler(event.request, { waitUntil: event.waitUntil.bind(event) }));
+  });`;
+  const runtime = new EdgeRuntime({
+    initialCode: `${outputFiles[0]?.text}\n${handle}`,
+    extend: (context) => Object.assign(context, { module: { exports: {} }, process: { env: { ...env } } }),
+  });
+  const { url, close } = await runServer({ runtime, host: "127.0.0.1" });
+  return { url, stop: close };
+}
+
+async function startNode(entry: string, env: Project["env"]): Promise<Server> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-vercel-"));
+  const outfile = join(folder, "function.mjs");
+  await build({
+    ...shared,
+    entryPoints: [entry],
+    platform: "node",
+    format: "esm",
+    target: "node22",
+    outfile,
+  });
+  const child = fork(fileURLToPath(new URL("node-runtime.ts", import.meta.url)), [outfile], {
+    env: { ...env },
+  });
+  const ended = once(child, "close");
+  const stop = async () => {
+    child.kill();
+    await ended;
+    await rm(folder, { recursive: true });
+  };
+  try {
+    const died = ended.then(() => Promise.reject(new Error("the function's process has ended")));
+    const [url] = (await Promise.race([once(child, "message"), died])) as [string];
+    return { url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
