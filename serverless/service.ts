@@ -7,6 +7,7 @@ import { SluiceError } from "../src/errors.ts";
 import { createApp } from "../src/http/app.ts";
 import type { App } from "../src/http/context.ts";
 import { misconfigured } from "../src/http/misconfigured.ts";
+import { Problem, problemResponse } from "../src/http/problem.ts";
 import { milliseconds } from "../src/queue/duration.ts";
 import { Queue, type QueueOptions } from "../src/queue/queue.ts";
 import { sweep } from "../src/queue/sweep.ts";
@@ -127,8 +128,12 @@ export class Service<Env extends Environment = Environment> {
     const end = performance.now() + budget;
     const waker = this.#waker(true, () => end - performance.now());
     const wake = waker && { ...waker, waitUntil };
-    const { prefix } = this.#config;
-    const report = await sweep(this.#transport, { budget: Math.floor(budget * 0.4), prefix, wake });
+    const report = await sweep(this.#transport, {
+      budget: Math.floor(budget * 0.4),
+      prefix: this.#config.prefix,
+      wake,
+      signal: this.#platform.ending?.closing,
+    });
     const { promoted, reclaimed, rejected, expired, failed } = report;
     if (failed.length > 0) console.error(JSON.stringify({ sweep: report }));
     else if (promoted + reclaimed + rejected + expired > 0) console.log(JSON.stringify({ sweep: report }));
@@ -147,7 +152,9 @@ export class Service<Env extends Environment = Environment> {
 
   async #receive(request: Request, waitUntil: WaitUntil | undefined, time: number): Promise<Response> {
     const { wakeSecrets } = this.#config;
-    if (wakeSecrets.length === 0) return new Response("SLUICE_WAKE_SECRET is not set", { status: 503 });
+    if (wakeSecrets.length === 0) {
+      return problemResponse(new Problem("misconfigured", { detail: "SLUICE_WAKE_SECRET is not set." }));
+    }
     const budget = Math.min(time, this.#budget);
     const work = (queue: string) => (this.#worksOn(queue) ? this.#work(queue, budget) : null);
     return wakeReceiver({ secret: wakeSecrets, drain: work })(request, { waitUntil });
@@ -158,8 +165,9 @@ export class Service<Env extends Environment = Environment> {
    * @param time how long a consumer here may work, ms
    */
   #waker(mayWorkHere: boolean, time: () => number): Waker | undefined {
-    const here = (queue: string) => mayWorkHere && this.#worksOn(queue);
+    const here = (queue: string) => mayWorkHere && !closing?.aborted && this.#worksOn(queue);
     const elsewhere = this.#elsewhere;
+    const closing = this.#platform.ending?.closing;
     if (!elsewhere && !(mayWorkHere && this.#options.consumers)) return undefined;
     return {
       queues: (queue) => here(queue) || elsewhere !== undefined,

@@ -46,6 +46,17 @@ export function readConfig(env: Environment): Config {
   };
 }
 
+/**
+ * Where a server listens that is a process of its own: `PORT`.
+ * @throws {SluiceError} invalid_argument
+ */
+export function readPort(env: Environment): number | undefined {
+  const port = text(env, "PORT");
+  if (port === undefined) return undefined;
+  if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return Number(port);
+  throw refuse("PORT", "must be a number from 0 to 65535");
+}
+
 function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
   const wakeUrl = address(env, "SLUICE_WAKE_URL", ["https:", "http:"]);
   const wakeSecrets = text(env, "SLUICE_WAKE_SECRET")?.split(/ +/) ?? [];

@@ -1,0 +1,180 @@
+import process from "node:process";
+import { type Environment, readPort } from "../src/config.ts";
+import { milliseconds } from "../src/queue/duration.ts";
+import { onlyOptions, wholeNumber } from "../src/queue/names.ts";
+import type { Transport } from "../src/queue/transport.ts";
+import type { Duration } from "../src/queue/types.ts";
+import { resp } from "../src/transport/resp.ts";
+import { upstash } from "../src/transport/upstash.ts";
+import { Deployment, type ServiceOptions } from "./service.ts";
+import { UnderWay, within } from "./under-way.ts";
+
+/** What a server is told: what a deployment does, and how its process lives. */
+export interface ServeOptions<Env extends Environment = Environment> extends ServiceOptions<Env> {
+  /** How long one drain may last, and with it one handler. @default "1h" */
+  readonly budget?: Duration | undefined;
+  /** @default the environment of the process */
+  readonly env?: Env | undefined;
+  /** 0 is any free one. @default `PORT`, else 8787 */
+  readonly port?: number | undefined;
+  /** The address to listen at. @default all of them */
+  readonly hostname?: string | undefined;
+  /** How often it does what cron does elsewhere, at least "1s"; never twice at once. @default "1m" */
+  readonly every?: Duration | undefined;
+  /**
+   * How long handlers and requests under way may go on when it closes; then handlers are told to stop, and two seconds
+   * later it has closed, whatever still runs. @default what the platform gives, less those two seconds
+   */
+  readonly grace?: Duration | undefined;
+  /** SIGTERM and SIGINT close it and end the process. @default true */
+  readonly signals?: boolean | undefined;
+}
+
+export interface Server {
+  /** Where it answers, such as `http://localhost:8787`. */
+  readonly url: string;
+  /**
+   * Takes no more requests and tasks, hands back the tasks that it has not begun, lets run what runs for as long as the
+   * grace says, and closes the connection to Redis. Calling it again waits for the same end.
+   */
+  close(): Promise<void>;
+}
+
+/** What listens for requests. */
+export interface Listener {
+  readonly port: number;
+  /** Lets nobody in any more; resolves when those that are in have their answers. */
+  stop(): Promise<unknown>;
+  /** Drops those that are in. */
+  drop(): unknown;
+}
+
+/** What differs from runtime to runtime. */
+export interface Runtime {
+  readonly listen: (
+    fetch: (request: Request) => Promise<Response>,
+    at: { readonly port: number; readonly hostname: string | undefined },
+  ) => Promise<Listener>;
+  readonly grace: Duration;
+  /** Calls every minute, until the signal aborts. @default an interval does, the first time at once */
+  readonly cron?: ((work: () => Promise<void>, signal: AbortSignal) => void) | undefined;
+  /** Begins also with an environment that is not complete, and says so in its answers. @default false */
+  readonly patient?: boolean | undefined;
+}
+
+/** From when handlers are told to stop until the server has closed, ms: time to settle what they leave. */
+const LAST = 2_000;
+
+/** How long the platform's cron waits for consumers, ms, so that it does not stop an idle instance that works. */
+const CRON_WAITS = 50_000;
+
+const OPTIONS = [
+  "consumers",
+  "fetch",
+  "budget",
+  "env",
+  "port",
+  "hostname",
+  "every",
+  "grace",
+  "signals",
+] as const satisfies readonly (keyof ServeOptions)[];
+
+/**
+ * Starts a deployment in a process that lives on. Any number of such processes may stand side by side.
+ * @throws {SluiceError} `invalid_argument`; what the runtime throws where it cannot listen
+ */
+export async function start<Env extends Environment>(
+  runtime: Runtime,
+  options: ServeOptions<Env>,
+): Promise<Server> {
+  onlyOptions(options, OPTIONS);
+  const { hostname, signals = true, consumers, fetch: own, budget = "1h" } = options;
+  const env = options.env ?? (process.env as Environment as Env);
+  const port = wholeNumber(options.port ?? readPort(env) ?? 8787, "port", 0, 65_535);
+  const every = milliseconds(options.every ?? "1m", "every", { min: 1_000, max: 86_400_000 });
+  const grace = milliseconds(options.grace ?? runtime.grace, "grace", { max: 3_600_000 });
+
+  const [closing, ending] = [new AbortController(), new AbortController()];
+  const underWay = new UnderWay();
+  let transport: (Transport & { close?(): Promise<void> }) | undefined;
+  const deployment = new Deployment<Env>({ consumers, fetch: own, budget }, () => ({
+    transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
+    budget,
+    afterResponse: "any",
+    ending: { closing: closing.signal, signal: ending.signal },
+  }));
+  if (!runtime.patient) deployment.service(env);
+
+  const answer = (request: Request): Promise<Response> =>
+    deployment.fetch(request, env, underWay.add).catch((error: unknown) => {
+      console.error(error);
+      return new Response("Internal Server Error", { status: 500 });
+    });
+  const cron = async (): Promise<void> => {
+    try {
+      await deployment.service(env).cron(every, underWay.add);
+    } catch (error) {
+      if (!closing.signal.aborted) console.error(JSON.stringify({ cron: reasonOf(error) }));
+    }
+  };
+  const platformCron = options.every === undefined ? runtime.cron : undefined;
+  // Before anything is awaited: who looks for what is scheduled looks no later.
+  platformCron?.(async () => {
+    await cron();
+    await within(CRON_WAITS, underWay.settled());
+  }, closing.signal);
+
+  let listener: Listener;
+  try {
+    listener = await runtime.listen(answer, { port, hostname });
+  } catch (error) {
+    closing.abort();
+    await transport?.close?.();
+    throw error;
+  }
+  if (!platformCron) repeat(cron, every, closing.signal, underWay);
+
+  const end = async () => {
+    closing.abort();
+    const ended = Promise.all([listener.stop(), underWay.settled()]);
+    if (!(await within(grace, ended))) {
+      ending.abort();
+      listener.drop();
+      await within(LAST, ended);
+    }
+    if (transport?.close) await within(LAST, transport.close());
+  };
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    for (const signal of SIGNALS) process.off(signal, endProcess);
+    return (closed ??= end());
+  };
+  const endProcess = () => void close().finally(() => process.exit());
+  if (signals) for (const signal of SIGNALS) process.on(signal, endProcess);
+
+  return { url: urlOf(listener.port, hostname), close };
+}
+
+/** What asks a process to end. Of a second one, while it closes, it dies. */
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+
+/** At once, and from then on every so often, but not while the last time goes on. */
+function repeat(work: () => Promise<void>, every: number, signal: AbortSignal, underWay: UnderWay): void {
+  let busy = false;
+  const turn = () => {
+    if (busy) return;
+    busy = true;
+    underWay.add(work().finally(() => (busy = false)));
+  };
+  turn();
+  const timer = setInterval(turn, every);
+  signal.addEventListener("abort", () => clearInterval(timer));
+}
+
+function urlOf(port: number, hostname = ""): string {
+  if (["", "0.0.0.0", "::"].includes(hostname)) return `http://localhost:${port}`;
+  return `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+}
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
