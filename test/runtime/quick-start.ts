@@ -1,0 +1,144 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Deployed, openPlace } from "./acceptance.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+/** A platform's page, with the example that it shows. */
+export interface QuickStart {
+  /** Such as `docs/platforms/vercel.md`. */
+  readonly page: string;
+  /** What a newcomer writes, from the root of the repository. */
+  readonly code: readonly string[];
+  /** What a newcomer configures. What follows `# Here in the repository` is not shown. */
+  readonly configuration: readonly string[];
+  /** Runs it as the page says, in this environment. */
+  readonly start: (env: Readonly<Record<string, string>>) => Promise<Deployed>;
+}
+
+export interface Mail {
+  /** The idempotency key. */
+  readonly key: string;
+  readonly to: string;
+  readonly status: number;
+}
+
+/** Takes mails: `b@…` at the second try, `c@…` never. */
+export async function openMailServer() {
+  const mails: Mail[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      const { to } = JSON.parse(body) as { to: string };
+      const first = mails.every((mail) => mail.to !== to);
+      const status = to.startsWith("c@") ? 422 : to.startsWith("b@") && first ? 503 : 202;
+      mails.push({ key: String(request.headers["idempotency-key"]), to, status });
+      response.writeHead(status).end();
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    /** All that came, by whom it was for. */
+    mails: () => mails.toSorted((x, y) => (x.to < y.to ? -1 : x.to > y.to ? 1 : 0)),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The page's blocks in one of these languages. */
+export function blocksOf(page: string, ...languages: string[]): string[] {
+  const blocks = read(page).matchAll(/^```(\w+)\n([\s\S]*?)\n```$/gm);
+  return [...blocks]
+    .filter(([, language = ""]) => languages.includes(language))
+    .map(([, , code = ""]) => code);
+}
+
+/** What the page says to type, without comments. */
+export function commandsOf(page: string): string[] {
+  return blocksOf(page, "sh")
+    .join("\n")
+    .replaceAll(/ *\\\n */g, " ")
+    .split("\n")
+    .map((line) => line.replace(/(^|\s+)#.*$/, "").trim())
+    .filter((line) => line !== "");
+}
+
+/** What every quick start keeps: it is the page's, it is short, and each welcome mail is sent once. */
+export function quickStart(platform: string, { page, code, configuration, start }: QuickStart): void {
+  describe(`the quick start on ${platform}`, () => {
+    it("is what its page shows", () => {
+      const shown = new Set(blocksOf(page, "ts", "js", "toml", "json", "yaml", "yml"));
+      const own = [...code, ...configuration].map((file) =>
+        read(file).split("\n# Here in the repository")[0]?.trimEnd(),
+      );
+      expect(own.filter((text = "") => !shown.has(text))).toEqual([]);
+    });
+
+    it("takes at most 40 lines of own code", () => {
+      const lines = code.flatMap((file) => read(file).split("\n")).filter((line) => line.trim() !== "");
+      expect(lines.length).toBeLessThanOrEqual(40);
+    });
+
+    describe("when it runs", () => {
+      let place: Awaited<ReturnType<typeof openPlace>>;
+      let mailServer: Awaited<ReturnType<typeof openMailServer>>;
+      let deployed: Deployed;
+      beforeAll(async () => {
+        [place, mailServer] = await Promise.all([openPlace(), openMailServer()]);
+        deployed = await start({ ...place.env, MAIL_URL: mailServer.url });
+      }, 120_000);
+      afterAll(async () => {
+        await deployed?.stop();
+        await mailServer?.close();
+        await place?.close();
+      });
+
+      it("sends each mail once, again the one that failed, and not again the one that is refused", async () => {
+        const signUp = async (to: string) => {
+          const response = await deployed.fetch(new Request(`http://quick.test/signup?to=${to}`));
+          return [response.status, await response.json()];
+        };
+        const enqueued = (to: string, created: boolean) => ({ id: `welcome-${to}`, created });
+        expect([
+          await signUp("a@example.com"),
+          await signUp("b@example.com"),
+          await signUp("c@example.com"),
+          await signUp("a@example.com"),
+        ]).toEqual([
+          [201, enqueued("a@example.com", true)],
+          [201, enqueued("b@example.com", true)],
+          [201, enqueued("c@example.com", true)],
+          [200, enqueued("a@example.com", false)],
+        ]);
+        const sent = [
+          { key: "welcome-a@example.com", to: "a@example.com", status: 202 },
+          { key: "welcome-b@example.com", to: "b@example.com", status: 503 },
+          { key: "welcome-b@example.com", to: "b@example.com", status: 202 },
+          { key: "welcome-c@example.com", to: "c@example.com", status: 422 },
+        ];
+        await expect
+          .poll(
+            async () => {
+              await deployed.cron();
+              return mailServer.mails();
+            },
+            { timeout: 20_000, interval: 250 },
+          )
+          .toEqual(sent);
+        await deployed.cron();
+        expect((await deployed.fetch(new Request("http://quick.test/signup"))).status).toBe(404);
+        expect(mailServer.mails()).toEqual(sent);
+      });
+    });
+  });
+}
