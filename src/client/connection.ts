@@ -10,7 +10,7 @@ import { readAnswer, type Answer } from "./answer.ts";
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface ConnectionOptions {
-  /** Where the server's routes begin, such as `https://queue.example.com`; a path is allowed. */
+  /** Where the server is, without the `/v1` of its routes, such as `https://queue.example.com`; it may have a path. */
   readonly url: string | undefined;
   /** One of the server's bearer tokens. */
   readonly token: string | undefined;

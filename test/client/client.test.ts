@@ -3,6 +3,7 @@ import { runInNewContext } from "node:vm";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { createClient } from "../../src/client/index.ts";
+import { drain } from "../../src/consumer/drain.ts";
 import { sweep } from "../../src/index.ts";
 import { secrets } from "../http/served.ts";
 import { useServer } from "./rig.ts";
@@ -121,6 +122,20 @@ describe("a dequeue that waits", () => {
     await expect(dequeue).rejects.toMatchObject({ code: "invalid_argument", path: "wait" });
     expect(server.way().copies.length).toBe(1);
   });
+});
+
+test("a drain over HTTP handles each task once, whatever becomes of its requests on the way", async () => {
+  const numbers = Array.from({ length: 60 }, (_, i) => i);
+  await server.direct("emails").enqueueMany(numbers.map((payload) => ({ id: `n${payload}`, payload })));
+  const mishaps = ["lost reply", "reset", { status: 502 }, "cut body", { late: 2 }] as const;
+  server.way().faults = mishaps.flatMap((fault) => [fault, undefined]);
+  const handled: number[] = [];
+  const queue = server.client().queue<number>("emails");
+  const report = await drain(queue, ({ payload }) => void handled.push(payload), { batch: 10 });
+  expect(report).toMatchObject({ completed: 60, requeued: 0, rejected: 0, lost: 0, ended: "empty" });
+  expect(handled.toSorted((a, b) => a - b)).toEqual(numbers);
+  expect(server.way().faults).toEqual([]);
+  expect(await server.direct("emails").counts()).toMatchObject({ pending: 0, working: 0, rejected: 0 });
 });
 
 test("it needs nothing but what browsers and edge functions have", async () => {

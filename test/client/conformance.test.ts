@@ -1,23 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { ClientQueue, ClientQueueOptions } from "../../src/client/index.ts";
-import type { Queue, Settlement, Worker } from "../../src/index.ts";
-import { awkwardPayloads } from "../support/payloads.ts";
-import { useServer } from "./rig.ts";
-import { Told } from "./told.ts";
+import type { Settlement, Worker } from "../../src/index.ts";
+import { useServer, type Either } from "./rig.ts";
 
 const server = useServer();
-
-/** What both have. */
-type Either = Pick<Queue, keyof ClientQueue & keyof Queue>;
-
-/** The same calls on a queue and on a client's queue of the same name, each on an empty Redis. */
-async function both(calls: (queue: Either) => Promise<unknown>, options: ClientQueueOptions = {}) {
-  const direct = new Told().of(await calls(server.direct("emails", options)));
-  await server.redis("FLUSHALL");
-  const overHttp = new Told().of(await calls(server.client().queue("emails", options)));
-  return { direct, overHttp };
-}
 
 /** Every answer, errors among them. */
 async function each(...calls: (() => unknown)[]): Promise<unknown[]> {
@@ -224,13 +210,13 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
 
 describe("a client's queue answers as a queue does", () => {
   test.each(Object.entries(scenarios))("%s", async (_, calls) => {
-    const { direct, overHttp } = await both(calls);
+    const { direct, overHttp } = await server.both(calls);
     expect(overHttp).toStrictEqual(direct);
   });
 
   test("what the queue fixes for its tasks and dequeues", async () => {
     const options = { lease: "1h", maxAttempts: 1, resultTtl: 0, deadTtl: 0, delay: "30s", maxBytes: 10 };
-    const { direct, overHttp } = await both(async (queue) => {
+    const { direct, overHttp } = await server.both(async (queue) => {
       await queue.enqueueMany([
         { id: "delayed", payload: 1 },
         { id: "now", payload: "twenty characters", at: 0 },
@@ -251,10 +237,29 @@ describe("a client's queue answers as a queue does", () => {
   });
 });
 
+test("the queue's lease is that of its dequeues, where a task fixed none", async () => {
+  const lasting = async (queue: Either) => {
+    await server.direct("emails").enqueueMany([{ payload: 1 }, { payload: 2, lease: "3h" }]);
+    const tasks = [...(await queue.dequeue()), ...(await queue.dequeue({ lease: "2h" }))];
+    const { tasks: rest } = await queue.settleAndDequeue([
+      { receipt: tasks[0]?.receipt ?? "", outcome: "requeue" },
+    ]);
+    // In whole hours, the time since the enqueue left out.
+    return [...tasks, ...rest].map(({ deadlineAt, enqueuedAt }) =>
+      Math.floor((deadlineAt - enqueuedAt) / 3_600_000),
+    );
+  };
+  const { direct, overHttp } = await server.both(lasting, { lease: "1h" });
+  expect([direct, overHttp]).toEqual([
+    [1, 3, 1],
+    [1, 3, 1],
+  ]);
+});
+
 test("a queue with a schema: what does not fit is not enqueued, and never delivered", async () => {
   const schema = z.object({ to: z.string(), at: z.coerce.number().transform((at) => new Date(at)) });
   const misfits = ["x", null, { to: 5 }].map((payload, i) => ({ id: `misfit-${i}`, payload }));
-  const { direct, overHttp } = await both(
+  const { direct, overHttp } = await server.both(
     async (queue) => {
       await server.direct("emails").enqueueMany([...misfits, { id: "fits", payload: { to: "a", at: "7" } }]);
       return each(
@@ -282,17 +287,4 @@ test("a queue with a schema: what does not fit is not enqueued, and never delive
     ...misfits.map(({ id }) => ({ id, state: "rejected", error: { name: "SchemaError" } })),
     { pending: 0, rejected: 3, working: 1 },
   ]);
-});
-
-describe("every payload comes back as it was, as a result and an error too", () => {
-  test.each(awkwardPayloads)("%s", async (label, payload) => {
-    const { direct, overHttp } = await both(async (queue) => {
-      await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload })));
-      const tasks = await queue.dequeue({ max: 2 });
-      await tasks[0]?.complete(payload);
-      if (!label.startsWith("1 M")) await tasks[1]?.reject(payload);
-      return [tasks, await queue.get("a"), await queue.get("b")];
-    });
-    expect(overHttp).toStrictEqual(direct);
-  });
 });

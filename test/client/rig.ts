@@ -3,9 +3,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { createClient, type ClientOptions } from "../../src/client/index.ts";
+import {
+  createClient,
+  type ClientOptions,
+  type ClientQueue,
+  type ClientQueueOptions,
+} from "../../src/client/index.ts";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { secrets, serve, type Caller } from "../http/served.ts";
+import { Told } from "./told.ts";
 
 /** What becomes of one request on its way. */
 export type Fault =
@@ -131,6 +137,9 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** What a queue and a client's queue both do. */
+export type Either = Pick<Queue, keyof ClientQueue & keyof Queue>;
+
 /** The app over a Redis of the test file's own and on a port, a way to it with faults, and who goes there. */
 export function useServer() {
   let served: Awaited<ReturnType<typeof serve>>;
@@ -152,14 +161,23 @@ export function useServer() {
     server.closeAllConnections();
     await served.stop();
   });
+  const client = (options: Partial<ClientOptions> = {}, as: Caller = "all") =>
+    createClient({ url: way.url, token: secrets[as], ...options });
+  const direct = <In = unknown, Out = In>(name: string, options: Partial<QueueOptions<In, Out>> = {}) =>
+    new Queue<In, Out>(name, { transport: served.transport, ...options });
   return {
     way: () => way,
     /** A client whose requests go the way of faults. */
-    client: (options: Partial<ClientOptions> = {}, as: Caller = "all") =>
-      createClient({ url: way.url, token: secrets[as], ...options }),
+    client,
     /** A queue without the server between. */
-    direct: <In = unknown, Out = In>(name: string, options: Partial<QueueOptions<In, Out>> = {}) =>
-      new Queue<In, Out>(name, { transport: served.transport, ...options }),
+    direct,
+    /** What the same calls are told by a queue, and by a client's queue of the same name on an emptied Redis. */
+    async both(calls: (queue: Either) => Promise<unknown>, options: ClientQueueOptions = {}) {
+      const byQueue = new Told().of(await calls(direct("emails", options)));
+      await served.transport.send([["FLUSHALL"]]);
+      const overHttp = new Told().of(await calls(client().queue("emails", options)));
+      return { direct: byQueue, overHttp };
+    },
     operator: (name: string) => new Operator(name, { transport: served.transport }),
     transport: () => served.transport,
     redis: (...command: [string, ...string[]]) => served.transport.send([command]),
