@@ -1,18 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { createAdaptorServer } from "@hono/node-server";
-import { readConfig } from "../config.ts";
-import { createApp } from "../http/app.ts";
+import { serve } from "../../serverless/node.ts";
 import { startDatabase } from "../local/stack/database.ts";
 import { onFreePort } from "../local/stack/port.ts";
 import { askedToEnd, Running } from "../local/stack/running.ts";
-import { sweep } from "../queue/sweep.ts";
-import { upstash } from "../transport/upstash.ts";
 import { onPort, readPort } from "./port.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
 
@@ -30,8 +24,6 @@ Options:
 SLUICE_TOKENS, CRON_SECRET and SLUICE_PREFIX are read from the environment; without SLUICE_TOKENS a token
 is made. In a Redis that was there before, the prefix is sluice-dev.
 `;
-
-const minute = 60_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -73,40 +65,26 @@ async function start(running: Running, options: Options, env: Environment): Prom
   );
   const token = `dev_${randomBytes(18).toString("base64url")}`;
   const made = JSON.stringify([{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }]);
-  const { tokens, cronSecret, prefix } = readConfig({
+  const prefix = env["SLUICE_PREFIX"] || (redisUrl === undefined ? undefined : "sluice-dev");
+  const settings = {
     ...env,
     UPSTASH_REDIS_REST_URL: gateway.url,
     UPSTASH_REDIS_REST_TOKEN: gateway.token,
     SLUICE_TOKENS: env["SLUICE_TOKENS"] || made,
-    SLUICE_PREFIX: env["SLUICE_PREFIX"] || (redisUrl === undefined ? undefined : "sluice-dev"),
-  });
-  const transport = upstash({ url: gateway.url, token: gateway.token });
-
-  const app = createApp({ transport, tokens, cronSecret, prefix });
-  const listen = async (port: number) => {
-    const server = createAdaptorServer({ fetch: app.fetch });
-    server.listen(port, "127.0.0.1");
-    await once(server, "listening");
-    return server;
+    SLUICE_PREFIX: prefix,
   };
+  const listen = (port: number) =>
+    serve({ env: settings, port, hostname: "127.0.0.1", grace: 1_000, signals: false });
   const server = await onPort("--port", options.port, () =>
     options.port === undefined ? onFreePort(8787, listen) : listen(options.port),
   );
-  const { port } = server.address() as AddressInfo;
   running.add(() => server.close());
-
-  const sweeping = setInterval(() => {
-    sweep(transport, { prefix }).catch((error: Error) =>
-      process.stderr.write(`sweep failed: ${error.message}\n`),
-    );
-  }, minute);
-  running.add(() => clearInterval(sweeping));
 
   return [
     "# Sluice on this machine, swept every minute. Ctrl-C ends it.",
     `UPSTASH_REDIS_REST_URL=${gateway.url}`,
     `UPSTASH_REDIS_REST_TOKEN=${gateway.token}`,
-    `SLUICE_URL=http://127.0.0.1:${port}`,
+    `SLUICE_URL=${server.url}`,
     ...(env["SLUICE_TOKENS"] ? [] : [`SLUICE_TOKEN=${token}`, `SLUICE_TOKENS='${made}'`]),
     ...(prefix === undefined ? [] : [`SLUICE_PREFIX=${prefix}`]),
   ];

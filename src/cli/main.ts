@@ -2,9 +2,10 @@
 import manifest from "../../package.json" with { type: "json" };
 import { dev } from "./dev.ts";
 import { gateway } from "./gateway.ts";
+import { serve } from "./serve.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
 
-const subcommands: Readonly<Record<string, Subcommand>> = { dev, gateway };
+const subcommands: Readonly<Record<string, Subcommand>> = { dev, gateway, serve };
 
 const usage = () => `Usage: sluice <command> [options]
 

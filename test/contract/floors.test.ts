@@ -26,6 +26,7 @@ const floors: Record<string, readonly string[]> = {
     "src/http",
     "src/local",
     "src/config.ts",
+    "serverless",
     "package.json",
   ],
   serverless: [

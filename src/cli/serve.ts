@@ -1,0 +1,38 @@
+import { parseArgs } from "node:util";
+import { serve as serveFromNode } from "../../serverless/node.ts";
+import { onPort, readPort } from "./port.ts";
+import { type Subcommand, UsageError } from "./subcommand.ts";
+
+const usage = `Usage: sluice serve [options]
+
+Serves the HTTP interface, and sweeps every minute, until SIGTERM or Ctrl-C. Any number of such processes may stand
+side by side. For consumers of your own, write three lines: see serve in sluice-queue/node.
+
+Options:
+  --port <number>     where to listen; 0 for any free one (default: PORT, else 8787)
+  --host <address>    the address to listen at (default: all of them)
+  --every <duration>  how often to sweep, such as 10s; at least 1s (default: 1m)
+
+The environment says the rest: UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN, or REDIS_URL; SLUICE_TOKENS,
+CRON_SECRET, SLUICE_PREFIX, SLUICE_WAKE_URL, SLUICE_WAKE_SECRET.
+`;
+
+export const serve: Subcommand = {
+  summary: "serve the HTTP interface and sweep every minute",
+  usage,
+  async run(args, env) {
+    const { host: hostname, every, ...options } = readOptions(args);
+    const port = readPort("--port", options.port);
+    const { url } = await onPort("--port", port, () => serveFromNode({ env, port, hostname, every }));
+    process.stdout.write(`Sluice answers at ${url}\n`);
+  },
+};
+
+function readOptions(args: readonly string[]) {
+  const text = { type: "string" } as const;
+  try {
+    return parseArgs({ args: [...args], options: { port: text, host: text, every: text } }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
