@@ -28,7 +28,7 @@ export class Hands<T> {
   firstEndAt: number | undefined;
   readonly #work: Work<T>;
   readonly #options: HandsOptions;
-  readonly #settle: (item: Sendable) => void;
+  readonly #settle: (item: Sendable, by: number) => void;
   readonly #changed: () => void;
   readonly #running = new Set<Call<T>>();
   #waiting: (readonly Held<T>[])[] = [];
@@ -37,10 +37,15 @@ export class Hands<T> {
   #turnAt = 0;
 
   /**
-   * @param settle takes the settlement of each task that is done with
+   * @param settle takes the settlement of each task that is done with, and when it has to go
    * @param changed is called when a handler has returned
    */
-  constructor(work: Work<T>, options: HandsOptions, settle: (item: Sendable) => void, changed: () => void) {
+  constructor(
+    work: Work<T>,
+    options: HandsOptions,
+    settle: (item: Sendable, by: number) => void,
+    changed: () => void,
+  ) {
     this.#work = work;
     this.#options = options;
     this.#settle = settle;
@@ -126,14 +131,17 @@ export class Hands<T> {
   /**
    * Stops the calls whose timeout is over, and gives up those that did not heed it.
    * @param isDue whether an instant has come
+   * @returns whether any was given up
    */
-  keepTime(isDue: (at: number) => boolean): void {
+  keepTime(isDue: (at: number) => boolean): boolean {
+    const { ended } = this;
     for (const call of this.#running) {
       if (call.stopped === undefined && isDue(call.timeoutAt)) {
         call.stop(new StoppedError("timeout"), performance.now() + this.#options.grace);
       }
       if (isDue(call.cutOffAt)) this.#fail(call, call.stopped);
     }
+    return this.ended > ended;
   }
 
   #call(call: Call<T>): void {
@@ -171,7 +179,7 @@ export class Hands<T> {
     for (const [i, held] of call.held.entries()) {
       if (held.over) continue;
       held.over = true;
-      this.#settle(settlementOf(held.task, verdicts[i] as Verdict));
+      this.#settle(settlementOf(held.task, verdicts[i] as Verdict), held.renewAt(false));
     }
   }
 
@@ -184,6 +192,6 @@ export class Hands<T> {
 
   #handBack(held: Held<T>): void {
     held.over = true;
-    this.#settle(handBack(held.task));
+    this.#settle(handBack(held.task), held.renewAt(false));
   }
 }

@@ -5,6 +5,9 @@ import { extension, type Sendable } from "./verdict.ts";
 const MOST_ITEMS = 1_000;
 const MOST_BYTES = 4_000_000;
 
+/** How long a settlement may wait for company, ms. */
+const WITHIN = 1_000;
+
 /** A settlement, and of an extend the task that it is for. */
 export interface Item<T> extends Sendable {
   readonly extends?: Held<T>;
@@ -13,19 +16,20 @@ export interface Item<T> extends Sendable {
 /** The settlements of what is finished, until Redis has answered. */
 export class Outbox<T> {
   readonly #items: Sendable[] = [];
-  #since = Number.POSITIVE_INFINITY;
+  #dueAt = Number.POSITIVE_INFINITY;
 
   get size(): number {
     return this.#items.length;
   }
 
-  /** When the oldest came in, on the clock of `performance.now()`. */
-  get since(): number {
-    return this.#since;
+  /** When one has to go, on the clock of `performance.now()`; Infinity where none is there. */
+  get dueAt(): number {
+    return this.#dueAt;
   }
 
-  add(item: Sendable): void {
-    if (this.#items.length === 0) this.#since = performance.now();
+  /** @param by when its lease would have to be extended */
+  add(item: Sendable, by: number): void {
+    this.#dueAt = Math.min(this.#dueAt, by, performance.now() + WITHIN);
     this.#items.push(item);
   }
 
@@ -43,12 +47,14 @@ export class Outbox<T> {
       count++;
     }
     this.#items.splice(0, count);
-    if (this.#items.length === 0) this.#since = Number.POSITIVE_INFINITY;
+    if (this.#items.length === 0) this.#dueAt = Number.POSITIVE_INFINITY;
     return taken;
   }
 
   /** After a request that failed, what it took. Where it was settled all the same, sending it again does no harm. */
   putBack(items: readonly Item<T>[]): void {
-    for (const item of items) if (!item.extends) this.add(item);
+    for (const item of items) {
+      if (!item.extends) this.add(item, Number.POSITIVE_INFINITY);
+    }
   }
 }

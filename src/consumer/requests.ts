@@ -115,8 +115,8 @@ export class Requests<T> {
     if (!answer) return;
     const answeredAt = performance.now();
     if (!waits) this.roundTrip.add(answeredAt - sentAt);
-    for (const [i, item] of items.entries()) this.#hear(item, answer.settled[i] as Settled, sentAt);
     if (answer.tasks) take(answer.tasks, waits ? answeredAt : sentAt);
+    for (const [i, item] of items.entries()) this.#hear(item, answer.settled[i] as Settled, sentAt);
   }
 
   async #exchange(

@@ -9,12 +9,12 @@ import { type PullOptions, Requests } from "./requests.ts";
 import type { TaskSource } from "./source.ts";
 import { Tally } from "./tally.ts";
 
-/** How long what is finished may wait for company on its way to be settled, ms. */
-const SETTLE_WITHIN = 1_000;
 /** How long a free handler waits for those that are about to end too, ms: one request then serves them all. */
 const LINGER = 5;
 /** From an empty pull to the next, while handlers run, ms. */
 const PAUSE = 1_000;
+/** How long before the end a long poll is over: its last look takes a request, ms. */
+const LAST_LOOK = 100;
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** A drain's options, checked; durations in ms. */
@@ -64,7 +64,7 @@ export class Run<T> {
     this.#hands = new Hands(
       work,
       { ...options, grace: this.#grace },
-      (item) => this.#requests.outbox.add(item),
+      (item, by) => this.#requests.outbox.add(item, by),
       () => this.#step(),
     );
   }
@@ -79,7 +79,7 @@ export class Run<T> {
         signal?.removeEventListener("abort", this.#abort);
         closing?.removeEventListener("abort", this.#closeGently);
         if (failure) reject(failure.error);
-        else resolve(this.#tally.report(this.#closed ?? "empty", this.#more));
+        else resolve(this.#tally.report(this.#ended, this.#more));
       };
       signal?.addEventListener("abort", this.#abort);
       closing?.addEventListener("abort", this.#closeGently);
@@ -109,11 +109,11 @@ export class Run<T> {
     if (this.#over) return;
     this.#wakeAt = Number.POSITIVE_INFINITY;
     if (!this.#stopped && this.#isDue(this.#stopAt)) this.#stop("budget");
-    this.#hands.keepTime(this.#isDue);
-    this.#requests.keepTime(this.#isDue);
     this.#begin();
     this.#send();
     if (this.#isDone) return this.#finish(this.#requests.failure);
+    this.#requests.keepTime(this.#isDue);
+    if (this.#hands.keepTime(this.#isDue)) this.#wakeAt = 0;
     clearTimeout(this.#timer);
     if (this.#wakeAt === Number.POSITIVE_INFINITY) return;
     const ms = Math.ceil(this.#wakeAt - performance.now());
@@ -157,6 +157,13 @@ export class Run<T> {
     this.#hands.giveBack();
   }
 
+  get #ended(): DrainReport["ended"] {
+    // That the time is over says little where nothing was left.
+    return this.#closed === undefined || (this.#closed === "budget" && this.#isEmpty)
+      ? "empty"
+      : this.#closed;
+  }
+
   #begin(): void {
     if (this.#requests.failure) this.#close("aborted");
     if (this.#closed) return this.#hands.giveBack();
@@ -170,7 +177,7 @@ export class Run<T> {
     const { idle, held } = this.#hands;
     if (settling || gaveUp || (failure && !idle && !this.#isDue(retryAt))) return;
     const renew = this.#isDue(Math.min(...held.map((one) => one.renewAt(false))));
-    const late = this.#isDue(outbox.since + SETTLE_WITHIN);
+    const late = this.#isDue(outbox.dueAt);
     const settle = late || (idle && !pulling && outbox.size > 0);
     const pull = pulling ? undefined : this.#nextPull(settle);
     // A long poll tells late what became of leases: they are extended first.
@@ -198,7 +205,7 @@ export class Run<T> {
       return undefined;
     }
     const pull = { max: together ? batch : room, lease, worker };
-    const longest = Math.min(wait, Math.floor(left - most));
+    const longest = Math.min(wait, Math.floor(left - most - LAST_LOOK));
     // Under a token of its own it can be recalled, and costs a command more.
     return longest > 0 ? { ...pull, wait: longest, token: newToken() } : pull;
   }
@@ -233,6 +240,8 @@ export class Run<T> {
   readonly #hear = ({ settlement, extends: held }: Item<T>, answer: Settled, sentAt: number): void => {
     if (held) return this.#hearOfLease(held, answer, sentAt);
     this.#tally.settled(answer, settlement.outcome === "requeue" && settlement.unstarted === true);
+    // Where Redis did not know the script, the pull of the same request ran before it.
+    if (answer.ok && answer.state === "pending") this.#emptyAt = -1;
   };
 
   readonly #hearOfLease = (held: Held<T>, answer: Settled, sentAt: number): void => {

@@ -1,0 +1,232 @@
+import { describe, expect, test } from "vitest";
+import { type BatchHandler, drainBatches, type Verdict } from "../../src/consumer/drain.ts";
+import { NonRetryableError, RetryAfter, type StoppedError } from "../../src/consumer/failures.ts";
+import { named, numbered } from "../support/new-tasks.ts";
+import { START, useRig } from "../support/rig.ts";
+import { hanging, pause, reported, reportedWithMore, stopOf } from "./draining.ts";
+
+const rig = useRig();
+const complete: Verdict = { outcome: "complete" };
+
+describe("a drain by batches", () => {
+  test("calls its handler once for each pull, with the tasks in their order", async () => {
+    const queue = rig.queue<number>();
+    await queue.enqueueMany(numbered(25));
+    const batches: number[][] = [];
+    const report = await drainBatches(queue, (tasks) => {
+      batches.push(tasks.map(({ payload }) => payload));
+      return tasks.map(({ payload }) => ({ outcome: "complete", result: -payload }));
+    });
+    expect(report).toEqual(reported({ completed: 25 }));
+    const numbers = Array.from({ length: 25 }, (_, i) => i);
+    expect(batches).toEqual([numbers.slice(0, 10), numbers.slice(10, 20), numbers.slice(20)]);
+    expect(await queue.get("t17")).toMatchObject({ state: "completed", result: -17 });
+  });
+
+  test("runs one batch at a time, unless told otherwise", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(12));
+    const highest = [0, 0];
+    for (const [i, concurrency] of [undefined, 3].entries()) {
+      let running = 0;
+      const report = await drainBatches(
+        queue,
+        async (tasks) => {
+          highest[i] = Math.max(highest[i] ?? 0, ++running);
+          await pause(40);
+          running--;
+          return tasks.map((): Verdict => ({ outcome: "requeue", delay: "1h" }));
+        },
+        { batch: 2, concurrency },
+      );
+      expect(report.requeued).toBe(12);
+      rig.now += 3_600_000;
+    }
+    expect(highest).toEqual([1, 3]);
+  });
+
+  test("settles each task by its own verdict", async () => {
+    const queue = rig.queue<string>();
+    const verdicts: Record<string, Verdict> = {
+      done: { outcome: "complete", result: { ok: true } },
+      again: { outcome: "requeue", delay: "5s", error: "busy" },
+      "at once": { outcome: "requeue" },
+      uncounted: { outcome: "requeue", delay: 1, count: false },
+      backoff: { outcome: "requeue", backoff: ["10s"] },
+      no: { outcome: "reject", error: new TypeError("no such thing") },
+    };
+    const names = Object.keys(verdicts);
+    await queue.enqueueMany(named(names.map((name) => name.replace(" ", "-"))));
+    const report = await drainBatches(queue, (tasks) =>
+      tasks.map(({ payload, attempt }) =>
+        attempt > 1 ? complete : (verdicts[payload.replace("-", " ")] as Verdict),
+      ),
+    );
+    expect(report).toEqual(reported({ completed: 2, requeued: 4, rejected: 1, nextDueAt: START + 1 }));
+    const found = await Promise.all(
+      ["done", "again", "at-once", "uncounted", "backoff", "no"].map((id) => queue.get(id)),
+    );
+    expect(found).toMatchObject([
+      { state: "completed", result: { ok: true } },
+      { state: "delayed", dueAt: START + 5_000, error: "busy" },
+      { state: "completed", attempt: 2 },
+      { state: "delayed", dueAt: START + 1, charged: 0 },
+      { state: "delayed", dueAt: START + 10_000 },
+      { state: "rejected", error: { name: "TypeError", message: "no such thing" } },
+    ]);
+  });
+
+  test.each<[string, BatchHandler, object, object]>([
+    ["an error", () => Promise.reject(new Error("all")), { requeued: 3 }, { error: { message: "all" } }],
+    [
+      "an error at once",
+      () => {
+        throw new NonRetryableError("none");
+      },
+      { rejected: 3, nextDueAt: null },
+      { error: { message: "none" } },
+    ],
+    [
+      "a wish for later",
+      () => {
+        throw new RetryAfter("30s");
+      },
+      { requeued: 3 },
+      { dueAt: START + 30_000 },
+    ],
+  ])("that throws %s does so for each of its tasks", async (_, handler, report, task) => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(3));
+    expect(await drainBatches(queue, handler, { backoff: ["30s"] })).toEqual(
+      reported({ nextDueAt: START + 30_000, ...report }),
+    );
+    for (const id of ["t0", "t1", "t2"]) expect(await queue.get(id)).toMatchObject(task);
+  });
+
+  test.each([
+    ["nothing", undefined],
+    ["no array", { 0: complete }],
+    ["too few", [complete]],
+    ["too many", [complete, complete, complete]],
+  ])("whose handler returns %s for verdicts requeues all", async (_, verdicts) => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(2));
+    const report = await drainBatches(queue, () => verdicts as Verdict[], { backoff: ["1s"] });
+    expect(report).toEqual(reported({ requeued: 2, nextDueAt: START + 1_000 }));
+    expect(await queue.get("t1")).toMatchObject({
+      error: { message: "a batch handler must return an array of 2 verdicts, one for each task" },
+    });
+  });
+
+  test.each<[string, unknown, object]>([
+    ["is none", undefined, { error: { message: "the handler's verdict is of no use: it cannot be read" } }],
+    [
+      "has no such outcome",
+      { outcome: "done" },
+      { error: { message: /its outcome must be complete, requeue or reject/ } },
+    ],
+    [
+      "has no such delay",
+      { outcome: "requeue", delay: "soon" },
+      { error: { message: /^delay must be a duration/ } },
+    ],
+    ["has no such delay, but an error", { outcome: "requeue", delay: -1, error: "e" }, { error: "e" }],
+    [
+      "has no such backoff",
+      { outcome: "requeue", backoff: { base: -1 } },
+      { error: { message: /^backoff.base must be/ } },
+    ],
+    [
+      "has no such count",
+      { outcome: "requeue", count: "no" },
+      { error: { message: /count must be true or false/ } },
+    ],
+  ])(
+    "requeues a task whose verdict %s, and settles the others",
+    async (_, verdict, { error }: { error?: unknown }) => {
+      const queue = rig.queue<string>();
+      await queue.enqueueMany(named(["good", "bad"], { maxAttempts: 1 }));
+      const report = await drainBatches(queue, (tasks) =>
+        tasks.map(({ id }) => (id === "good" ? complete : (verdict as Verdict))),
+      );
+      // On its only attempt, so that no backoff by chance is in the way.
+      expect(report).toEqual(reported({ completed: 1, rejected: 1 }));
+      const kept = (await queue.get("bad"))?.error as { message: unknown } | string;
+      const { message } =
+        typeof error === "string" ? { message: error } : (error as { message: string | RegExp });
+      expect(typeof kept === "string" ? kept : kept.message).toMatch(message);
+    },
+  );
+
+  test("stops the batch by its signal at the timeout, and gives it up when it hangs", async () => {
+    const queue = rig.queue<number>();
+    await queue.enqueueMany(numbered(4));
+    const report = await drainBatches(
+      queue,
+      async (tasks, signal) => {
+        if (tasks[0]?.payload !== 0) return hanging();
+        const reason = (await stopOf({ signal })) as StoppedError;
+        return tasks.map((task) => ({ outcome: "complete", result: [reason.code, task.signal.aborted] }));
+      },
+      { batch: 2, timeout: 100, backoff: ["1h"] },
+    );
+    expect(report).toEqual(reported({ completed: 2, requeued: 2, nextDueAt: START + 3_600_000 }));
+    expect(await queue.get("t1")).toMatchObject({ result: ["timeout", true] });
+    expect(await queue.get("t3")).toMatchObject({ error: { name: "StoppedError" } });
+  });
+
+  test("stops a task that is cancelled, and the batch when all of its are", async () => {
+    const queue = rig.queue<number>({ now: undefined });
+    await queue.enqueueMany(numbered(2));
+    const seen: unknown[] = [];
+    const report = await drainBatches(
+      queue,
+      async (tasks, signal) => {
+        const [first, second] = tasks as [(typeof tasks)[0], (typeof tasks)[0]];
+        await queue.cancel(first.id);
+        seen.push(((await stopOf(first)) as StoppedError).code, second.signal.aborted, signal.aborted);
+        await queue.cancel(second.id);
+        seen.push(((await stopOf({ signal })) as StoppedError).code, second.signal.aborted);
+        return [complete, { outcome: "requeue" }];
+      },
+      { lease: "1s" },
+    );
+    expect(report).toEqual(reported({ completed: 1, rejected: 1 }));
+    expect(seen).toEqual(["cancelled", false, false, "cancelled", true]);
+  });
+
+  test("settles the others where the lease of one is lost", async () => {
+    const queue = rig.queue<number>();
+    await queue.enqueueMany([
+      { payload: 0, id: "t0", lease: "1s" },
+      { payload: 1, id: "t1" },
+    ]);
+    const report = await drainBatches(queue, async (tasks) => {
+      rig.now += 1_001;
+      await (await queue.dequeue())[0]?.complete("by another");
+      return tasks.map(() => complete);
+    });
+    expect(report).toEqual(reported({ completed: 1, lost: 1 }));
+    expect(await queue.get("t0")).toMatchObject({ result: "by another" });
+  });
+
+  test("hands back whole batches that it did not begin", async () => {
+    const queue = rig.queue<number>();
+    await queue.enqueueMany(numbered(8));
+    const ending = new AbortController();
+    const report = await drainBatches(
+      queue,
+      async (tasks) => {
+        if (tasks[0]?.payload === 2) ending.abort();
+        await pause(50);
+        return tasks.map(() => complete);
+      },
+      { batch: 2, concurrency: 2, signal: ending.signal },
+    );
+    expect(report).toMatchObject({ completed: 4, requeued: 0, ended: "aborted" });
+    expect(await queue.counts()).toMatchObject({ pending: 4, working: 0 });
+    expect(report).toEqual(
+      reportedWithMore({ completed: 4, handedBack: report.handedBack, ended: "aborted" }),
+    );
+  });
+});

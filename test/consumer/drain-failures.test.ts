@@ -1,0 +1,279 @@
+import { describe, expect, test } from "vitest";
+import type { EnqueueOptions } from "../../src/index.ts";
+import { drain, type DrainOptions, type Handler } from "../../src/consumer/drain.ts";
+import { NonRetryableError, RetryAfter } from "../../src/consumer/failures.ts";
+import { START, useRig } from "../support/rig.ts";
+import { many } from "../support/new-tasks.ts";
+import { pause, reported } from "./draining.ts";
+
+const rig = useRig();
+
+/** Drains a queue of one task, `a`: the report, and the task after it. */
+async function afterDrain(
+  handler: Handler,
+  { task = {}, ...options }: DrainOptions & { task?: EnqueueOptions } = {},
+) {
+  const queue = rig.queue();
+  await queue.enqueue("work", { id: "a", ...task });
+  const report = await drain(queue, handler, options);
+  return { report, task: await queue.get("a") };
+}
+
+const thrower =
+  (thrown: unknown): Handler =>
+  () => {
+    throw thrown;
+  };
+
+class Copied extends Error {
+  override name: string;
+  readonly delay = 5_000;
+  constructor(name: string) {
+    super("of another bundle");
+    this.name = name;
+  }
+}
+
+describe("a handler that fails", () => {
+  test("has its task requeued, with the error, behind a backoff", async () => {
+    const { report, task } = await afterDrain(thrower(new TypeError("no such field")), {
+      backoff: ["30s", "1m"],
+    });
+    const dueAt = START + 30_000;
+    expect(report).toEqual(reported({ requeued: 1, nextDueAt: dueAt }));
+    expect(task).toMatchObject({
+      state: "delayed",
+      dueAt,
+      attempt: 1,
+      charged: 1,
+      error: { name: "TypeError", message: "no such field" },
+    });
+  });
+
+  test("is given up to a second after its first attempt, unless a backoff is set", async () => {
+    const { task } = await afterDrain(thrower(new Error("x")));
+    // Full jitter: anything up to the whole second, and none at all is possible.
+    expect(task).toMatchObject({ attempt: expect.any(Number) as number, error: { message: "x" } });
+    expect(task?.dueAt ?? START).toBeLessThanOrEqual(START + 1_000);
+  });
+
+  test("may reject instead of throwing, and throw what is no error", async () => {
+    const { report, task } = await afterDrain(() => Promise.reject("just a text"), { backoff: ["1s"] });
+    expect(report).toEqual(reported({ requeued: 1, nextDueAt: START + 1_000 }));
+    expect(task).toMatchObject({ state: "delayed", error: "just a text" });
+  });
+
+  test.each<[string, unknown, unknown]>([
+    ["null", null, null],
+    ["undefined", undefined, { name: "Error", message: "the handler threw undefined" }],
+    ["a number", 42, 42],
+    ["an object", { code: 7 }, { code: 7 }],
+    ["bytes", new Uint8Array([1, 2]), new Uint8Array([1, 2])],
+    ["an error with a name that is no text", Object.assign(new Error("m"), { name: 7n }), unstorable()],
+    [
+      "an error without a name",
+      Object.assign(new Error("m"), { name: undefined }),
+      unstorable(/it cannot be read/),
+    ],
+    ["a bigint", 7n, unstorable()],
+    ["a symbol", Symbol("s"), unstorable()],
+    ["a huge object", { text: "x".repeat(100_000) }, unstorable(/error has \d+ bytes; at most 16384/)],
+    ["a huge error", new Error("x".repeat(100_000)), anyError("Error", expect.stringMatching(/^x{3999}…$/))],
+    ["an error that bristles with escapes", new Error("\u0001".repeat(5_000)), anyError("Error", anyText())],
+    ["an object that cannot be looked at", hostile(), unstorable(/it cannot be read/)],
+  ])("may throw %s", async (_, thrown, error) => {
+    const { report, task } = await afterDrain(thrower(thrown), { backoff: ["1s"] });
+    expect(report).toEqual(reported({ requeued: 1, nextDueAt: START + 1_000 }));
+    expect(task).toMatchObject({ state: "delayed", attempt: 1 });
+    expect(task?.error).toEqual(error);
+  });
+
+  test("makes its task a dead letter on the last attempt", async () => {
+    const { report, task } = await afterDrain(thrower(new Error("x")), { task: { maxAttempts: 1 } });
+    expect(report).toEqual(reported({ rejected: 1 }));
+    expect(task).toMatchObject({ state: "rejected", reason: "attempts_exhausted", error: { message: "x" } });
+  });
+
+  test("is tried again by the same drain where the backoff has passed", async () => {
+    const attempts: number[] = [];
+    const { report, task } = await afterDrain(
+      ({ attempt }) => {
+        attempts.push(attempt);
+        if (attempt < 3) throw new Error("not yet");
+        return attempt;
+      },
+      { backoff: [0] },
+    );
+    expect(report).toEqual(reported({ completed: 1, requeued: 2 }));
+    expect([attempts, task?.result]).toEqual([[1, 2, 3], 3]);
+  });
+
+  test("is tried again although Redis, which had lost the scripts, settled after the pull of the same request", async () => {
+    await rig.command("SCRIPT", "FLUSH");
+    const handler: Handler = ({ attempt }) => {
+      if (attempt === 1) throw new Error("not yet");
+    };
+    const { report } = await afterDrain(handler, { backoff: [0] });
+    expect(report).toEqual(reported({ completed: 1, requeued: 1 }));
+  });
+
+  test("does not harm the others", async () => {
+    const queue = rig.queue<number>();
+    await queue.enqueueMany(many(40));
+    const report = await drain(
+      queue,
+      ({ payload }) => {
+        if (payload % 4 === 0) throw new Error("x");
+        return payload % 4 === 1 ? 1n : payload;
+      },
+      { backoff: ["1m"] },
+    );
+    expect(report).toEqual(
+      reported({ completed: 20, requeued: 10, rejected: 10, nextDueAt: START + 60_000 }),
+    );
+  });
+
+  test("has the default backoff where its own cannot be reckoned, and keeps its error", async () => {
+    const backoff = () => {
+      throw new Error("of the backoff");
+    };
+    const { report, task } = await afterDrain(thrower(new Error("of the work")), {
+      backoff,
+      task: { maxAttempts: 1 },
+    });
+    expect(report).toEqual(reported({ rejected: 1 }));
+    expect(task).toMatchObject({ error: { message: "of the work" } });
+  });
+
+  test("is told its attempt, by which a backoff of its own goes", async () => {
+    const seen: number[] = [];
+    const backoff = (attempt: number) => {
+      seen.push(attempt);
+      return "10s";
+    };
+    await afterDrain(thrower("x"), { backoff });
+    expect(seen).toEqual([1]);
+    expect(await rig.queue().get("a")).toMatchObject({ dueAt: START + 10_000 });
+  });
+});
+
+describe("errors that say what is to become of the task", () => {
+  test.each([
+    ["NonRetryableError", new NonRetryableError("no such customer")],
+    ["an error of that name", new Copied("NonRetryableError")],
+    ["a kind of it", new (class Mine extends NonRetryableError {})("mine")],
+  ])("%s makes it a dead letter at once", async (_, error) => {
+    const { report, task } = await afterDrain(thrower(error));
+    expect(report).toEqual(reported({ rejected: 1 }));
+    expect(task).toMatchObject({
+      state: "rejected",
+      reason: "rejected",
+      attempt: 1,
+      error: { name: "NonRetryableError", message: error.message },
+    });
+  });
+
+  test.each<[string, Error, number, object, number]>([
+    ["RetryAfter", new RetryAfter("90s"), 90_000, { name: "RetryAfter" }, 1],
+    ["one with a cause", new RetryAfter(500, { cause: new Error("busy") }), 500, { message: "busy" }, 1],
+    ["one that does not count", new RetryAfter("2m", { count: false }), 120_000, { name: "RetryAfter" }, 0],
+    ["an error of that name", new Copied("RetryAfter"), 5_000, { message: "of another bundle" }, 1],
+  ])("%s requeues it with that delay", async (_, error, delay, kept, charged) => {
+    const { report, task } = await afterDrain(thrower(error), { backoff: ["1h"] });
+    expect(report).toEqual(reported({ requeued: 1, nextDueAt: START + delay }));
+    expect(task).toMatchObject({ state: "delayed", dueAt: START + delay, charged, error: kept });
+  });
+
+  test.each([
+    [() => new RetryAfter("soon"), "delay must be a duration"],
+    [() => new RetryAfter(1, { counts: false } as object), "counts is no option here"],
+    [() => new RetryAfter(1, { count: "no" as unknown as boolean }), "count must be true or false"],
+  ])("RetryAfter refuses what it does not understand", (make, problem) => {
+    expect(make).toThrow(problem);
+  });
+});
+
+describe("a result that cannot be stored", () => {
+  const cycle: unknown[] = [];
+  cycle.push(cycle);
+  test.each<[string, unknown, RegExp]>([
+    ["a bigint", 7n, /result must be a Uint8Array or something that JSON can express/],
+    ["a function", () => 1, /result must be/],
+    ["a cycle", cycle, /result must be/],
+    ["too large", "x".repeat(1_048_577), /result has 1048579 bytes; at most 1048576 are allowed/],
+  ])("(%s) makes the task a dead letter that says so: its work is done", async (_, result, problem) => {
+    const { report, task } = await afterDrain(() => result);
+    expect(report).toEqual(reported({ rejected: 1 }));
+    const message = new RegExp(`^the work is done, but its result cannot be stored: ${problem.source}`);
+    expect(task).toMatchObject({
+      state: "rejected",
+      reason: "rejected",
+      attempt: 1,
+      error: anyError("Error", expect.stringMatching(message) as string),
+    });
+  });
+
+  test.each<[string, unknown, unknown]>([
+    ["nothing", undefined, undefined],
+    ["null", null, null],
+    ["an empty text", "", ""],
+    ["bytes", new Uint8Array([0, 255]), new Uint8Array([0, 255])],
+    ["a date", new Date(0), "1970-01-01T00:00:00.000Z"],
+  ])("is none of these: %s", async (_, result, kept) => {
+    const { report, task } = await afterDrain(() => result);
+    expect([report, task?.state, task?.result]).toEqual([reported({ completed: 1 }), "completed", kept]);
+  });
+
+  test("is stored as it was when the handler returned it", async () => {
+    const queue = rig.queue<number>();
+    await queue.enqueueMany([
+      { payload: 0, id: "a" },
+      { payload: 1, id: "b" },
+    ]);
+    const shared: Record<string, unknown> = {};
+    await drain(queue, async ({ payload }) => {
+      if (payload === 0) return Object.assign(shared, { n: 0 });
+      await pause(20);
+      shared["n"] = 7n;
+      return "spoilt";
+    });
+    expect(await queue.get("a")).toMatchObject({ state: "completed", result: { n: 0 } });
+    expect(await queue.get("b")).toMatchObject({ result: "spoilt" });
+  });
+
+  test("many large ones need several requests", async () => {
+    const queue = rig.queue<number>();
+    await queue.enqueueMany(many(12));
+    const report = await drain(queue, () => "x".repeat(1_000_000), { batch: 12 });
+    expect(report).toEqual(reported({ completed: 12 }));
+  });
+});
+
+function anyText(): string {
+  return expect.any(String) as string;
+}
+
+function anyError(name: string, message: string): object {
+  return { name, message };
+}
+
+function unstorable(why = /error must be/): object {
+  return anyError(
+    "Error",
+    expect.stringMatching(/^what the handler threw cannot be stored: /) && expect.stringMatching(why),
+  );
+}
+
+function hostile(): object {
+  return new Proxy(
+    {},
+    {
+      get() {
+        throw new Error("do not look");
+      },
+      getPrototypeOf() {
+        throw new Error("do not look");
+      },
+    },
+  );
+}

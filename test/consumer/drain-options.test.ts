@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { Queue, type Transport } from "../../src/index.ts";
+import { drain, drainBatches, type DrainOptions, type Handler } from "../../src/consumer/drain.ts";
+
+// Nothing of these reaches Redis.
+const transport: Transport = { send: () => expect.unreachable() };
+const queue = new Queue("emails", { transport });
+
+describe.each([
+  ["drain", drain],
+  ["drainBatches", drainBatches as unknown as typeof drain],
+])("%s refuses, before it does anything,", (_, run) => {
+  test.each<[string, object, string, RegExp]>([
+    [
+      "options that it does not know",
+      { concurency: 3 },
+      "concurency",
+      /is no option here; there are budget, batch,/,
+    ],
+    ["a budget of nothing", { budget: 0 }, "budget", /must be a duration of 1 to/],
+    ["a budget in words", { budget: "soon" }, "budget", /must be a duration/],
+    ["a batch of none", { batch: 0 }, "batch", /must be a whole number from 1 to 1000/],
+    ["a batch over the limit", { batch: 1_001 }, "batch", /must be a whole number from 1 to 1000/],
+    ["half a handler", { concurrency: 0.5 }, "concurrency", /must be a whole number from 1 to 1000/],
+    ["a lease of nothing", { lease: 0 }, "lease", /must be a duration of 1 to/],
+    ["a timeout of nothing", { timeout: 0 }, "timeout", /must be a duration of 1 to/],
+    ["a wait over a minute", { wait: "61s" }, "wait", /must be a duration of 0 to 60000 ms/],
+    ["a backoff of no delays", { backoff: [] }, "backoff", /must have at least one delay/],
+    ["a backoff with a delay in words", { backoff: ["1s", "soon"] }, "backoff[1]", /must be a duration/],
+    ["a backoff with unknown options", { backoff: { max: 1 } }, "backoff.max", /is no option here/],
+    ["no backoff", { backoff: false }, "backoff", /must be an object/],
+    ["a worker without a name", { worker: {} }, "worker.name", /must be/],
+    [
+      "a worker that would seem dead while it works",
+      { budget: "30s", worker: { name: "w", silentAfter: "29s" } },
+      "worker.silentAfter",
+      /must be the budget at least, 30000 ms/,
+    ],
+    ["a signal that is none", { signal: {} }, "signal", /must be an AbortSignal/],
+  ])("%s", async (__, options, path, message) => {
+    const refused = run(queue, () => undefined, options as DrainOptions);
+    await expect(refused).rejects.toMatchObject({
+      name: "SluiceError",
+      code: "invalid_argument",
+      path,
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
+  test("a handler that is no function, a source that is none, and options that are none", async () => {
+    const code = "invalid_argument";
+    await expect(run(queue, undefined as unknown as Handler)).rejects.toMatchObject({
+      code,
+      path: "handler",
+    });
+    const source = {} as typeof queue;
+    await expect(run(source, () => undefined)).rejects.toMatchObject({ code, path: "source" });
+    await expect(run(undefined as unknown as typeof queue, () => 1)).rejects.toMatchObject({
+      path: "source",
+    });
+    await expect(run(queue, () => 1, null as unknown as DrainOptions)).rejects.toMatchObject({
+      code,
+      path: "options",
+    });
+  });
+});

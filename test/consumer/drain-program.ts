@@ -1,0 +1,31 @@
+// A consumer in a process of its own. Its arguments: the Redis URL, what its handlers do, and a drain's options as JSON.
+import { Queue } from "../../src/index.ts";
+import { drain, type DrainOptions, type Handler } from "../../src/consumer/drain.ts";
+import { resp } from "../../src/transport/resp.ts";
+
+const [url = "", kind = "", options = "{}"] = process.argv.slice(2);
+
+const handlers: Record<string, Handler<number>> = {
+  async quick({ payload }) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return payload;
+  },
+  hang: () => new Promise(() => {}),
+  /** Blocks the event loop for the first time only. */
+  block({ attempt }) {
+    const end = performance.now() + (attempt === 1 ? 2_500 : 0);
+    while (performance.now() < end);
+    return attempt;
+  },
+};
+
+const transport = resp(url);
+process.send?.("ready");
+const report = await drain(
+  new Queue<number>("emails", { transport }),
+  handlers[kind] as Handler<number>,
+  JSON.parse(options) as DrainOptions,
+);
+process.send?.(report);
+await transport.close();
+process.disconnect?.();

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { drain, drainBatches } from "../../src/consumer/drain.ts";
+import { useBilled } from "../support/billed.ts";
+import { many } from "../support/new-tasks.ts";
+import { leasedIn, pause, reported } from "./draining.ts";
+
+// Requests, and commands as Upstash bills them. Exact where handlers take no time.
+
+const billed = useBilled(async ({ queue }) => {
+  await queue.enqueue("warm", { resultTtl: 0 });
+  await drain(queue, ({ extend }) => extend());
+});
+
+async function costOf(run: () => Promise<unknown>) {
+  billed.gateway.resetUsage();
+  await run();
+  const { requests, commands } = billed.gateway.usage();
+  return { requests, commands };
+}
+
+describe("a drain costs", () => {
+  test("5 commands in one request where there is nothing", async () => {
+    expect(await costOf(() => drain(billed.queue, () => undefined))).toEqual({ requests: 1, commands: 5 });
+  });
+
+  test("two requests for a lone task: a pull that finds too few; settle, and find nothing", async () => {
+    await billed.queue.enqueue(1, { resultTtl: 0 });
+    expect(await costOf(() => drain(billed.queue, () => undefined))).toEqual({
+      requests: 2,
+      commands: 8 + 6 + 5,
+    });
+  });
+
+  test("11 requests for 100 quick tasks at 10 a pull: each settles ten and pulls the next", async () => {
+    await billed.queue.enqueueMany(many(100, { resultTtl: 0 }));
+    let report: unknown;
+    const cost = await costOf(async () => (report = await drain(billed.queue, () => undefined)));
+    expect(report).toEqual(reported({ completed: 100 }));
+    expect(cost).toEqual({ requests: 11, commands: 10 * 6 + 10 * 6 + 5 });
+  });
+
+  test("3 requests for 200 tasks at 100 a pull, and 11 where a handler takes ten at once", async () => {
+    await billed.queue.enqueueMany(many(200));
+    expect(await costOf(() => drain(billed.queue, () => undefined, { batch: 100 }))).toMatchObject({
+      requests: 3,
+    });
+    await billed.queue.enqueueMany(many(100));
+    const complete = { outcome: "complete" } as const;
+    expect(
+      await costOf(() => drainBatches(billed.queue, (tasks) => tasks.map(() => complete))),
+    ).toMatchObject({ requests: 11 });
+  });
+
+  test("far fewer requests than tasks where handlers end one by one", async () => {
+    await billed.queue.enqueueMany(many(60));
+    let report = reported();
+    const { requests } = await costOf(async () => {
+      report = await drain(billed.queue, ({ payload }) => pause(20 + ((payload as number) % 7) * 10));
+    });
+    expect(report).toEqual(reported({ completed: 60 }));
+    expect(requests).toBeLessThan(20);
+  });
+
+  test("one request to extend all leases, however many tasks are held", async () => {
+    await billed.queue.enqueueMany(many(40));
+    let report = reported();
+    const { requests } = await costOf(async () => {
+      // Some ten extends of 40 leases, by thirds of a second.
+      report = await drain(billed.queue, () => pause(3_000), { lease: "1s", batch: 40, concurrency: 40 });
+    });
+    expect([report, leasedIn(report)]).toEqual([reported({ completed: 40 }), 40]);
+    expect(requests).toBeLessThan(20);
+  });
+
+  test("no request while tasks run for less than a third of their lease", async () => {
+    await billed.queue.enqueueMany(many(5));
+    const cost = await costOf(() => drain(billed.queue, () => pause(700), { lease: "1m" }));
+    expect(cost).toMatchObject({ requests: 2 });
+  });
+});

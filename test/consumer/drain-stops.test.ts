@@ -1,0 +1,317 @@
+import { describe, expect, test } from "vitest";
+import { drain, type HeldTask } from "../../src/consumer/drain.ts";
+import { NonRetryableError, StoppedError } from "../../src/consumer/failures.ts";
+import { numbered } from "../support/new-tasks.ts";
+import { useRig } from "../support/rig.ts";
+import { hanging, heeding, leasedIn, pause, reported, reportedWithMore, stopOf } from "./draining.ts";
+
+// Real time: a drain waits on the clock of this process, and leases on that of Redis.
+const rig = useRig();
+const queue = () => rig.queue<number>({ now: undefined });
+
+const stoppedError = (code: string) => ({
+  name: "StoppedError",
+  message: new StoppedError(code as "timeout").message,
+});
+
+describe("a timeout", () => {
+  test("stops the handler, whose task is requeued with what it throws then", async () => {
+    await queue().enqueueMany(numbered(3));
+    const codes: unknown[] = [];
+    const report = await drain(
+      queue(),
+      async (task) => {
+        if (task.payload !== 1) return;
+        codes.push(((await stopOf(task)) as StoppedError).code);
+        throw new Error("stopped in an orderly way");
+      },
+      { timeout: 200, backoff: ["1h"] },
+    );
+    expect(report).toEqual(reportedWithMore({ completed: 2, requeued: 1 }));
+    expect(codes).toEqual(["timeout"]);
+    expect(await queue().get("t1")).toMatchObject({
+      state: "delayed",
+      charged: 1,
+      error: { message: "stopped in an orderly way" },
+    });
+  });
+
+  test("completes the task of a handler that returns when it is stopped: its work is done", async () => {
+    await queue().enqueueMany(numbered(1));
+    const report = await drain(queue(), async (task) => ((await stopOf(task)) as StoppedError).code, {
+      timeout: 100,
+    });
+    expect(report).toEqual(reported({ completed: 1 }));
+    expect(await queue().get("t0")).toMatchObject({ state: "completed", result: "timeout" });
+  });
+
+  test("gives up a handler that hangs, and goes on with others in its place", async () => {
+    await queue().enqueueMany(numbered(4));
+    const began = performance.now();
+    const report = await drain(queue(), ({ payload }) => (payload === 0 ? hanging() : payload), {
+      concurrency: 1,
+      timeout: 100,
+      backoff: ["1h"],
+    });
+    expect(report).toEqual(reportedWithMore({ completed: 3, requeued: 1 }));
+    // Some 600 ms. Long before anything else is due.
+    expect(performance.now() - began).toBeLessThan(4_000);
+    expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: stoppedError("timeout") });
+  });
+
+  test("makes what the handler does later of no effect", async () => {
+    await queue().enqueueMany(numbered(2));
+    const late: (() => void)[] = [];
+    const report = await drain(
+      queue(),
+      ({ payload }) =>
+        payload === 0
+          ? new Promise((resolve) => late.push(() => resolve("late")))
+          : new Promise((_, reject) => late.push(() => reject(new NonRetryableError("late")))),
+      { timeout: 100, backoff: ["1h"] },
+    );
+    for (const speak of late) speak();
+    await pause(50);
+    expect(report).toEqual(reportedWithMore({ requeued: 2 }));
+    expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: stoppedError("timeout") });
+    expect(await queue().get("t1")).toMatchObject({ state: "delayed", error: stoppedError("timeout") });
+  });
+});
+
+describe("a cancel", () => {
+  const long = { lease: "1s", backoff: ["1h"] as const };
+
+  test("stops the handler; what it throws then ends the task as cancelled", async () => {
+    await queue().enqueueMany(numbered(1));
+    const codes: unknown[] = [];
+    const report = await drain(
+      queue(),
+      async (task) => {
+        await queue().cancel(task.id);
+        codes.push(((await stopOf(task)) as StoppedError).code);
+        return heeding(task);
+      },
+      long,
+    );
+    expect([report, codes]).toEqual([reported({ rejected: 1 }), ["cancelled"]]);
+    expect(await queue().get("t0")).toMatchObject({ state: "rejected", reason: "cancelled" });
+  });
+
+  test("leaves a handler that has done its work its result", async () => {
+    await queue().enqueueMany(numbered(1));
+    const report = await drain(
+      queue(),
+      async (task) => {
+        await queue().cancel(task.id);
+        await stopOf(task);
+        return "done all the same";
+      },
+      long,
+    );
+    expect(report).toEqual(reported({ completed: 1 }));
+    expect(await queue().get("t0")).toMatchObject({ state: "completed", result: "done all the same" });
+  });
+
+  test("stops only the task that it is for", async () => {
+    await queue().enqueueMany(numbered(2));
+    let other: HeldTask<number> | undefined;
+    const report = await drain(
+      queue(),
+      async (task) => {
+        if (task.payload === 1) {
+          other = task;
+          return queue().wait("t0", { for: "10s" });
+        }
+        await queue().cancel(task.id);
+        return heeding(task);
+      },
+      long,
+    );
+    expect([report, other?.signal.aborted]).toEqual([reported({ completed: 1, rejected: 1 }), false]);
+  });
+
+  test("of a task that is held but not begun means that it never is", async () => {
+    await queue().enqueueMany(numbered(3));
+    const begun: string[] = [];
+    const report = await drain(
+      queue(),
+      async ({ id, payload }) => {
+        begun.push(id);
+        if (payload !== 0) return;
+        await queue().cancel("t1");
+        await pause(1_500);
+      },
+      { ...long, concurrency: 1 },
+    );
+    expect([report, begun]).toEqual([reported({ completed: 2, rejected: 1 }), ["t0", "t2"]]);
+    expect(await queue().get("t1")).toMatchObject({ state: "rejected", reason: "cancelled" });
+  });
+
+  test("is told by the answer to the handler's own extend, too", async () => {
+    await queue().enqueueMany(numbered(1));
+    const codes: unknown[] = [];
+    const report = await drain(queue(), async (task) => {
+      await queue().cancel(task.id);
+      await task.extend("1m");
+      codes.push((task.signal.reason as StoppedError).code);
+      return heeding(task);
+    });
+    expect([report, codes]).toEqual([reported({ rejected: 1 }), ["cancelled"]]);
+  });
+});
+
+describe("leases", () => {
+  test("last as long as the work, and for tasks that wait for their turn", async () => {
+    await queue().enqueueMany(numbered(6));
+    const stolen: string[] = [];
+    // In three rounds, each of twice the lease.
+    const handler = async () => {
+      for (let looks = 0; looks < 18; looks++) {
+        await pause(100);
+        stolen.push(...(await queue().dequeue({ max: 10 })).map(({ id }) => id));
+      }
+    };
+    const report = await drain(queue(), handler, { lease: 900, concurrency: 2, batch: 6 });
+    expect([report, stolen]).toEqual([reported({ completed: 6 }), []]);
+  });
+
+  test("that are lost stop the handler, and what it returns is not kept", async () => {
+    await queue().enqueueMany(numbered(1));
+    const codes: unknown[] = [];
+    const report = await drain(
+      queue(),
+      async (task) => {
+        if (task.attempt === 2) return "second";
+        await rig.operator().failWorker("w");
+        codes.push(((await stopOf(task)) as StoppedError).code);
+        return "first";
+      },
+      { lease: "1s", worker: { name: "w" } },
+    );
+    expect([report, codes]).toEqual([reported({ completed: 1, lost: 1 }), ["lease_lost"]]);
+    expect(await queue().get("t0")).toMatchObject({ state: "completed", attempt: 2, result: "second" });
+  });
+
+  test("that are lost unnoticed make the late settlement count for nothing", async () => {
+    const clocked = rig.queue<number>();
+    await clocked.enqueueMany(numbered(1));
+    const report = await drain(
+      clocked,
+      async () => {
+        rig.now += 10_001;
+        await (await clocked.dequeue())[0]?.complete("by another");
+        return "by the drain";
+      },
+      { lease: "10s" },
+    );
+    expect(report).toEqual(reported({ lost: 1 }));
+    expect(await clocked.get("t0")).toMatchObject({ state: "completed", attempt: 2, result: "by another" });
+  });
+});
+
+describe("the end of the budget", () => {
+  const short = { budget: "2s", backoff: ["1h"] as const };
+
+  test("stops handlers; their tasks are requeued with what they throw, and those not begun are handed back", async () => {
+    await queue().enqueueMany(numbered(6));
+    const codes: unknown[] = [];
+    const report = await drain(
+      queue(),
+      async (task) => {
+        codes.push(((await stopOf(task)) as StoppedError).code);
+        return heeding(task);
+      },
+      { ...short, concurrency: 2 },
+    );
+    expect(report).toEqual(reportedWithMore({ requeued: 2, handedBack: 4, ended: "budget" }));
+    expect(codes).toEqual(["budget", "budget"]);
+    expect(await queue().get("t0")).toMatchObject({
+      state: "delayed",
+      charged: 1,
+      error: stoppedError("budget"),
+    });
+    expect(await queue().get("t5")).toMatchObject({ state: "pending", attempt: 1, charged: 0 });
+    expect(await queue().counts()).toMatchObject({ pending: 4, delayed: 2, working: 0 });
+  });
+
+  test("requeues the tasks of handlers that hang", async () => {
+    await queue().enqueueMany(numbered(3));
+    const began = performance.now();
+    const report = await drain(queue(), hanging, short);
+    expect(report).toEqual(reportedWithMore({ requeued: 3, ended: "budget" }));
+    expect(await queue().get("t2")).toMatchObject({ state: "delayed", error: stoppedError("budget") });
+    // Within two seconds, but for a machine that is slow by as much again.
+    expect(performance.now() - began).toBeLessThan(4_000);
+  });
+
+  test("completes the tasks of handlers that return when they are stopped", async () => {
+    await queue().enqueueMany(numbered(3));
+    const report = await drain(queue(), stopOf, short);
+    expect(report).toEqual(reported({ completed: 3, ended: "budget" }));
+  });
+
+  test("is foreseen: no task is begun that would not end in time", async () => {
+    await queue().enqueueMany(numbered(40));
+    const stopped: unknown[] = [];
+    const report = await drain(
+      queue(),
+      async (task) => {
+        task.signal.addEventListener("abort", () => stopped.push(task.id));
+        await pause(400);
+      },
+      { budget: "4s", concurrency: 2, batch: 4 },
+    );
+    expect(report).toMatchObject({ requeued: 0, ended: "budget" });
+    expect(stopped).toEqual([]);
+    expect(report.completed).toBeGreaterThanOrEqual(4);
+    const counts = await queue().counts();
+    expect(counts).toMatchObject({ pending: 40 - report.completed, delayed: 0, working: 0 });
+  });
+
+  test("comes at once where it is shorter than any request", async () => {
+    await queue().enqueueMany(numbered(3));
+    const report = await drain(queue(), () => undefined, { budget: 1 });
+    expect(report).toMatchObject({ requeued: 0, lost: 0 });
+    expect(leasedIn(report)).toBe(report.completed + report.handedBack);
+    expect((await queue().counts()).working).toBe(0);
+  });
+});
+
+describe("the drain's signal", () => {
+  test("ends it early, as the end of the budget does", async () => {
+    await queue().enqueueMany(numbered(9));
+    const ending = new AbortController();
+    const codes: unknown[] = [];
+    const report = await drain(
+      queue(),
+      async (task) => {
+        if (task.payload === 0) return "quick";
+        if (task.payload === 1) return hanging();
+        if (task.payload === 2) setTimeout(() => ending.abort(), 100);
+        codes.push(((await stopOf(task)) as StoppedError).code);
+        return heeding(task);
+      },
+      { signal: ending.signal, concurrency: 4, backoff: ["1h"] },
+    );
+    expect(report).toEqual(reportedWithMore({ completed: 1, requeued: 4, handedBack: 4, ended: "aborted" }));
+    expect(codes).toEqual(["aborted", "aborted", "aborted"]);
+    expect(await queue().get("t1")).toMatchObject({ state: "delayed", error: stoppedError("aborted") });
+    expect(await queue().counts()).toMatchObject({ pending: 4, delayed: 4, working: 0 });
+  });
+
+  test("may be a handler's doing, at its very beginning: no other begins", async () => {
+    await queue().enqueueMany(numbered(5));
+    const ending = new AbortController();
+    const begun: string[] = [];
+    const report = await drain(
+      queue(),
+      ({ id }) => {
+        begun.push(id);
+        ending.abort();
+      },
+      { signal: ending.signal },
+    );
+    expect(report).toEqual(reportedWithMore({ completed: 1, handedBack: 4, ended: "aborted" }));
+    expect(begun).toEqual(["t0"]);
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { SluiceError, type Transport } from "../../src/index.ts";
+import { drain } from "../../src/consumer/drain.ts";
+import { numbered } from "../support/new-tasks.ts";
+import { useRig } from "../support/rig.ts";
+import { noting, pause, reported, reportedWithMore } from "./draining.ts";
+
+// Real time: a long poll waits on the clock of this process.
+const rig = useRig();
+const queue = (transport?: Transport) =>
+  rig.queue<number>({ now: undefined, ...(transport && { transport }) });
+
+describe("a drain that waits", () => {
+  test("begins what comes while it does, and ends when nothing came for so long", async () => {
+    const begun: number[] = [];
+    const report = drain(queue(), ({ payload }) => begun.push(payload), { wait: "1s", budget: "20s" });
+    for (const payload of [1, 2, 3]) {
+      await pause(400);
+      await queue().enqueue(payload);
+    }
+    expect([await report, begun]).toEqual([reported({ completed: 3 }), [1, 2, 3]]);
+  });
+
+  test("waits no longer than its budget allows", async () => {
+    const began = performance.now();
+    const report = await drain(queue(), () => undefined, { wait: "1m", budget: "1s" });
+    expect(report).toEqual(reported());
+    expect(performance.now() - began).toBeLessThan(20_000);
+  });
+
+  test("settles what is finished, and extends what runs, while it waits", async () => {
+    await queue().enqueueMany(numbered(2));
+    const report = await drain(
+      queue(),
+      async ({ payload }) => {
+        if (payload === 0) return;
+        await queue().wait("t0", { for: "15s" });
+        await pause(1_500);
+      },
+      { wait: "5s", budget: "25s", lease: "1s" },
+    );
+    expect(report).toEqual(reported({ completed: 2 }));
+    expect(await queue().get("t1")).toMatchObject({ state: "completed", attempt: 1 });
+  });
+
+  test("takes what comes for handlers that are free, while others run", async () => {
+    await queue().enqueue(0);
+    const ended: number[] = [];
+    const report = await drain(
+      queue(),
+      async ({ payload }) => {
+        if (payload === 0) {
+          await pause(100);
+          const { id } = await queue().enqueue(1);
+          await queue().wait(id, { for: "15s" });
+        }
+        ended.push(payload);
+      },
+      { wait: "1s", budget: "25s" },
+    );
+    expect([report, ended]).toEqual([reported({ completed: 2 }), [1, 0]]);
+  });
+
+  test("ends at once when it is aborted", async () => {
+    const ending = new AbortController();
+    setTimeout(() => ending.abort(), 300);
+    const began = performance.now();
+    const report = await drain(queue(), () => undefined, { wait: "20s", signal: ending.signal });
+    expect(report).toEqual(reported({ ended: "aborted" }));
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  test("hands back what was leased in the moment in which it was aborted", async () => {
+    const ending = new AbortController();
+    // The reply that tells of a lease is lost, for the drain is aborted before it comes.
+    const send: Transport["send"] = async (commands, options) => {
+      const outcomes = await rig.transport.send(commands, options);
+      if ((await queue().counts()).working > 0 && !ending.signal.aborted) {
+        ending.abort();
+        throw new SluiceError("aborted", "aborted meanwhile");
+      }
+      return outcomes;
+    };
+    const { transport, sent } = noting({ send });
+    const report = drain(queue(transport), () => expect.unreachable(), {
+      wait: "20s",
+      signal: ending.signal,
+    });
+    await pause(300);
+    await queue().enqueueMany(numbered(2));
+    expect(await report).toEqual(reportedWithMore({ handedBack: 2, ended: "aborted" }));
+    expect(sent.slice(-2)).toEqual([["dequeue"], ["settle"]]);
+    expect(await queue().get("t0")).toMatchObject({ state: "pending", charged: 0 });
+  });
+});

@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import { drain } from "../../src/consumer/drain.ts";
+import { key, START, useRig } from "../support/rig.ts";
+import { many, numbered } from "../support/new-tasks.ts";
+import { heeding, leasedIn, noting, pause, reported, reportedWithMore } from "./draining.ts";
+
+const rig = useRig();
+
+describe("a drain", () => {
+  test("of an empty queue ends with its first pull", async () => {
+    const { transport, sent } = noting(rig.transport);
+    const report = await drain(rig.queue({ transport }), () => expect.unreachable());
+    expect(report).toEqual(reported());
+    expect(sent).toEqual([["dequeue"]]);
+  });
+
+  test("calls the handler once for each task and keeps what it returns as the task's result", async () => {
+    const queue = rig.queue<number>();
+    await queue.enqueueMany(numbered(25));
+    const seen: number[] = [];
+    const report = await drain(queue, async ({ payload }) => {
+      seen.push(payload);
+      await pause(payload % 3);
+      return { doubled: 2 * payload };
+    });
+    expect(report).toEqual(reported({ completed: 25 }));
+    expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, i) => i));
+    expect(await queue.get("t7")).toMatchObject({
+      state: "completed",
+      attempt: 1,
+      charged: 1,
+      result: { doubled: 14 },
+    });
+    expect(await queue.counts()).toMatchObject({ pending: 0, delayed: 0, working: 0, rejected: 0 });
+  });
+
+  test("shows the handler all that a dequeue tells of a task", async () => {
+    const queue = rig.queue();
+    await queue.enqueue({ to: "a" }, { id: "a", group: "g", headers: { trace: "1" } });
+    const shown: unknown[] = [];
+    await drain(queue, ({ signal, extend, receipt, ...task }) => {
+      shown.push(task, signal.aborted, typeof extend, typeof receipt);
+    });
+    const task = {
+      id: "a",
+      payload: { to: "a" },
+      attempt: 1,
+      enqueuedAt: START,
+      headers: { trace: "1" },
+      group: "g",
+    };
+    expect(shown).toEqual([task, false, "function", "string"]);
+  });
+
+  test.each([
+    ["five handlers at once, unless told otherwise", {}, 5],
+    ["as many handlers at once as it is told", { concurrency: 3 }, 3],
+    ["one after the other", { concurrency: 1 }, 1],
+    ["more at once than one pull gives", { concurrency: 12, batch: 4 }, 12],
+  ])("runs %s", async (_, options, most) => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many(30));
+    let running = 0;
+    let highest = 0;
+    const report = await drain(
+      queue,
+      async () => {
+        highest = Math.max(highest, ++running);
+        await pause(30);
+        running--;
+      },
+      options,
+    );
+    expect([report, highest]).toEqual([reported({ completed: 30 }), most]);
+  });
+
+  test("works on what its handlers enqueue, too", async () => {
+    const queue = rig.queue<number>();
+    await queue.enqueue(3);
+    const report = await drain(queue, async ({ payload }) => {
+      if (payload > 0) await queue.enqueueMany([{ payload: payload - 1 }, { payload: payload - 1 }]);
+    });
+    expect(report).toEqual(reported({ completed: 15 }));
+  });
+
+  test("promotes what is due and says when the next is", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([
+      { payload: 1, delay: "1s" },
+      { payload: 2, delay: "1h" },
+    ]);
+    rig.now += 1_000;
+    const report = await drain(queue, () => undefined);
+    expect(report).toEqual(reported({ completed: 1, nextDueAt: START + 3_600_000 }));
+  });
+
+  test("of a paused queue begins nothing", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1);
+    await rig.operator().pause();
+    expect(await drain(queue, () => expect.unreachable())).toEqual(reported({ ended: "paused" }));
+  });
+
+  test("finishes what it has when the queue is paused meanwhile, and takes no more", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many(30));
+    const report = await drain(queue, () => rig.operator().pause(), { batch: 5 });
+    expect(report).toEqual(reported({ completed: 5, ended: "paused" }));
+    expect(await queue.counts()).toMatchObject({ pending: 25, working: 0 });
+  });
+
+  test("goes on past a task that travels alone, because it killed a function before", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(20));
+    await queue.dequeue({ lease: 1_000 });
+    rig.now += 1_001;
+    expect(await drain(queue, () => undefined)).toEqual(reported({ completed: 20 }));
+  });
+
+  test("shares a queue with another one: each task is done by one of them", async () => {
+    const queue = rig.queue<number>();
+    await queue.enqueueMany(numbered(60));
+    const done: number[] = [];
+    const handler = async ({ payload }: { payload: number }) => {
+      done.push(payload);
+      await pause(5);
+    };
+    const reports = await Promise.all([drain(queue, handler), drain(queue, handler)]);
+    expect(done.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i));
+    expect(reports.map(leasedIn).reduce((a, b) => a + b)).toBe(60);
+    expect(reports.every(({ completed }) => completed > 0)).toBe(true);
+  });
+
+  test("takes tasks under its worker's name and with its lease", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    const seen: unknown[] = [];
+    await drain(queue, async ({ id }) => seen.push(await queue.get(id)), {
+      worker: { name: "w1", incarnation: "i1" },
+      lease: "7s",
+    });
+    expect(seen).toMatchObject([
+      { state: "working", worker: { name: "w1", incarnation: "i1" }, deadlineAt: START + 7_000 },
+    ]);
+  });
+
+  test("hands a task's progress on", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a", lease: "10s" });
+    const seen: unknown[] = [];
+    await drain(queue, async ({ id, extend }) => {
+      rig.now += 2_000;
+      seen.push(await extend(undefined, { progress: { done: 0.5 } }), await queue.get(id));
+    });
+    expect(seen).toMatchObject([
+      { ok: true, state: "working", deadlineAt: START + 12_000 },
+      { progress: { done: 0.5 }, deadlineAt: START + 12_000 },
+    ]);
+  });
+
+  test("pulls no more tasks than it is told, whatever is there", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many(9));
+    const working: unknown[] = [];
+    await drain(queue, async () => working.push(await rig.command("ZCARD", key("working"))), {
+      batch: 2,
+      concurrency: 1,
+    });
+    expect(Math.max(...working.map(Number))).toBe(2);
+  });
+
+  test("settles what is finished while others still run", async () => {
+    const queue = rig.queue({ now: undefined });
+    await queue.enqueueMany([
+      { payload: "quick", id: "quick" },
+      { payload: "slow", id: "slow" },
+    ]);
+    const report = await drain(queue, async (task) => {
+      if (task.id === "quick") return "done";
+      // Nothing but this lets it end.
+      const { state, result } = (await queue.wait("quick", { for: "10s" })) ?? {};
+      return [state, result];
+    });
+    expect(report).toEqual(reported({ completed: 2 }));
+    expect(await queue.get("slow")).toMatchObject({ result: ["completed", "done"] });
+  });
+
+  test("that is aborted before it begins does nothing", async () => {
+    const { transport, sent } = noting(rig.transport);
+    const signal = AbortSignal.abort();
+    const report = await drain(rig.queue({ transport }), heeding, { signal });
+    expect([report, sent]).toEqual([reportedWithMore({ ended: "aborted" }), []]);
+  });
+});

@@ -1,0 +1,51 @@
+import { expect } from "vitest";
+import type { Transport } from "../../src/index.ts";
+import type { DrainReport, HeldTask } from "../../src/consumer/drain.ts";
+
+/** A report with nothing in it but what is said. */
+export const reported = (said: Partial<DrainReport> = {}): DrainReport => ({
+  completed: 0,
+  requeued: 0,
+  rejected: 0,
+  handedBack: 0,
+  lost: 0,
+  ended: "empty",
+  nextDueAt: null,
+  ...said,
+});
+
+/** The same, where it is worth coming again at once, or soon. */
+export const reportedWithMore = (said: Partial<DrainReport>) => ({
+  ...reported(said),
+  nextDueAt: expect.any(Number) as number,
+});
+
+export const leasedIn = ({ completed, requeued, rejected, handedBack, lost }: DrainReport) =>
+  completed + requeued + rejected + handedBack + lost;
+
+/** The scripts of each request that goes through it, in the order sent. */
+export function noting(transport: Transport): { transport: Transport; sent: string[][] } {
+  const sent: string[][] = [];
+  const send: Transport["send"] = (commands, options) => {
+    sent.push(commands.map((command) => ("script" in command ? command.script.name : command[0])));
+    return transport.send(commands, options);
+  };
+  return { transport: { send }, sent };
+}
+
+/** Resolves to why the task is to stop. */
+export const stopOf = ({ signal }: Pick<HeldTask, "signal">) =>
+  new Promise<unknown>((resolve) => {
+    if (signal.aborted) resolve(signal.reason);
+    signal.addEventListener("abort", () => resolve(signal.reason));
+  });
+
+/** What a handler does that heeds its signal, as `fetch` does: it throws the signal's reason. */
+export const heeding = async (task: Pick<HeldTask, "signal">): Promise<never> => {
+  throw await stopOf(task);
+};
+
+/** What a handler does that never ends. */
+export const hanging = () => new Promise<never>(() => {});
+
+export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
