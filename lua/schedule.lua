@@ -3,14 +3,14 @@ local schedules = KEYS[1] -- zset  schedule -> its next occurrence (ms)
 local timetable = KEYS[2] -- hash  records of schedules, and the tasks that recur
 local calls = KEYS[3] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local token = ARGV[2] -- the caller's token, one a call
+local token = ARGV[2] -- the caller's token, one a call; empty: it is not remembered
 local name = ARGV[3] -- of the schedule
 local was = ARGV[4] -- its record as read, '' where there was none; '*': whatever it is; '?': only reads
 local record = ARGV[5] -- its new record; empty: it is removed
 local task = ARGV[6] -- the fixed record of its tasks, from options on; empty: stays as it is
 local at = ARGV[7] -- its next occurrence (ms)
--- Returns {'ok', 1 where it was there before, its next occurrence}: done, now or by an earlier copy
---      or {'changed', now (ms), its record ('' for none), its next occurrence}: not as read, nothing written
+-- Returns {'ok', 1 where it was there before, its next occurrence (ms)}: done, now or by an earlier copy
+--      or {'changed', now (ms), its record ('' for none), its next occurrence (0: none)}: it is not as read
 --      or {'newer_schema'}
 
 local found = redis.call('HGET', timetable, '.' .. name) or ''
@@ -19,14 +19,18 @@ if newer(found) then
 end
 
 local function changed()
-  local score = found ~= '' and redis.call('ZSCORE', schedules, name)
-  return { 'changed', clock(test_now), found, tonumber(score or 0) }
+  local score = found ~= '' and redis.call('ZSCORE', schedules, name) or '0'
+  -- One beyond reading is none.
+  return { 'changed', clock(test_now), found, tonumber(string.match(score, '^%d+$') or 0) }
 end
 
 if was == '?' then
   return changed()
 end
-local done, notes = noted(calls, token)
+local done, notes
+if token ~= '' then
+  done, notes = noted(calls, token)
+end
 if not done then
   if was ~= '*' and was ~= found then
     return changed()
@@ -40,12 +44,14 @@ if not done then
       return failed
     end
     redis.call('ZADD', schedules, at, name)
-  elseif found ~= '' then
+  else
     redis.call('HDEL', timetable, name, '.' .. name)
     redis.call('ZREM', schedules, name)
   end
   done = (found ~= '' and '1' or '0') .. ',' .. at
-  note_call(calls, notes, token, done)
+  if notes then
+    note_call(calls, notes, token, done)
+  end
 end
 local before, due = string.match(done, '^(%d),(%d+)$')
 return { 'ok', tonumber(before), tonumber(due) }

@@ -273,7 +273,8 @@ def sweep(redis: Redis, limit: int = 1_000) -> dict[str, tuple[int, ...]]:
     cursor = ""
     while cursor != "0":
         _, cursor, *page = redis.run(("queues", "", ["", cursor or "0", 100]))[0]
-        for name in page[::2]:
+        # A member that begins with `~` reminds of a queue's schedules, which this client does not follow.
+        for name in (name for name in page[::2] if not name.startswith("~")):
             more = name not in swept
             swept.setdefault(name, (0, 0, 0, 0))
             while more:

@@ -6082,6 +6082,7 @@ export const openapi: OpenApiDocument = {
                     "hand_wrong",
                     "turn_wrong",
                     "worker_wrong",
+                    "schedule_broken",
                     "control_broken"
                   ],
                   "type": "string"
@@ -6258,7 +6259,17 @@ export const openapi: OpenApiDocument = {
           "title": "Not found",
           "status": 404,
           "code": "not_found",
-          "detail": "There is no such route; or no task with that id: it never was, or its record has expired; or no such schedule."
+          "detail": "There is no task with that id: it never was, or its record has expired; or no such schedule."
+        }
+      },
+      "no_route": {
+        "summary": "No such route",
+        "value": {
+          "type": "/docs#no_route",
+          "title": "No such route",
+          "status": 404,
+          "code": "no_route",
+          "detail": "Nothing is served at this path; see /docs."
         }
       },
       "method_not_allowed": {
@@ -6713,7 +6724,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "not_found": {
-        "description": "`not_found`: There is no such route; or no task with that id: it never was, or its record has expired; or no such schedule.",
+        "description": "`not_found`: There is no task with that id: it never was, or its record has expired; or no such schedule.",
         "content": {
           "application/problem+json": {
             "schema": {

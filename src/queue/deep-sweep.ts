@@ -4,6 +4,7 @@ import { endOf } from "./duration.ts";
 import type { Fault } from "./faults.ts";
 import { onlyOptions, queueName, wholeNumber } from "./names.ts";
 import { listQueues } from "./registry.ts";
+import { ScheduleRepair } from "./schedule-repair.ts";
 import type { Transport } from "./transport.ts";
 import type { Duration } from "./types.ts";
 
@@ -106,8 +107,10 @@ async function sweepQueue(
   const findings = report.begin(name);
   try {
     const left = await new DeepPass(name, { transport, prefix, now, signal }, findings).goOn(from, timeIsUp);
-    if (left === null) report.queues++;
-    return left;
+    if (left !== null) return left;
+    await new ScheduleRepair(name, { transport, prefix, now, signal }, findings).repair();
+    report.queues++;
+    return null;
   } catch (error) {
     if (!(error instanceof SluiceError) || !OF_ONE_QUEUE.includes(error.code)) throw error;
     report.failed.push({ queue: name, code: error.code });

@@ -34,6 +34,8 @@ export const FAULTS = [
   "turn_wrong",
   /** A registered worker without a record, or a record without its worker: gone. */
   "worker_wrong",
+  /** A schedule kept by half, or beyond reading: gone; or without its next occurrence: given it. */
+  "schedule_broken",
   /** A control field beyond reading, or behind what it counts. */
   "control_broken",
 ] as const;

@@ -10575,13 +10575,16 @@ if newer(found) then
 return { 'newer_schema' }
 end
 local function changed()
-local score = found ~= '' and redis.call('ZSCORE', schedules, name)
-return { 'changed', clock(test_now), found, tonumber(score or 0) }
+local score = found ~= '' and redis.call('ZSCORE', schedules, name) or '0'
+return { 'changed', clock(test_now), found, tonumber(string.match(score, '^%d+$') or 0) }
 end
 if was == '?' then
 return changed()
 end
-local done, notes = noted(calls, token)
+local done, notes
+if token ~= '' then
+done, notes = noted(calls, token)
+end
 if not done then
 if was ~= '*' and was ~= found then
 return changed()
@@ -10594,18 +10597,20 @@ if failed then
 return failed
 end
 redis.call('ZADD', schedules, at, name)
-elseif found ~= '' then
+else
 redis.call('HDEL', timetable, name, '.' .. name)
 redis.call('ZREM', schedules, name)
 end
 done = (found ~= '' and '1' or '0') .. ',' .. at
+if notes then
 note_call(calls, notes, token, done)
+end
 end
 local before, due = string.match(done, '^(%d),(%d+)$')
 return { 'ok', tonumber(before), tonumber(due) }
 `,
-  sha1: "938c130e4c3f448b65eabba3078f24ee5adfcaa8",
-  keyLockingSha1: "ba74acaac6b316e11df248c209004d6c23033e09",
+  sha1: "8adbf5cc07518600c32ce38ef3eb74e7c92631b9",
+  keyLockingSha1: "3131e0c19cba428b1729c882ea6a7549c03aa953",
 };
 
 export const schedules: Script = {

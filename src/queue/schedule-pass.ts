@@ -1,10 +1,10 @@
 import { SluiceError } from "../errors.ts";
 import { callOf } from "./binding.ts";
-import { calendarOf } from "./calendar.ts";
+import { calendarOf, type Calendar } from "./calendar.ts";
 import { queueKeys, registryKey } from "./keys.ts";
 import { lastReply } from "./outcome.ts";
 import type { Reminder } from "./registry.ts";
-import { NEVER, readPlan } from "./schedule-record.ts";
+import { NEVER, readPlan, type Plan } from "./schedule-record.ts";
 import { occurrencesScript, occurScript, remindScript } from "./schedule-scripts.ts";
 import type { Command, CommandOutcome, SendOptions, Transport } from "./transport.ts";
 
@@ -66,7 +66,7 @@ export class SchedulePass {
 
   /**
    * Follows the schedules of queues whose reminders are due.
-   * @returns the queues that were given tasks
+   * @returns the queues where something was due, which therefore have tasks
    */
   async run(reminders: readonly Reminder[], deadline: number): Promise<ReadonlySet<string>> {
     const given = new Set<string>();
@@ -79,9 +79,9 @@ export class SchedulePass {
       const unfinished: Reminder[] = [];
       const reminded: { queue: string; before: string; at: string }[] = [];
       const looks = await this.#look(rest.slice(0, QUEUES_PER_REQUEST));
-      for (const { look, next, added } of await this.#occur(looks)) {
+      for (const { look, next } of await this.#occur(looks)) {
         const { queue, at: before } = look.reminder;
-        if (added > 0) given.add(queue);
+        if (look.due.length > 0) given.add(queue);
         // Who left something as it was, or was not alone, leaves it to the next sweep to look again.
         if (next === undefined) continue;
         if (next <= look.now) unfinished.push(look.reminder);
@@ -126,7 +126,7 @@ export class SchedulePass {
   }
 
   /** Enqueues what is due. `next`: the next occurrence of each queue, undefined where that is not sure. */
-  async #occur(looks: readonly Look[]): Promise<{ look: Look; next: number | undefined; added: number }[]> {
+  async #occur(looks: readonly Look[]): Promise<{ look: Look; next: number | undefined }[]> {
     const wanted = looks.filter(({ due }) => due.length > 0);
     const args = { testNow: this.#testNow() };
     const outcomes = await this.#send(
@@ -146,13 +146,12 @@ export class SchedulePass {
       const place = wanted.indexOf(look);
       const done =
         place < 0 ? { full: false, schedules: [] } : this.#read(queue, outcomes[place], occurScript.decode);
-      const added = done?.schedules.reduce((sum, { added }) => sum + added, 0) ?? 0;
-      this.scheduled += added;
+      for (const { added } of done?.schedules ?? []) this.scheduled += added;
       if (done?.full) this.failed.set(queue, "queue_full");
       if (done?.schedules.some(({ next }) => next === -2)) this.failed.set(queue, "unexpected_reply");
       const sure = done?.schedules.every(({ next }) => next >= 0) && !this.failed.has(queue);
       const nexts = (done?.schedules ?? []).map(({ next }) => next);
-      return { look, added, next: sure ? Math.min(...nexts, look.after || Infinity) : undefined };
+      return { look, next: sure ? Math.min(...nexts, look.after || Infinity) : undefined };
     });
   }
 
@@ -191,13 +190,16 @@ async function whatIsDue(
   now: number,
   most: number,
 ): Promise<Pick<Due, "times" | "following">> {
-  if (/^(?!1;)\d+;/.test(record)) {
-    throw new SluiceError("newer_schema", "a schedule's record is a newer release's");
-  }
-  const { rhythm, until, missed } = readPlan(record);
-  const calendar = await calendarOf(rhythm, until).catch(() => {
+  const plan = readPlan(record);
+  try {
+    return occurrences(await calendarOf(plan.rhythm, plan.until), plan.missed, at, now, most);
+  } catch {
+    // Such as a time zone that was put by another one, which knows it.
     throw new SluiceError("unsupported", "this runtime cannot tell when a schedule occurs");
-  });
+  }
+}
+
+function occurrences(calendar: Calendar, missed: Plan["missed"], at: number, now: number, most: number) {
   if (missed === "last") {
     const last = Math.max(at, calendar.lastUntil(now) ?? at);
     return { times: [last], following: calendar.firstFrom(now + 1) ?? NEVER };

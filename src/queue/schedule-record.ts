@@ -1,5 +1,5 @@
 /** What stands in a queue's timetable: when each schedule recurs, and the task that does. */
-import type { Rhythm } from "./calendar.ts";
+import { calendarOf, type Rhythm } from "./calendar.ts";
 import { decodeValue, encodeValue } from "./codec.ts";
 import { SluiceError } from "../errors.ts";
 import { escaped, LAST_INSTANT, unescaped } from "./names.ts";
@@ -86,8 +86,14 @@ export function writePlan({ rhythm, until, missed, paused, createdAt, lastAt }: 
   return `1${told.map(([letter, value]) => `;${letter}=${value}`).join("")}`;
 }
 
-/** @throws {SluiceError} `unexpected_reply` for a record of another form */
+/** @throws {SluiceError} `unexpected_reply` for a record of another form, `newer_schema` for a newer release's */
 export function readPlan(record: string): Plan {
+  if (/^(?!1;)\d+;/.test(record)) {
+    throw new SluiceError(
+      "newer_schema",
+      "a schedule was written by a newer release of Sluice; deploy that release here too",
+    );
+  }
   const letters = readLetters(record);
   const instant = (letter: string) => (letters.has(letter) ? Number(letters.get(letter)) : undefined);
   const [cron, every] = [letters.get("c"), instant("e")];
@@ -105,6 +111,12 @@ export function readPlan(record: string): Plan {
     createdAt: instant("s") ?? 0,
     lastAt: instant("o"),
   };
+}
+
+/** When it occurs first from now on, after what it has enqueued already. */
+export async function nextOf({ rhythm, until, lastAt = -1 }: Plan, now: number): Promise<number> {
+  const calendar = await calendarOf(rhythm, until);
+  return calendar.firstFrom(Math.max(now, lastAt + 1)) ?? NEVER;
 }
 
 /** A schedule as callers see it. at: its next occurrence. */

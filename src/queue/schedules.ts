@@ -1,6 +1,6 @@
 import { SluiceError } from "../errors.ts";
 import { callOf } from "./binding.ts";
-import { calendarOf, readRecurrence, RECURRENCE, rhythmOf, type Recurrence } from "./calendar.ts";
+import { readRecurrence, RECURRENCE, rhythmOf, type Recurrence } from "./calendar.ts";
 import { QueueHandle } from "./handle.ts";
 import {
   LAST_INSTANT,
@@ -15,6 +15,7 @@ import { replyAt } from "./outcome.ts";
 import {
   listed,
   NEVER,
+  nextOf,
   readPlan,
   readTask,
   SCHEDULED_OPTIONS,
@@ -75,7 +76,7 @@ export interface ListSchedulesOptions extends RequestOptions {
 interface Found {
   /** Undefined where there is none. */
   readonly plan: Plan | undefined;
-  /** Its next occurrence. */
+  /** Its next occurrence; 0 where there is none. */
   readonly at: number;
   /** Redis's time, epoch ms. */
   readonly now: number;
@@ -123,7 +124,8 @@ export class Schedules<T = unknown> extends QueueHandle {
         createdAt: before?.createdAt ?? now,
         lastAt: before?.lastAt,
       };
-      const next = same && at <= (until ?? LAST_INSTANT) ? at : await nextOf(plan, now);
+      const kept = same && at > 0 && at <= (until ?? LAST_INSTANT);
+      const next = kept ? at : await nextOf(plan, now);
       if (next === NEVER && !same) {
         throw new SluiceError(
           "invalid_argument",
@@ -281,10 +283,4 @@ function scheduleName(name: unknown): string {
 function oneOfMissed(value: unknown = "last"): "last" | "all" {
   if (value === "last" || value === "all") return value;
   throw new SluiceError("invalid_argument", 'missed must be "last" or "all"', "missed");
-}
-
-/** When it occurs first from now on, after what it has enqueued already. */
-async function nextOf({ rhythm, until, lastAt = -1 }: Plan, now: number): Promise<number> {
-  const calendar = await calendarOf(rhythm, until);
-  return calendar.firstFrom(Math.max(now, lastAt + 1)) ?? NEVER;
 }

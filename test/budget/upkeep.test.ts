@@ -56,18 +56,18 @@ describe("a sweep", () => {
 describe("a deep sweep", () => {
   const deep = (name = queue.name) => cost(() => deepSweep(queue["transport"], { queue: name }));
 
-  test("costs 58 of a queue without a key, 72 of one that was used a little, 3 for the list of queues", async () => {
-    expect(await deep("never-used")).toBe(58);
-    expect(await deep()).toBe(72);
-    expect(await cost(() => deepSweep(queue["transport"]))).toBe(72 + 3);
+  test("costs 59 of a queue without a key, 73 of one that was used a little, 3 for the list of queues", async () => {
+    expect(await deep("never-used")).toBe(59);
+    expect(await deep()).toBe(73);
+    expect(await cost(() => deepSweep(queue["transport"]))).toBe(73 + 3);
   });
 
   // What many calls leave, such as notes of dequeues, is looked at in scans; how many depends on chance.
-  test("costs at most 90 of an idle queue that has been used a lot", async () => {
+  test("costs at most 91 of an idle queue that has been used a lot", async () => {
     await Promise.all(Array.from({ length: 2_000 }, () => queue.dequeue({ token: crypto.randomUUID() })));
     const idle = await deep();
-    expect(idle).toBeGreaterThan(72);
-    expect(idle).toBeLessThanOrEqual(90);
+    expect(idle).toBeGreaterThan(73);
+    expect(idle).toBeLessThanOrEqual(91);
   });
 
   test.each([

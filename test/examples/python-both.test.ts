@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { listQueues, Operator, sweep } from "../../src/index.ts";
+import { listQueues, Operator, Schedules, sweep } from "../../src/index.ts";
 import { awkwardPayloads, comparable } from "../support/payloads.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 import { useBothClients } from "./python.ts";
@@ -221,6 +222,21 @@ test("a queue that Python feeds is registered, and the sweep of either promotes 
     time.sleep(0.01)
   `);
   expect(await sweep(both.transport)).toMatchObject({ queues: 1, promoted: 1, failed: [] });
+});
+
+test("Python's sweep leaves schedules alone, and Python works on what they enqueue", async () => {
+  const schedules = new Schedules(QUEUE, { transport: both.transport });
+  const { nextAt } = await schedules.put("tick", { every: "1s", payload: "tock", headers: { a: "ü" } });
+  expect(await both.python("tell(sweep(redis))")).toEqual({ [QUEUE]: [0, 0, 0, 0] });
+  await sleep((nextAt ?? 0) - Date.now() + 50);
+  expect(await sweep(both.transport)).toMatchObject({ scheduled: 1 });
+  const time = (await schedules.get("tick"))?.lastAt;
+  expect(
+    await both.python(`
+      [task] = queue.dequeue()
+      tell([task.id, task.payload, task.headers])
+    `),
+  ).toEqual([`tick.${time}`, "tock", { a: "ü", schedule: "tick", "scheduled-at": String(time) }]);
 });
 
 test("Python registers a queue with the first of its enqueues, and not with each", async () => {

@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { Redis } from "@upstash/redis";
+import { deepSweep, Schedules, sweep } from "../../src/index.ts";
+import { useBilled } from "../support/billed.ts";
+
+// What schedules cost; exact, as in commands.test.ts.
+
+const FAR = 4_000_000_000_000;
+const daily = { every: "1d", from: FAR, payload: 1 } as const;
+
+const billed = useBilled(async ({ queue, operator }) => {
+  const schedules = new Schedules(queue.name, { transport: queue["transport"] });
+  await schedules.put("x", { every: "1d", from: Date.now() + 60_000, payload: 1 });
+  await schedules.get("x");
+  await makeDue(1, ["x"]);
+  await sweep(queue["transport"]);
+  await deepSweep(queue["transport"], { queue: queue.name });
+  await operator.deleteQueue();
+  await queue.enqueue(1, { resultTtl: 0 });
+  await (await queue.dequeue())[0]?.complete();
+});
+const { cost } = billed;
+let schedules: Schedules;
+beforeEach(() => {
+  schedules = new Schedules(billed.queue.name, { transport: billed.queue["transport"] });
+});
+
+const swept = () => cost(() => sweep(billed.queue["transport"]));
+/** A sweep of one queue that finds nothing. */
+const NONE = 3 + 5;
+
+/** As if it had been put long ago. */
+async function makeDue(at: number, names: readonly string[]) {
+  const client = new Redis({ url: billed.gateway.url, token: billed.gateway.token });
+  for (const name of names) {
+    await client.zadd(`sluice:{${billed.queue.name}}:schedules`, { xx: true }, { score: at, member: name });
+  }
+  await client.zadd("sluice:queues", { xx: true }, { score: at, member: `~${billed.queue.name}` });
+}
+
+test("to put a schedule costs 17, and 18 to change it", async () => {
+  expect(await cost(() => schedules.put("x", daily))).toBe(17);
+  expect(await cost(() => schedules.put("x", { ...daily, payload: 2 }))).toBe(18);
+});
+
+test("to look at one costs 3, at a page of them 3, at a page without any 2", async () => {
+  expect(await cost(() => schedules.list())).toBe(2);
+  for (const name of ["x", "y", "z"]) await schedules.put(name, daily);
+  expect(await cost(() => schedules.list())).toBe(3);
+  expect(await cost(() => schedules.get("x"))).toBe(3);
+});
+
+test("to pause or resume costs 18, to remove 6", async () => {
+  await schedules.put("x", daily);
+  expect(await cost(() => schedules.pause("x"))).toBe(18);
+  expect(await cost(() => schedules.resume("x"))).toBe(18);
+  expect(await cost(() => schedules.remove("x"))).toBe(6);
+});
+
+describe("a sweep", () => {
+  test("costs nothing more for schedules that are not due", async () => {
+    expect(await swept()).toBe(NONE);
+    for (const name of ["x", "y", "z"]) await schedules.put(name, daily);
+    expect(await swept()).toBe(NONE);
+  });
+
+  test("costs 17 more for one occurrence or a hundred of one schedule, 20 for one each of fifty", async () => {
+    await schedules.put("x", { ...daily, from: Date.now() + 60_000 });
+    await makeDue(Date.now() - 1, ["x"]);
+    expect(await swept()).toBe(NONE + 17);
+
+    const from = Date.now() - 99_500;
+    await schedules.put("x", { every: "1s", from, missed: "all", payload: 1 });
+    await makeDue(from, ["x"]);
+    expect(await swept()).toBe(NONE + 17);
+    expect((await billed.queue.counts()).pending).toBeGreaterThan(100);
+    await schedules.remove("x");
+
+    const names = Array.from({ length: 50 }, (_, i) => `s${i}`);
+    for (const name of names) await schedules.put(name, { ...daily, from: Date.now() + 60_000 });
+    await makeDue(Date.now() - 1, names);
+    expect(await swept()).toBe(NONE + 20);
+  });
+
+  test("costs 7 more where a reminder leads to nothing", async () => {
+    await schedules.put("x", daily);
+    await schedules.remove("x");
+    await makeDue(1, []);
+    expect(await swept()).toBe(NONE + 7);
+    expect(await swept()).toBe(NONE);
+  });
+});
+
+test("a deep sweep costs 3 more for a queue with a few schedules", async () => {
+  const deep = () => cost(() => deepSweep(billed.queue["transport"], { queue: billed.queue.name }));
+  const without = await deep();
+  for (let i = 0; i < 8; i++) await schedules.put(`s${i}`, daily);
+  expect(await deep()).toBe(without + 3);
+});

@@ -1,0 +1,182 @@
+import { describe, expect, test } from "vitest";
+import {
+  calendarOf,
+  readRecurrence,
+  rhythmOf,
+  type Calendar,
+  type Recurrence,
+} from "../../src/queue/calendar.ts";
+
+const ms = (text: string) => Date.parse(text);
+const told = (instant: number | undefined) =>
+  instant === undefined ? "never" : new Date(instant).toISOString().replace(/:00\.000Z$/, "Z");
+
+/** So many occurrences from an instant on. */
+function next(calendar: Calendar, from: string, count: number): string[] {
+  const found: string[] = [];
+  let instant = calendar.firstFrom(ms(from));
+  for (; instant !== undefined && found.length < count; instant = calendar.firstFrom(instant + 1)) {
+    found.push(told(instant));
+  }
+  return found;
+}
+
+const cron = (cron: string, timeZone = "UTC", until?: number) => calendarOf({ cron, timeZone }, until);
+
+describe("the occurrences of a cron expression", () => {
+  test("are those at or after an instant, and up to one", async () => {
+    const noon = await cron("0 12 * * *");
+    expect(told(noon.firstFrom(ms("2024-01-01T12:00:00.000Z")))).toBe("2024-01-01T12:00Z");
+    expect(told(noon.firstFrom(ms("2024-01-01T12:00:00.001Z")))).toBe("2024-01-02T12:00Z");
+    expect(told(noon.lastUntil(ms("2024-01-01T12:00:00.000Z")))).toBe("2024-01-01T12:00Z");
+    expect(told(noon.lastUntil(ms("2024-01-01T11:59:59.999Z")))).toBe("2023-12-31T12:00Z");
+  });
+
+  test.each([
+    ["*/20 * * * *", ["2024-02-28T23:40Z", "2024-02-29T00:00Z", "2024-02-29T00:20Z"]],
+    ["0 9 * * MON-FRI", ["2024-02-29T09:00Z", "2024-03-01T09:00Z", "2024-03-04T09:00Z"]],
+    ["0 0 L * *", ["2024-02-29T00:00Z", "2024-03-31T00:00Z", "2024-04-30T00:00Z"]],
+    ["0 0 29 2 *", ["2024-02-29T00:00Z", "2028-02-29T00:00Z", "2032-02-29T00:00Z"]],
+    ["@monthly", ["2024-03-01T00:00Z", "2024-04-01T00:00Z", "2024-05-01T00:00Z"]],
+    ["30 0 0 1 1 *", ["2025-01-01T00:00:30.000Z", "2026-01-01T00:00:30.000Z"]],
+  ])("%s", async (expression, expected) => {
+    expect(next(await cron(expression), "2024-02-28T23:30Z", expected.length)).toEqual(expected);
+  });
+
+  test("either of two days is enough", async () => {
+    const calendar = await cron("0 0 13 * FRI");
+    expect(next(calendar, "2024-09-12T00:00Z", 3)).toEqual([
+      "2024-09-13T00:00Z",
+      "2024-09-20T00:00Z",
+      "2024-09-27T00:00Z",
+    ]);
+  });
+
+  test("end with an instant", async () => {
+    const calendar = await cron("@daily", "UTC", ms("2024-01-02T00:00Z"));
+    expect(next(calendar, "2024-01-01T00:00Z", 5)).toEqual(["2024-01-01T00:00Z", "2024-01-02T00:00Z"]);
+    expect(told(calendar.lastUntil(ms("2025-01-01T00:00Z")))).toBe("2024-01-02T00:00Z");
+  });
+
+  test("may be none", async () => {
+    expect((await cron("0 0 30 2 *")).firstFrom(0)).toBeUndefined();
+  });
+});
+
+// The clocks of Berlin go from 2 to 3 on 31 March, 01:00Z, and from 3 back to 2 on 27 October 2024, 01:00Z.
+describe("where the clock is put forward", () => {
+  test("a fixed time that is skipped occurs right after the gap, on that day alone", async () => {
+    expect(next(await cron("30 2 * * *", "Europe/Berlin"), "2024-03-30T00:00Z", 3)).toEqual([
+      "2024-03-30T01:30Z",
+      "2024-03-31T01:00Z",
+      "2024-04-01T00:30Z",
+    ]);
+  });
+
+  test("what recurs within the hour is left out", async () => {
+    expect(next(await cron("*/30 2 * * *", "Europe/Berlin"), "2024-03-30T00:00Z", 4)).toEqual([
+      "2024-03-30T01:00Z",
+      "2024-03-30T01:30Z",
+      "2024-04-01T00:00Z",
+      "2024-04-01T00:30Z",
+    ]);
+  });
+});
+
+describe("where the clock is put back", () => {
+  test("a fixed time that comes twice occurs the first time", async () => {
+    const calendar = await cron("30 2 * * *", "Europe/Berlin");
+    expect(next(calendar, "2024-10-26T00:00Z", 3)).toEqual([
+      "2024-10-26T00:30Z",
+      "2024-10-27T00:30Z",
+      "2024-10-28T01:30Z",
+    ]);
+    expect(told(calendar.lastUntil(ms("2024-10-27T12:00Z")))).toBe("2024-10-27T00:30Z");
+  });
+
+  test("what recurs within the hour occurs in both, and backwards the same", async () => {
+    const calendar = await cron("*/30 2 * * *", "Europe/Berlin");
+    const both = ["2024-10-27T00:00Z", "2024-10-27T00:30Z", "2024-10-27T01:00Z", "2024-10-27T01:30Z"];
+    expect(next(calendar, "2024-10-26T12:00Z", 4)).toEqual(both);
+    for (const [i, instant] of both.slice(1).entries()) {
+      expect(told(calendar.lastUntil(ms(instant) - 1))).toBe(both[i]);
+    }
+  });
+
+  test("an hour is an hour in a zone of half hours", async () => {
+    // Lord Howe Island puts its clock back by half an hour, at 02:00 to 01:30, 15:00Z on 6 April 2024.
+    expect(next(await cron("0 * * * *", "Australia/Lord_Howe"), "2024-04-06T12:30Z", 4)).toEqual([
+      "2024-04-06T13:00Z",
+      "2024-04-06T14:00Z",
+      "2024-04-06T15:30Z",
+      "2024-04-06T16:30Z",
+    ]);
+  });
+});
+
+describe("the occurrences of an interval", () => {
+  test("are from the first on, without drift, at or after an instant and up to one", async () => {
+    const calendar = await calendarOf({ every: 700, from: 10_000 });
+    expect([0, 10_000, 10_001, 10_700, 10_701].map(calendar.firstFrom)).toEqual([
+      10_000, 10_000, 10_700, 10_700, 11_400,
+    ]);
+    expect([9_999, 10_000, 10_699, 10_700].map(calendar.lastUntil)).toEqual([
+      undefined,
+      10_000,
+      10_000,
+      10_700,
+    ]);
+  });
+});
+
+describe("a recurrence", () => {
+  test("has its expression with single spaces, and UTC where it names no zone", () => {
+    expect(readRecurrence({ cron: "  0  12 *\t* * " })).toEqual({ cron: "0 12 * * *", timeZone: "UTC" });
+  });
+
+  test.each<[object, string]>([
+    [{}, "cron"],
+    [{ cron: "* * * * *", every: "1m" }, "cron"],
+    [{ cron: "" }, "cron"],
+    [{ cron: "* * * *" }, "cron"],
+    [{ cron: "* * * * * * *" }, "cron"],
+    [{ cron: "2024-01-01T00:00:00" }, "cron"],
+    [{ cron: "00:00 * * * *" }, "cron"],
+    [{ cron: `${"0,".repeat(130)}0 * * * *` }, "cron"],
+    [{ cron: "@daily", timeZone: "" }, "timeZone"],
+    [{ cron: "@daily", timeZone: "+01:00" }, "timeZone"],
+    [{ cron: "@daily", timeZone: "Berlin" }, "timeZone"],
+    [{ cron: "@daily", from: 1 }, "from"],
+    [{ every: "1m", timeZone: "UTC" }, "timeZone"],
+    [{ every: 999 }, "every"],
+    [{ every: "4000d" }, "every"],
+    [{ every: "1m", from: 1.5 }, "from"],
+  ])("%j is refused", (recurrence, path) => {
+    const read = () => readRecurrence(recurrence as Recurrence);
+    expect(read).toThrow(expect.objectContaining({ code: "invalid_argument", path }));
+  });
+
+  test.each(["61 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "5/15 * * * *", "@reboot", "a b c d e"])(
+    "%s is no expression, and the error says why",
+    async (expression) => {
+      const error = await cron(expression).catch((error: unknown) => error);
+      expect(error).toMatchObject({ code: "invalid_argument", path: "cron" });
+      expect(String(error)).toMatch(/^SluiceError: cron must be a cron expression: @?\w/);
+    },
+  );
+
+  test("is the same as before where nothing else is told, and `from` is what it was", () => {
+    const before = { every: 60_000, from: 5 };
+    expect(rhythmOf({ every: 60_000, from: undefined }, before, 100)).toEqual({ rhythm: before, same: true });
+    expect(rhythmOf({ every: 60_000, from: 5 }, before, 100)).toEqual({ rhythm: before, same: true });
+    expect(rhythmOf({ every: 60_000, from: 6 }, before, 100)).toMatchObject({ same: false });
+    expect(rhythmOf({ every: 30_000, from: undefined }, before, 100)).toEqual({
+      rhythm: { every: 30_000, from: 30_100 },
+      same: false,
+    });
+    const daily = { cron: "@daily", timeZone: "UTC" };
+    expect(rhythmOf(daily, before, 100)).toEqual({ rhythm: daily, same: false });
+    expect(rhythmOf(daily, daily, 100)).toEqual({ rhythm: daily, same: true });
+    expect(rhythmOf(daily, { ...daily, timeZone: "Europe/Berlin" }, 100)).toMatchObject({ same: false });
+  });
+});
