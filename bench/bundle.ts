@@ -15,6 +15,11 @@ const contents = [
   { name: "Producer and upstash()", source: `export { Producer } from "${index}"; ${overHttp}` },
   { name: "Queue", source: `export { Queue } from "${index}";` },
   { name: "Queue, sweep and upstash()", source: `export { Queue, sweep } from "${index}"; ${overHttp}` },
+  {
+    name: "Queue, drain, sweep and upstash()",
+    source: `export { drain, Queue, sweep } from "${index}"; ${overHttp}`,
+  },
+  { name: "createClient", source: `export { createClient } from "./src/client/index.ts";` },
 ];
 
 async function bundle(source: string) {

@@ -18,6 +18,7 @@ const meanings: ReadonlyMap<unknown, SluiceErrorCode> = new Map([
   ["forbidden", "unauthorized"],
   ["auth_not_configured", "unauthorized"],
   ["not_found", "unsupported"],
+  ["no_route", "unsupported"],
   ["method_not_allowed", "unsupported"],
   ["unsupported", "unsupported"],
   ["payload_too_large", "too_large"],

@@ -109,8 +109,7 @@ export function createApp(options: AppOptions): App {
 
   app.notFound((c) => {
     const methods = methodsOf(app.routes, c.req.path);
-    if (methods.length === 0)
-      throw new Problem("not_found", { detail: "There is no such route; see /docs." });
+    if (methods.length === 0) throw new Problem("no_route");
     if (c.req.method !== "OPTIONS") throw methodNotAllowed(methods);
     // No CORS headers: a browser on another origin is not let in.
     return c.body(null, 204, { allow: allowHeader(methods) });

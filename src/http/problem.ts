@@ -28,8 +28,12 @@ export const problems = {
   not_found: {
     status: 404,
     title: "Not found",
-    meaning:
-      "There is no such route; or no task with that id: it never was, or its record has expired; or no such schedule.",
+    meaning: "There is no task with that id: it never was, or its record has expired; or no such schedule.",
+  },
+  no_route: {
+    status: 404,
+    title: "No such route",
+    meaning: "Nothing is served at this path; see /docs.",
   },
   method_not_allowed: {
     status: 405,

@@ -36,6 +36,7 @@ describe("what the server says with a problem has a code here", () => {
     unauthorized: "unauthorized",
     forbidden: "unauthorized",
     not_found: "unsupported",
+    no_route: "unsupported",
     method_not_allowed: "unsupported",
     already_ended: "unexpected_reply",
     alive: "unexpected_reply",
@@ -130,10 +131,11 @@ describe("the server's own refusals", () => {
 
   test("of a route that it does not have", async () => {
     const queue = server.client({ url: `${server.way().url}/elsewhere` }).queue("emails");
-    expect(await failure(() => queue.enqueue(payload))).toEqual({
-      code: "unsupported",
-      message: "There is no such route; see /docs",
-    });
+    const refused = { code: "unsupported", message: "Nothing is served at this path; see /docs" };
+    expect(await failure(() => queue.enqueue(payload))).toEqual(refused);
+    // Not to be taken for a task that is not there.
+    expect(await failure(() => queue.get("x"))).toEqual(refused);
+    expect(await failure(() => queue.cancel("x"))).toEqual(refused);
   });
 });
 

@@ -50,9 +50,9 @@ describe("the faults of a caller", () => {
   });
 
   it.each(["//", "/v1", "/v1/queues/", "/v1//queues", "/v1/queues/a/b", "/v2/queues"])(
-    "not_found: the path %s",
+    "no_route: the path %s",
     async (path) => {
-      expectProblem(await served.ask("GET", path), "not_found");
+      expectProblem(await served.ask("GET", path), "no_route");
     },
   );
 

@@ -5,6 +5,7 @@ const redis = {
   UPSTASH_REDIS_REST_URL: "https://eu1.example.com",
   UPSTASH_REDIS_REST_TOKEN: "rest-secret",
 };
+const secret = `whsec_${btoa("a secret of at least 24 bytes")}`;
 const entry = { token: "0123456789abcdef", scopes: ["enqueue"], queues: "emails-*" };
 
 describe("the configuration", () => {
@@ -15,6 +16,8 @@ describe("the configuration", () => {
       SLUICE_TOKENS: JSON.stringify([entry]),
       CRON_SECRET: "cron-0123456789ab",
       SLUICE_PREFIX: "staging",
+      SLUICE_WAKE_URL: "https://consumer.example.com/wake",
+      SLUICE_WAKE_SECRET: `${secret}  ${secret}`,
       SOMETHING_ELSE: { fetch() {} },
     };
     expect(readConfig(env)).toEqual({
@@ -22,6 +25,8 @@ describe("the configuration", () => {
       tokens: [entry],
       cronSecret: "cron-0123456789ab",
       prefix: "staging",
+      wakeUrl: "https://consumer.example.com/wake",
+      wakeSecrets: [secret, secret],
     });
   });
 
@@ -32,10 +37,16 @@ describe("the configuration", () => {
       tokens: [],
       cronSecret: undefined,
       prefix: undefined,
+      wakeUrl: undefined,
+      wakeSecrets: [],
     });
   });
 
   it.each([
+    ["SLUICE_WAKE_URL", { ...redis, SLUICE_WAKE_URL: "s3cret.example.com", SLUICE_WAKE_SECRET: secret }],
+    ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_URL: "https://s3cret.example.com" }],
+    ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: "s3cret" }],
+    ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: `${secret} whsec_s3cret` }],
     ["UPSTASH_REDIS_REST_URL", {}],
     ["UPSTASH_REDIS_REST_TOKEN", { UPSTASH_REDIS_REST_URL: "https://s3cret.example.com" }],
     ["UPSTASH_REDIS_REST_URL", { UPSTASH_REDIS_REST_TOKEN: "s3cret" }],
