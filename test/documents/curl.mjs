@@ -20,10 +20,10 @@ const response = await fetch(url ?? "", {
   headers,
   body: body ?? null,
 });
-const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
-const answer = isStream
-  ? { text: await response.text() }
+const isJson = /json/.test(response.headers.get("content-type") ?? "");
+const answer = isJson
+  ? await response.json()
   : response.status === 204
     ? {}
-    : await response.json();
+    : { text: await response.text() };
 console.log(JSON.stringify({ status: response.status, body: answer }));

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Deployed, openPlace } from "./acceptance.ts";
+import { type Deployed, openPlace, type Place } from "./acceptance.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -18,8 +18,8 @@ export interface QuickStart {
   readonly code: readonly string[];
   /** What a newcomer configures. What follows `# Here in the repository` is not shown. */
   readonly configuration: readonly string[];
-  /** Runs it as the page says, in this environment. */
-  readonly start: (env: Readonly<Record<string, string>>) => Promise<Deployed>;
+  /** Runs it as the page says, in the place's environment, which has `MAIL_URL`, too. */
+  readonly start: (place: Place) => Promise<Deployed>;
 }
 
 export interface Mail {
@@ -73,15 +73,16 @@ export function commandsOf(page: string): string[] {
     .filter((line) => line !== "");
 }
 
+/** A file as the page shows it. */
+export const shownOf = (file: string): string =>
+  (read(file).split("\n# Here in the repository")[0] ?? "").trimEnd();
+
 /** What every quick start keeps: it is the page's, it is short, and each welcome mail is sent once. */
 export function quickStart(platform: string, { page, code, configuration, start }: QuickStart): void {
   describe(`the quick start on ${platform}`, () => {
     it("is what its page shows", () => {
       const shown = new Set(blocksOf(page, "ts", "js", "toml", "json", "yaml", "yml"));
-      const own = [...code, ...configuration].map((file) =>
-        read(file).split("\n# Here in the repository")[0]?.trimEnd(),
-      );
-      expect(own.filter((text = "") => !shown.has(text))).toEqual([]);
+      expect([...code, ...configuration].map(shownOf).filter((text) => !shown.has(text))).toEqual([]);
     });
 
     it("takes at most 40 lines of own code", () => {
@@ -95,7 +96,7 @@ export function quickStart(platform: string, { page, code, configuration, start 
       let deployed: Deployed;
       beforeAll(async () => {
         [place, mailServer] = await Promise.all([openPlace(), openMailServer()]);
-        deployed = await start({ ...place.env, MAIL_URL: mailServer.url });
+        deployed = await start({ ...place, env: { ...place.env, MAIL_URL: mailServer.url } });
       }, 120_000);
       afterAll(async () => {
         await deployed?.stop();
