@@ -1,0 +1,33 @@
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { acceptance } from "./acceptance.ts";
+import { lambdaFolder, startOffline } from "./lambda.ts";
+
+const deployment = fileURLToPath(new URL("deployment.ts", import.meta.url));
+
+acceptance("a Lambda function, unpacked from its zip", async ({ env }) => {
+  const folder = await lambdaFolder("serverless/lambda");
+  await folder.writeEnv(env);
+  await folder.write(
+    "handler.ts",
+    `import { sluice } from "sluice-queue/lambda";
+    import { deployment } from ${JSON.stringify(deployment)};
+    export const handler = sluice(deployment);`,
+  );
+  await folder.run(
+    "npx esbuild handler.ts --bundle --platform=node --format=esm --outfile=build/handler.mjs",
+  );
+  await folder.run("npx osls package");
+  await rm(join(folder.path, "build"), { recursive: true });
+  // Offline there is no upload: the plugin is told of the zip. Its cron comes from the tests, not each full minute.
+  const config = await readFile(join(folder.path, "serverless.yml"), "utf8");
+  await folder.write(
+    "serverless.yml",
+    config
+      .replace('  patterns: ["!**", "build/**"]', "  artifact: .serverless/sluice.zip")
+      .replace("rate(1 minute)", "cron(0 0 1 1 ? *)")
+      .concat("plugins: [serverless-offline]\n"),
+  );
+  return startOffline(folder, "sluice-dev-sluice", env);
+});

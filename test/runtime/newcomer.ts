@@ -1,0 +1,146 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const tools = join(root, "node_modules");
+
+/** Nothing from elsewhere, and nothing told to anybody. */
+const OFFLINE = { CI: "true", npm_config_offline: "true", npm_config_update_notifier: "false" };
+
+export interface FolderOptions {
+  /** Copied into it, from the root of the repository. */
+  readonly example: string;
+  /** The entry beside `sluice-queue` itself: `lambda` is `sluice-queue/lambda`. */
+  readonly platform: string;
+  /** What else was installed: packages, and names of commands. */
+  readonly packages?: readonly string[];
+  readonly commands: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The folder of a newcomer, who has installed the package and the platform's tools, and types commands. */
+export class Folder {
+  readonly path: string;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #running: (() => Promise<void>)[] = [];
+
+  private constructor(path: string, env: FolderOptions["env"]) {
+    this.path = path;
+    const { PATH } = process.env;
+    const bin = [join(path, "bin"), join(path, "node_modules/.bin"), dirname(process.execPath), PATH];
+    // A home of its own: no settings, no accounts.
+    this.#env = { ...OFFLINE, ...env, HOME: join(path, "home"), PATH: bin.join(":") };
+  }
+
+  static async open({ example, platform, packages = [], commands, env }: FolderOptions): Promise<Folder> {
+    const folder = new Folder(await mkdtemp(join(tmpdir(), "sluice-newcomer-")), env);
+    const modules = join(folder.path, "node_modules");
+    await cp(join(root, example), folder.path, { recursive: true });
+    for (const name of ["home", "bin", "node_modules/.bin"]) {
+      await mkdir(join(folder.path, name), { recursive: true });
+    }
+    for (const name of packages) await symlink(join(tools, name), join(modules, name));
+    for (const name of commands) await symlink(join(tools, ".bin", name), join(modules, ".bin", name));
+    const commandLine = `#!/bin/sh\nexec node '${join(root, "src/cli/main.ts")}' "$@"\n`;
+    await writeFile(join(modules, ".bin/sluice"), commandLine, { mode: 0o755 });
+    await symlink(join(root, "test/documents/curl.mjs"), join(folder.path, "bin/curl"));
+    await installPackage(join(modules, "sluice-queue"), platform);
+    return folder;
+  }
+
+  write(name: string, text: string): Promise<void> {
+    return writeFile(join(this.path, name), text);
+  }
+
+  /** What both tools read as their environment. */
+  writeEnv(env: Readonly<Record<string, string>>): Promise<void> {
+    return this.write(
+      ".env",
+      Object.entries(env)
+        .map(([name, value]) => `${name}='${value}'\n`)
+        .join(""),
+    );
+  }
+
+  /** Runs a command to its end; what it prints. */
+  async run(command: string): Promise<string> {
+    const options = { cwd: this.path, env: this.#env, maxBuffer: 10_000_000 };
+    const { stdout } = await promisify(execFile)("sh", ["-c", command], options);
+    return stdout;
+  }
+
+  /** Starts a command that goes on until the folder is closed, and waits until something answers at the address. */
+  async start(command: string, url: string): Promise<void> {
+    const options = { cwd: this.path, env: this.#env, detached: true } as const;
+    const child = spawn("sh", ["-c", `exec ${command}`], { ...options, stdio: ["ignore", "pipe", "pipe"] });
+    let log = "";
+    for (const output of [child.stdout, child.stderr]) {
+      output.on("data", (chunk: Buffer) => (log += chunk.toString()));
+    }
+    const closed = once(child, "close");
+    const group = String(child.pid);
+    // A shell that kills it even when this process is killed itself: its input then closes.
+    const script = `trap "" INT TERM HUP; read -r _; kill -9 -"$1" 2>/dev/null`;
+    const guard = spawn("sh", ["-c", script, "guard", group], { stdio: ["pipe", "ignore", "ignore"] });
+    this.#running.push(async () => {
+      guard.stdin.end();
+      await closed;
+    });
+    while (!(await answers(url))) {
+      if (child.exitCode !== null) throw new Error(`${command} has ended:\n${log}`);
+      await sleep(100);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#running.map((stop) => stop()));
+    await rm(this.path, { recursive: true, force: true });
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  const response = await fetch(url).catch(() => undefined);
+  await response?.body?.cancel();
+  return response !== undefined;
+}
+
+/** As it is published: the two entries, bundled, without the source. */
+async function installPackage(path: string, platform: string): Promise<void> {
+  await build({
+    absWorkingDir: root,
+    entryPoints: { index: "src/index.ts", [platform]: `serverless/${platform}.ts` },
+    outdir: path,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    logLevel: "error",
+  });
+  const exports = { ".": "./index.js", [`./${platform}`]: `./${platform}.js` };
+  await writeFile(
+    join(path, "package.json"),
+    JSON.stringify({ name: "sluice-queue", type: "module", exports }),
+  );
+}
+
+/** Ports that are free now, as different ones as are asked for. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer().listen(0, "127.0.0.1");
+      await once(server, "listening");
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  return ports;
+}
