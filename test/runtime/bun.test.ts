@@ -1,0 +1,4 @@
+import { acceptance } from "./acceptance.ts";
+import { deployedBy } from "./process/deployed.ts";
+
+acceptance("Bun", deployedBy("bun", "bun main.ts"));

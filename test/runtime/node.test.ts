@@ -1,0 +1,4 @@
+import { acceptance } from "./acceptance.ts";
+import { deployedBy } from "./process/deployed.ts";
+
+acceptance("Node", deployedBy("node", "node main.ts"));

@@ -1,0 +1,43 @@
+import type { Deployed, Place } from "../acceptance.ts";
+import { Project, type Runtime, type ServerProcess } from "./project.ts";
+
+/** A project whose `main.ts` serves what the acceptance tests deploy. */
+export async function openDeployment(runtime: Runtime): Promise<Project> {
+  const project = await Project.open();
+  await project.copy("test/runtime/deployment.ts");
+  await project.copy("test/runtime/process/minute.ts");
+  await project.write(
+    "main.ts",
+    `import "./minute.ts";
+     import { serve } from "sluice-queue/${runtime}";
+     import { deployment } from "./deployment.ts";
+     await serve(deployment);`,
+  );
+  return project;
+}
+
+/** Ends a server by SIGTERM, as all that runs containers does. */
+export async function end(server: ServerProcess): Promise<void> {
+  server.kill("SIGTERM");
+  const { status, words } = await server.ended;
+  if (status !== 0) throw new Error(`the server ${words}\n${server.printed()}`);
+}
+
+/** Deploys by a command; a signal stands for the minute until cron's work is done again. */
+export const deployedBy =
+  (runtime: Runtime, command: string) =>
+  async ({ env }: Place): Promise<Deployed> => {
+    const project = await openDeployment(runtime);
+    const server = await project.start(command, env);
+    return {
+      fetch: (request) => server.fetch(request),
+      cron: async () => server.kill("SIGUSR2"),
+      async stop() {
+        try {
+          await end(server);
+        } finally {
+          await project.close();
+        }
+      },
+    };
+  };

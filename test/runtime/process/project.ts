@@ -1,0 +1,153 @@
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { build } from "tsdown";
+import { type Ending, startChild } from "../../../src/local/stack/child.ts";
+import { freePort } from "../../../src/local/stack/port.ts";
+import packaging from "../../../tsdown.config.ts";
+
+export const root = fileURLToPath(new URL("../../../", import.meta.url));
+const modules = join(root, "node_modules");
+
+/** The programs themselves: what npm puts before some of them passes no signal on. */
+const commands = {
+  node: process.execPath,
+  deno: join(modules, "@deno/linux-x64-glibc/deno"),
+  bun: join(modules, "@oven/bun-linux-x64/bin/bun"),
+};
+
+export type Runtime = keyof typeof commands;
+
+/** A server that a command has started. */
+export interface ServerProcess {
+  readonly url: string;
+  /** All that it has printed. */
+  readonly printed: () => string;
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Sends it a signal. */
+  readonly kill: (signal: NodeJS.Signals) => void;
+  readonly ended: Promise<Ending>;
+}
+
+/** A folder in which the package is installed as it is published, and from which servers are started. */
+export class Project {
+  readonly path: string;
+  readonly #stops: (() => Promise<unknown>)[] = [];
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  /** @param folder copied into it, from the root of the repository */
+  static async open(folder?: string): Promise<Project> {
+    const project = new Project(await mkdtemp(join(tmpdir(), "sluice-project-")));
+    if (folder) await cp(join(root, folder), project.path, { recursive: true });
+    const installed = join(project.path, "node_modules");
+    await mkdir(join(installed, ".bin"), { recursive: true });
+    for (const [name, target] of Object.entries(commands))
+      await symlink(target, join(installed, ".bin", name));
+    const version = await install(join(installed, "sluice-queue"));
+    const manifest = { private: true, type: "module", dependencies: { "sluice-queue": `^${version}` } };
+    await project.write("package.json", JSON.stringify(manifest));
+    return project;
+  }
+
+  async write(name: string, text: string): Promise<void> {
+    await mkdir(dirname(join(this.path, name)), { recursive: true });
+    await writeFile(join(this.path, name), text);
+  }
+
+  /** Copies a file of the repository into it, under its own name. */
+  async copy(file: string): Promise<void> {
+    await cp(join(root, file), join(this.path, file.split("/").at(-1) ?? file));
+  }
+
+  /** Runs a command as it is typed; waits until the server that it starts is healthy. */
+  async start(command: string, env: Readonly<Record<string, string>>): Promise<ServerProcess> {
+    const port = env["PORT"] ?? String(await freePort());
+    const child = startChild("sh", ["-c", `exec ${command}`], {
+      cwd: this.path,
+      env: { ...this.#own, ...env, PORT: port },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#stops.push(() => child.stop());
+    let printed = "";
+    for (const output of [child.process.stdout, child.process.stderr]) {
+      output?.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+    }
+    const url = `http://127.0.0.1:${port}`;
+    let ending: Ending | undefined;
+    void child.ended.then((ended) => (ending = ended));
+    while (!(await fetch(`${url}/health`).catch(() => undefined))?.ok) {
+      if (ending) throw new Error(`${command} ${ending.words}\n${printed}`);
+      await sleep(25);
+    }
+    return {
+      url,
+      printed: () => printed,
+      fetch({ url: asked, method, headers, body }) {
+        const { pathname, search } = new URL(asked);
+        return fetch(url + pathname + search, { method, headers, body, duplex: "half" } as RequestInit);
+      },
+      kill: (signal) => child.process.kill(signal),
+      ended: child.ended,
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#stops.map((stop) => stop()));
+    await rm(this.path, { recursive: true, force: true });
+  }
+
+  /** Nothing of this process's environment but what a command needs; nothing from elsewhere. */
+  get #own(): Record<string, string> {
+    const path = [join(this.path, "node_modules/.bin"), process.env["PATH"] ?? ""].join(":");
+    return {
+      PATH: path,
+      HOME: this.path,
+      DENO_DIR: join(this.path, ".deno"),
+      DENO_NO_UPDATE_CHECK: "1",
+      NPM_CONFIG_REGISTRY: "http://127.0.0.1:9",
+    };
+  }
+}
+
+/**
+ * Builds the package as for npm, its declarations aside, with the platforms' entries; what it depends on is linked.
+ * @returns its version
+ */
+async function install(path: string): Promise<string> {
+  const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
+    readonly version: string;
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  const { name, version, type, dependencies } = { name: "sluice-queue", type: "module", ...manifest };
+  const entry = {
+    index: "src/index.ts",
+    node: "serverless/node.ts",
+    deno: "serverless/deno.ts",
+    bun: "serverless/bun.ts",
+  };
+  await build({
+    ...packaging,
+    config: false,
+    cwd: root,
+    entry,
+    outDir: join(path, "dist"),
+    dts: false,
+    logLevel: "error",
+  });
+  const exports = Object.fromEntries(
+    Object.keys(entry).map((one) => [one === "index" ? "." : `./${one}`, `./dist/${one}.js`]),
+  );
+  await writeFile(join(path, "package.json"), JSON.stringify({ name, version, type, dependencies, exports }));
+  for (const dependency of Object.keys(dependencies)) {
+    const link = join(path, "node_modules", dependency);
+    await mkdir(dirname(link), { recursive: true });
+    if (!existsSync(link)) await symlink(join(modules, dependency), link);
+  }
+  return version;
+}
