@@ -161,16 +161,18 @@ export class Service<Env extends Environment = Environment> {
   }
 
   /**
-   * Who is woken: the consumer here, where it may work in this invocation; else one at the wake URL, if there is one.
+   * Who is woken: the consumer here, where it may work in this invocation; else one at the wake URL, if there is one. That
+   * is this deployment's like, with the same consumers, unless it has none: then somebody else, who works on any queue.
    * @param time how long a consumer here may work, ms
    */
   #waker(mayWorkHere: boolean, time: () => number): Waker | undefined {
     const here = (queue: string) => mayWorkHere && !closing?.aborted && this.#worksOn(queue);
     const elsewhere = this.#elsewhere;
     const closing = this.#platform.ending?.closing;
-    if (!elsewhere && !(mayWorkHere && this.#options.consumers)) return undefined;
+    const { consumers } = this.#options;
+    if (!elsewhere && !(mayWorkHere && consumers)) return undefined;
     return {
-      queues: (queue) => here(queue) || elsewhere !== undefined,
+      queues: (queue) => here(queue) || (elsewhere !== undefined && (!consumers || this.#worksOn(queue))),
       wake: (queue) => (here(queue) ? this.#work(queue, time()) : elsewhere?.wake(queue)),
     };
   }
