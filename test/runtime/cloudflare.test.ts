@@ -6,6 +6,7 @@ import { asker, type Ask, secrets, tokens } from "../http/served.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { acceptance, openPlace } from "./acceptance.ts";
 import { startWorker } from "./cloudflare/workerd.ts";
+import { expectLongWorkDone } from "./long-work.ts";
 
 let redis: TestRedis;
 let gateway: Gateway;
@@ -245,14 +246,8 @@ describe("a Worker bound to itself", () => {
 
   it("goes on in further invocations where the work takes longer than one may", async () => {
     const { server, fetch } = await startWorker("test/runtime/cloudflare/chain.toml", place.env);
-    const ask = asker(fetch);
     try {
-      const tasks = Array.from({ length: 12 }, (_, payload) => ({ payload }));
-      expect((await ask("POST", "/v1/queues/long/tasks", { json: { tasks } })).status).toBe(201);
-      await expect
-        .poll(async () => (await ask("GET", "/v1/queues/long")).body, { timeout: 20_000 })
-        .toMatchObject({ pending: 0, delayed: 0, working: 0, rejected: 0 });
-      expect((await ask("GET", "/", { as: null })).body.wakes).toBeGreaterThanOrEqual(2);
+      await expectLongWorkDone({ fetch });
     } finally {
       await server.close();
     }

@@ -1,11 +1,38 @@
-import { acceptance } from "./acceptance.ts";
+import { describe, expect, it } from "vitest";
+import { asker } from "../http/served.ts";
+import { acceptance, openPlace } from "./acceptance.ts";
+import { expectLongWorkDone } from "./long-work.ts";
 import { startProject } from "./vercel/project.ts";
 
 const configuration = "serverless/vercel/vercel.json";
-const entry = "test/runtime/vercel/function.ts";
 
 for (const runtime of ["edge", "nodejs"] as const) {
+  const entry = "test/runtime/vercel/function.ts";
   acceptance(`a Vercel Function in the ${runtime} runtime`, ({ env }) =>
     startProject({ configuration, entry, runtime, env }),
   );
 }
+
+describe("a Vercel Function that knows where it is woken", () => {
+  it.each(["edge", "nodejs"] as const)(
+    "goes on in further invocations where the work takes longer than one may, and wakes nobody for others' queues: %s",
+    async (runtime) => {
+      const place = await openPlace();
+      try {
+        const entry = "test/runtime/vercel/chain.ts";
+        const project = await startProject({ configuration, entry, runtime, env: place.env });
+        try {
+          await expectLongWorkDone(project);
+          const ask = asker(project.fetch);
+          await ask("POST", "/v1/queues/pulled/tasks", { json: { payload: 1 } });
+          // Nobody works on that queue here.
+          expect((await ask("POST", "/v1/sweep")).body).toMatchObject({ failed: [], woken: 0 });
+        } finally {
+          await project.stop();
+        }
+      } finally {
+        await place.close();
+      }
+    },
+  );
+});

@@ -2,7 +2,6 @@
 // handlers by the method, with the request alone; `waitUntil` is found by the global, as @vercel/node sets it.
 
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 
 type Handlers = Readonly<Record<string, (request: Request) => Promise<Response>>>;
@@ -19,9 +18,7 @@ const listener = getRequestListener(
   { overrideGlobalObjects: false },
 );
 const server = createServer((request, response) => void listener(request, response));
-server.listen(0, "127.0.0.1", () =>
-  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
-);
+server.listen(Number(process.env["PORT"]), "127.0.0.1", () => process.send?.("listening"));
 
 const end = () => void Promise.allSettled(awaited).then(() => process.exit(0));
 process.once("SIGTERM", end);

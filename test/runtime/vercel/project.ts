@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EdgeRuntime, runServer } from "edge-runtime";
 import { build, type BuildOptions } from "esbuild";
+import { freePort } from "../../../src/local/stack/port.ts";
 import type { Deployed } from "../acceptance.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -39,7 +40,10 @@ export interface RunningProject extends Deployed {
 /** Serves a project without a framework as Vercel does: rewrites to its one function, in the runtime named; its cron. */
 export async function startProject({ configuration, entry, runtime, env }: Project): Promise<RunningProject> {
   const config = JSON.parse(await readFile(join(root, configuration), "utf8")) as Configuration;
-  const { url, stop } = await (runtime === "edge" ? startEdge : startNode)(join(root, entry), env);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const settings = { ...env, SLUICE_WAKE_URL: `${url}/wake` };
+  const stop = await (runtime === "edge" ? startEdge : startNode)(join(root, entry), port, settings);
   // A rewritten request keeps its own path.
   const routed = (path: string) =>
     config.rewrites.find(({ source }) => new RegExp(`^${source}$`).test(path))?.destination;
@@ -69,15 +73,12 @@ export async function startProject({ configuration, entry, runtime, env }: Proje
   };
 }
 
-interface Server {
-  readonly url: string;
-  readonly stop: () => Promise<void>;
-}
+type Stop = () => Promise<void>;
 
 const shared = { bundle: true, alias, absWorkingDir: root, logLevel: "error" } satisfies BuildOptions;
 
 /** Bundled and wrapped as @vercel/node does for the Edge runtime. */
-async function startEdge(entry: string, env: Project["env"]): Promise<Server> {
+async function startEdge(entry: string, port: number, env: Project["env"]): Promise<Stop> {
   const { outputFiles } = await build({
     ...shared,
     entryPoints: [entry],
@@ -94,11 +95,10 @@ async function startEdge(entry: string, env: Project["env"]): Promise<Server> {
     initialCode: `${outputFiles[0]?.text}\n${handle}`,
     extend: (context) => Object.assign(context, { module: { exports: {} }, process: { env: { ...env } } }),
   });
-  const { url, close } = await runServer({ runtime, host: "127.0.0.1" });
-  return { url, stop: close };
+  return (await runServer({ runtime, host: "127.0.0.1", port })).close;
 }
 
-async function startNode(entry: string, env: Project["env"]): Promise<Server> {
+async function startNode(entry: string, port: number, env: Project["env"]): Promise<Stop> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-vercel-"));
   const outfile = join(folder, "function.mjs");
   await build({
@@ -110,7 +110,7 @@ async function startNode(entry: string, env: Project["env"]): Promise<Server> {
     outfile,
   });
   const child = fork(fileURLToPath(new URL("node-runtime.ts", import.meta.url)), [outfile], {
-    env: { ...env },
+    env: { ...env, PORT: String(port) },
   });
   const ended = once(child, "close");
   const stop = async () => {
@@ -120,8 +120,8 @@ async function startNode(entry: string, env: Project["env"]): Promise<Server> {
   };
   try {
     const died = ended.then(() => Promise.reject(new Error("the function's process has ended")));
-    const [url] = (await Promise.race([once(child, "message"), died])) as [string];
-    return { url, stop };
+    await Promise.race([once(child, "message"), died]);
+    return stop;
   } catch (error) {
     await stop();
     throw error;
