@@ -29,5 +29,5 @@ acceptance("a Lambda function, unpacked from its zip", async ({ env }) => {
       .replace("rate(1 minute)", "cron(0 0 1 1 ? *)")
       .concat("plugins: [serverless-offline]\n"),
   );
-  return startOffline(folder, "sluice-dev-sluice", env);
+  return startOffline(folder, "sluice-dev-sluice");
 });

@@ -12,6 +12,8 @@ export const lambdaFolder = (example: string): Promise<Folder> =>
 
 export interface Offline extends Deployed {
   readonly url: string;
+  /** A command of the page, with the ports of this one. */
+  readonly here: (command: string) => string;
   /** Calls the function as AWS does, with an event of any kind; what it returns. */
   readonly invoke: (event: object) => Promise<unknown>;
 }
@@ -20,17 +22,16 @@ export interface Offline extends Deployed {
 export async function startOffline(
   folder: Folder,
   functionName: string,
-  env: Readonly<Record<string, string>>,
-  command = "npx osls offline",
+  command = "SLUICE_WAKE_URL=http://127.0.0.1:3000/wake npx osls offline --host 127.0.0.1",
 ): Promise<Offline> {
   const [httpPort = 0, lambdaPort = 0] = await freePorts(2);
   const url = `http://127.0.0.1:${httpPort}`;
-  await folder.writeEnv({ ...env, SLUICE_WAKE_URL: `${url}/wake` });
-  const ports = `--host 127.0.0.1 --httpPort ${httpPort} --lambdaPort ${lambdaPort}`;
-  await folder.start(`${command} ${ports}`, url);
+  const functions = `http://127.0.0.1:${lambdaPort}`;
+  const here = (line: string) =>
+    line.replace("http://127.0.0.1:3000", url).replace("http://127.0.0.1:3002", functions);
+  await folder.start(`${here(command)} --httpPort ${httpPort} --lambdaPort ${lambdaPort}`, url);
   const invoke = async (event: object) => {
-    const functions = `http://127.0.0.1:${lambdaPort}/2015-03-31/functions`;
-    const response = await fetch(`${functions}/${functionName}/invocations`, {
+    const response = await fetch(`${functions}/2015-03-31/functions/${functionName}/invocations`, {
       method: "POST",
       body: JSON.stringify(event),
     });
@@ -40,13 +41,14 @@ export async function startOffline(
   };
   return {
     url,
+    here,
     invoke,
     stop: () => folder.close(),
     cron: () => invoke({ source: "aws.events", "detail-type": "Scheduled Event", detail: {} }),
     async fetch({ url: asked, method, headers, body }) {
       const { pathname, search } = new URL(asked);
       const init = { method, headers, body, ...(body && { duplex: "half" }) };
-      return fetch(url + pathname + search, init as RequestInit);
+      return fetch(url + pathname + search, init);
     },
   };
 }

@@ -80,16 +80,21 @@ export class Folder {
   /** Starts a command that goes on until the folder is closed, and waits until something answers at the address. */
   async start(command: string, url: string): Promise<void> {
     const options = { cwd: this.path, env: this.#env, detached: true } as const;
-    const child = spawn("sh", ["-c", `exec ${command}`], { ...options, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn("sh", ["-c", `exec env ${command}`], {
+      ...options,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let log = "";
     for (const output of [child.stdout, child.stderr]) {
       output.on("data", (chunk: Buffer) => (log += chunk.toString()));
     }
     const closed = once(child, "close");
     const group = String(child.pid);
-    // A shell that kills it even when this process is killed itself: its input then closes.
-    const script = `trap "" INT TERM HUP; read -r _; kill -9 -"$1" 2>/dev/null`;
-    const guard = spawn("sh", ["-c", script, "guard", group], { stdio: ["pipe", "ignore", "ignore"] });
+    // A shell that ends it and removes the folder even when this process is killed itself: its input then closes.
+    const script = `trap "" INT TERM HUP; read -r _; kill -9 -"$1" 2>/dev/null; rm -rf "$2"`;
+    const guard = spawn("sh", ["-c", script, "guard", group, this.path], {
+      stdio: ["pipe", "ignore", "ignore"],
+    });
     this.#running.push(async () => {
       guard.stdin.end();
       await closed;

@@ -1,0 +1,22 @@
+import { sluice } from "sluice-queue/lambda";
+
+/** Tells what came, answers with bytes and several values, and has a consumer that only stops when it is told to. */
+export const handler = sluice({
+  consumers: {
+    slow: ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+  },
+  async fetch(request) {
+    const { origin, pathname, search } = new URL(request.url);
+    if (pathname === "/bytes") {
+      const headers = new Headers({ "content-type": "application/octet-stream" });
+      for (const value of ["a=1; Path=/", "b=2"]) headers.append("set-cookie", value);
+      for (const value of ["1", "2"]) headers.append("x-many", value);
+      return new Response(new Uint8Array([0, 0xff, 0xfe, 0x80]), { status: 203, headers });
+    }
+    const { method, headers } = request;
+    const body = [...new Uint8Array(await request.arrayBuffer())];
+    const told = { method, origin, path: pathname + search, headers: Object.fromEntries(headers), body };
+    return Response.json(told);
+  },
+});
