@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EdgeRuntime, runServer } from "edge-runtime";
 import { build, type BuildOptions } from "esbuild";
@@ -27,9 +27,10 @@ interface Configuration {
 export interface Project {
   /** Its vercel.json, from the root of the repository. */
   readonly configuration: string;
-  /** The one function, in place of the one that the configuration names. */
+  /** Its one function, from there too, in place of the one that the configuration names. */
   readonly entry: string;
   readonly runtime: "edge" | "nodejs";
+  /** With a `SLUICE_WAKE_SECRET`, it is told its own address, too. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -42,8 +43,8 @@ export async function startProject({ configuration, entry, runtime, env }: Proje
   const config = JSON.parse(await readFile(join(root, configuration), "utf8")) as Configuration;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const settings = { ...env, SLUICE_WAKE_URL: `${url}/wake` };
-  const stop = await (runtime === "edge" ? startEdge : startNode)(join(root, entry), port, settings);
+  const settings = { ...env, ...("SLUICE_WAKE_SECRET" in env && { SLUICE_WAKE_URL: `${url}/wake` }) };
+  const stop = await (runtime === "edge" ? startEdge : startNode)(resolve(root, entry), port, settings);
   // A rewritten request keeps its own path.
   const routed = (path: string) =>
     config.rewrites.find(({ source }) => new RegExp(`^${source}$`).test(path))?.destination;

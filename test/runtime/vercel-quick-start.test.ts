@@ -1,0 +1,79 @@
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { Deployed, Place } from "./acceptance.ts";
+import { Folder, freePorts } from "./newcomer.ts";
+import { blocksOf, commandsOf, quickStart } from "./quick-start.ts";
+import { type Project, startProject } from "./vercel/project.ts";
+
+const page = "docs/platforms/vercel.md";
+const code = "examples/vercel/api/welcome.ts";
+const configuration = "examples/vercel/vercel.json";
+
+/** What the page says to type, in its order. */
+const typed = commandsOf(page);
+const command = (start: string) => typed.find((line) => line.startsWith(start)) ?? `echo no ${start}; false`;
+
+/** As the page says, but that `vercel dev`, which asks for an account, is the project's runtime. */
+async function start({ redis, env }: Place, runtime: Project["runtime"]): Promise<Deployed> {
+  const folder = await Folder.open({
+    example: "examples/vercel",
+    platform: "vercel",
+    commands: [],
+    env: { REDIS_URL: redis.url },
+  });
+  const entry = join(folder.path, "api/welcome.ts");
+  if (runtime === "edge") await appendFile(entry, blocksOf(page, "ts")[1] ?? "");
+  const [redisPort] = await freePorts(1);
+  const upstash = `http://127.0.0.1:${redisPort}`;
+  await folder.start(`${command("npx sluice gateway")} --port ${redisPort}`, upstash);
+  const exported = typed.filter((line) => line.startsWith("export ")).join("; ");
+  const printed = await folder.run(`${exported}; env`);
+  const settings = Object.fromEntries(printed.split("\n").map((line) => line.split(/=(.*)/s, 2)));
+  const { UPSTASH_REDIS_REST_TOKEN, CRON_SECRET } = settings as Record<string, string>;
+  const project = await startProject({
+    configuration,
+    entry,
+    runtime,
+    env: {
+      UPSTASH_REDIS_REST_URL: upstash,
+      UPSTASH_REDIS_REST_TOKEN: UPSTASH_REDIS_REST_TOKEN ?? "",
+      CRON_SECRET: CRON_SECRET ?? "",
+      MAIL_URL: env["MAIL_URL"] ?? "",
+    },
+  });
+  const here = (line: string) => folder.run(line.replace("http://127.0.0.1:3000", project.url));
+  const signUp = command('curl "http://127.0.0.1:3000/signup');
+  const sweep = command("curl http://127.0.0.1:3000/v1/sweep");
+  return {
+    // The typed request, to another address.
+    async fetch({ url }) {
+      const path = url.slice(new URL(url).origin.length);
+      const { status, body } = JSON.parse(await here(signUp.replace("/signup?to=a@example.com", path)));
+      return Response.json(body, { status });
+    },
+    async cron() {
+      await project.cron();
+      expect(JSON.parse(await here(sweep))).toMatchObject({ status: 200, body: { failed: [] } });
+    },
+    async stop() {
+      await project.stop();
+      await folder.close();
+    },
+  };
+}
+
+for (const runtime of ["nodejs", "edge"] as const) {
+  quickStart(`Vercel, in the ${runtime} runtime`, {
+    page,
+    code: [code],
+    configuration: [configuration],
+    start: (place) => start(place, runtime),
+  });
+}
+
+it("needs an account or the network for whatever else is typed about Vercel", () => {
+  const tested = /^(npx sluice gateway|export |curl "?http:\/\/127)/;
+  const remote = /^(npm install|npm pkg set|npx vercel |printf .* \| npx vercel env|curl https:)/;
+  expect(typed.filter((line) => !tested.test(line) && !remote.test(line))).toEqual([]);
+});
