@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -18,11 +18,11 @@ import { startRedis, type TestRedis } from "../support/redis.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");
 
-/** The code block behind a marker of this test. */
-function block(marker: string, language: string): string {
-  const [, code] =
-    new RegExp(`<!-- ${marker} -->\n\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(readme) ?? [];
-  if (code === undefined) throw new Error(`README.md has no ${language} block marked "${marker}"`);
+/** The code block of a document behind a marker of this test. */
+function block(document: string, marker: string, language: string): string {
+  const text = readFileSync(join(root, document), "utf8");
+  const [, code] = new RegExp(`<!-- ${marker} -->\n\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(text) ?? [];
+  if (code === undefined) throw new Error(`${document} has no ${language} block marked "${marker}"`);
   return code;
 }
 
@@ -38,10 +38,19 @@ afterAll(async () => {
   await redis.stop();
 });
 
-describe("the README's first use", () => {
+test("the README's quick start is the code of examples/cloudflare, which the tests of that platform run", () => {
+  const example = readFileSync(join(root, "examples/cloudflare/worker.ts"), "utf8");
+  expect(block("README.md", "test/documents/readme.test.ts compares this code", "ts")).toBe(
+    example.trimEnd(),
+  );
+});
+
+describe("the library's first use", () => {
   test("is the code of examples/first-use", () => {
     const example = readFileSync(join(root, "examples/first-use/worker.ts"), "utf8");
-    expect(block("test/documents/readme.test.ts runs this code", "ts")).toBe(example.trimEnd());
+    expect(block("docs/library.md", "test/documents/readme.test.ts runs this code", "ts")).toBe(
+      example.trimEnd(),
+    );
   });
 
   test("sends each mail once, and again the one that failed, from workerd and its cron", async () => {
@@ -107,6 +116,9 @@ test("every link of the documents to a file leads to one", () => {
     "docs/benchmarks.md",
     "docs/faults.md",
     "docs/gateway.md",
+    "docs/http.md",
+    "docs/library.md",
+    ...globSync("docs/platforms/*.md", { cwd: root }),
   ]) {
     const text = readFileSync(join(root, document), "utf8");
     for (const [, target = ""] of text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)) {
@@ -164,7 +176,7 @@ describe("the README's table of features", () => {
   });
 });
 
-describe("the README's curl lines", () => {
+describe("the curl lines of docs/http.md", () => {
   const token = "a-token-for-the-readme";
   const bin = mkdtempSync(join(tmpdir(), "sluice-readme-"));
   const shim = join(root, "test/documents/curl.mjs");
@@ -190,7 +202,7 @@ describe("the README's curl lines", () => {
   });
 
   const linesOf = (marker: string) =>
-    block(`test/documents/readme.test.ts runs these${marker}`, "sh")
+    block("docs/http.md", `test/documents/readme.test.ts runs these${marker}`, "sh")
       .replaceAll("\\\n", " ")
       .split("\n")
       .filter((line) => line.startsWith("curl "));
