@@ -166,7 +166,7 @@ describe("the Worker in workerd", () => {
     };
     expect(await problem("GET", "/v1/queues", { as: null })).toEqual([401, "unauthorized"]);
     expect(await problem("GET", "/v1/queues", { as: "enqueue" })).toEqual([403, "forbidden"]);
-    expect(await problem("GET", "/nowhere")).toEqual([404, "not_found"]);
+    expect(await problem("GET", "/nowhere")).toEqual([404, "no_route"]);
     expect(await problem("PUT", "/v1/queues")).toEqual([405, "method_not_allowed"]);
     expect(await problem("POST", "/v1/queues/a/tasks", { raw: "{" })).toEqual([400, "invalid_json"]);
     expect(await problem("POST", "/v1/queues/a/tasks", { json: { paylod: 1 } })).toEqual([
