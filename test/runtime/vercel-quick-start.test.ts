@@ -22,6 +22,8 @@ async function start({ redis, env }: Place, runtime: Project["runtime"]): Promis
     commands: [],
     env: { REDIS_URL: redis.url },
   });
+  await folder.write("package.json", "{}");
+  await folder.run(command("npm pkg set"));
   const entry = join(folder.path, "api/welcome.ts");
   if (runtime === "edge") await appendFile(entry, blocksOf(page, "ts")[1] ?? "");
   const [redisPort] = await freePorts(1);
@@ -73,7 +75,7 @@ for (const runtime of ["nodejs", "edge"] as const) {
 }
 
 it("needs an account or the network for whatever else is typed about Vercel", () => {
-  const tested = /^(npx sluice gateway|export |curl "?http:\/\/127)/;
-  const remote = /^(npm install|npm pkg set|npx vercel |printf .* \| npx vercel env|curl https:)/;
+  const tested = /^(npm pkg set|npx sluice gateway|export |curl "?http:\/\/127)/;
+  const remote = /^(npm install|npx vercel |printf .* \| npx vercel env|curl https:)/;
   expect(typed.filter((line) => !tested.test(line) && !remote.test(line))).toEqual([]);
 });
