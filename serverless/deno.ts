@@ -8,18 +8,9 @@ export type { ServeOptions, Server } from "./process.ts";
 /** What is used here of Deno's own global. */
 declare const Deno: {
   serve(
-    options: {
-      readonly port: number;
-      readonly hostname: string;
-      readonly signal: AbortSignal;
-      readonly onListen: () => void;
-    },
+    options: { readonly port: number; readonly hostname: string; readonly onListen: () => void },
     handler: (request: Request) => Promise<Response>,
-  ): {
-    readonly addr: { readonly port: number };
-    readonly finished: Promise<void>;
-    shutdown(): Promise<void>;
-  };
+  ): { readonly addr: { readonly port: number }; shutdown(): Promise<void> };
   /** On Deno Deploy; elsewhere with --unstable-cron. */
   readonly cron?: (
     name: string,
@@ -33,13 +24,8 @@ const runtime = (): Runtime => ({
   // Deno Deploy sends SIGINT and kills after 5 s. https://docs.deno.com/deploy/reference/runtime/#shutdown
   grace: "2s",
   async listen(fetch, { port, hostname = "0.0.0.0" }) {
-    const dropping = new AbortController();
-    const server = Deno.serve({ port, hostname, signal: dropping.signal, onListen: () => {} }, fetch);
-    return {
-      port: server.addr.port,
-      stop: () => server.shutdown(),
-      drop: () => dropping.abort(),
-    };
+    const server = Deno.serve({ port, hostname, onListen: () => {} }, fetch);
+    return { port: server.addr.port, stop: () => server.shutdown() };
   },
   cron:
     Deno.cron &&

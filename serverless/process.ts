@@ -45,8 +45,8 @@ export interface Listener {
   readonly port: number;
   /** Lets nobody in any more; resolves when those that are in have their answers. */
   stop(): Promise<unknown>;
-  /** Drops those that are in. */
-  drop(): unknown;
+  /** Drops those that are in, where it can. */
+  drop?(): unknown;
 }
 
 /** What differs from runtime to runtime. */
@@ -140,7 +140,7 @@ export async function start<Env extends Environment>(
     const ended = Promise.all([listener.stop(), underWay.settled()]);
     if (!(await within(grace, ended))) {
       ending.abort();
-      listener.drop();
+      listener.drop?.();
       await within(LAST, ended);
     }
     if (transport?.close) await within(LAST, transport.close());

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { acceptance, type Deployed, type Place } from "./acceptance.ts";
 import { CronCaller } from "./process/deno-cron.ts";
 import { end, openDeployment } from "./process/deployed.ts";
+import { endsInOrder } from "./process/ending.ts";
 
 const command = "deno run --allow-net --allow-env --unstable-cron main.ts";
 const cron = new CronCaller();
@@ -28,3 +29,5 @@ acceptance("Deno", deploy);
 it("asks Deno for one cron, every minute", () => {
   expect(cron.registered).toEqual(["sluice * * * * *"]);
 });
+
+endsInOrder("deno", command);

@@ -1,0 +1,40 @@
+import type { ServeOptions } from "../../../serverless/process.ts";
+
+/** Deployed to be ended in the middle of its work. Imports nothing of Node. */
+
+interface Work {
+  /** How long it takes. */
+  readonly ms: number;
+  /** Whether it ends when it is told to stop. */
+  readonly heeds?: boolean;
+}
+
+type Env = { readonly LEDGER_URL: string; readonly GRACE?: string };
+
+export const slow = (grace: string | undefined): ServeOptions<Env> => ({
+  every: "1s",
+  ...(grace !== undefined && { grace }),
+  consumers: {
+    work: {
+      concurrency: 3,
+      backoff: ["1h"],
+      handler: async (
+        { id, payload, signal }: { id: string; payload: Work; signal: AbortSignal },
+        { LEDGER_URL }: Env,
+      ) => {
+        await fetch(`${LEDGER_URL}begun/${id}`, { method: "POST" });
+        await new Promise((resolve, reject) => {
+          setTimeout(resolve, payload.ms);
+          if (payload.heeds) signal.addEventListener("abort", () => reject(signal.reason as Error));
+        });
+        await fetch(`${LEDGER_URL}ended/${id}`, { method: "POST" });
+      },
+    },
+  },
+  /** Answers late, or never. */
+  async fetch({ url }) {
+    if (url.endsWith("/never")) await new Promise(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return new Response("late");
+  },
+});

@@ -1,0 +1,188 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { serve, type Server, type ServeOptions } from "../../serverless/node.ts";
+import { Queue } from "../../src/index.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+
+let redis: TestRedis;
+let transport: ReturnType<typeof resp>;
+beforeAll(async () => {
+  redis = await startRedis();
+  transport = resp(redis.url);
+});
+afterAll(async () => {
+  await transport.close();
+  await redis.stop();
+});
+
+describe("a server of Node", () => {
+  let server: Server | undefined;
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+  });
+  const start = async (options: ServeOptions = {}) =>
+    (server = await serve({
+      env: { REDIS_URL: redis.url },
+      port: 0,
+      hostname: "127.0.0.1",
+      signals: false,
+      ...options,
+    }));
+  const stateOf = async (queue: Queue, id: string) => (await queue.get(id))?.state;
+
+  it("sweeps when it starts, and from then on every so often", async () => {
+    const queue = new Queue("swept", { transport });
+    const early = await queue.enqueue(1, { delay: 1 });
+    await start({ every: "1s" });
+    await expect.poll(() => stateOf(queue, early.id), { timeout: 10_000 }).toBe("pending");
+    const late = await queue.enqueue(1, { delay: 1 });
+    await expect.poll(() => stateOf(queue, late.id), { timeout: 10_000 }).toBe("pending");
+  });
+
+  it("does not sweep while it sweeps, and no more once it closes", async () => {
+    const unanswered: ServerResponse[] = [];
+    const upstash = createServer((_, response) => void unanswered.push(response)).listen(0, "127.0.0.1");
+    await once(upstash, "listening");
+    const url = `http://127.0.0.1:${(upstash.address() as AddressInfo).port}`;
+    await start({ every: "1s", env: { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: "t" } });
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(unanswered).toHaveLength(1);
+    await server?.close();
+    upstash.closeAllConnections();
+    upstash.close();
+  });
+
+  it("works on a queue with one drain at a time, so that its concurrency holds", async () => {
+    const queue = new Queue<number>("single", { transport });
+    let [running, most, done] = [0, 0, 0];
+    const { url } = await start({
+      every: "1s",
+      env: {
+        REDIS_URL: redis.url,
+        SLUICE_TOKENS: JSON.stringify([{ token: "a-token-of-16-bytes", scopes: ["enqueue"], queues: "*" }]),
+      },
+      consumers: {
+        single: {
+          concurrency: 1,
+          handler: async () => {
+            most = Math.max(most, ++running);
+            await new Promise((resolve) => setTimeout(resolve, 100));
+            running--;
+            done++;
+          },
+        },
+      },
+    });
+    const enqueue = async () => {
+      const response = await fetch(`${url}/v1/queues/single/tasks`, {
+        method: "POST",
+        headers: { authorization: "Bearer a-token-of-16-bytes", "content-type": "application/json" },
+        body: JSON.stringify({ payload: 1 }),
+      });
+      expect(response.status).toBe(201);
+      // As if nobody was awake: each time a consumer is woken.
+      await resetWake();
+    };
+    const resetWake = () => transport.send([["HDEL", "sluice:{single}:tasks", "~wake"]]);
+    for (let i = 0; i < 10; i++) await enqueue();
+    await expect.poll(() => done, { timeout: 10_000 }).toBe(10);
+    expect(most).toBe(1);
+    expect(await queue.counts()).toMatchObject({ pending: 0, working: 0 });
+  });
+
+  it("answers with its own pages, and an error of theirs with 500 and no more", async () => {
+    const { url } = await start({
+      fetch: ({ url: asked }) => {
+        if (asked.endsWith("/broken")) throw new Error("s3cret");
+        return new Response("mine");
+      },
+    });
+    expect(await (await fetch(`${url}/page`)).text()).toBe("mine");
+    const log = vi.spyOn(console, "error").mockImplementation(() => {});
+    const broken = await fetch(`${url}/broken`);
+    expect(log).toHaveBeenCalledExactlyOnceWith(new Error("s3cret"));
+    log.mockRestore();
+    expect([broken.status, await broken.text()]).toEqual([500, "Internal Server Error"]);
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+  });
+
+  it("closes once, however often it is told", async () => {
+    const { url, close } = await start();
+    await Promise.all([close(), close()]);
+    await close();
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
+  });
+
+  it.each<[string, ServeOptions, string]>([
+    ["an unknown option", { prot: 1 } as ServeOptions, "prot"],
+    ["no port", { port: 65_536 }, "port"],
+    ["a sweep too often", { every: 999 }, "every"],
+    ["a grace that is none", { grace: "soon" }, "grace"],
+    ["a budget that is none", { budget: "1ms" }, "budget"],
+    ["a PORT that is none", { port: undefined, env: { PORT: "http" } }, "PORT"],
+    ["an environment without Redis", { env: {} }, "UPSTASH_REDIS_REST_URL"],
+  ])("does not start with %s, and says what is wrong", async (_, options, path) => {
+    await expect(start(options)).rejects.toMatchObject({ code: "invalid_argument", path });
+  });
+
+  it("does not start where the port is taken", async () => {
+    const { url } = await start();
+    const { port } = new URL(url);
+    await expect(
+      serve({ env: { REDIS_URL: redis.url }, port: Number(port), hostname: "127.0.0.1", signals: false }),
+    ).rejects.toMatchObject({ code: "EADDRINUSE" });
+  });
+});
+
+describe("`sluice serve`", () => {
+  const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+  let child: ChildProcess | undefined;
+  afterEach(() => child?.kill("SIGKILL"));
+  const run = (args: readonly string[], env: Record<string, string> = {}) => {
+    const started = spawn(process.execPath, [main, "serve", ...args], {
+      env: { PATH: process.env["PATH"], ...env },
+    });
+    child = started;
+    const printed = { out: "", err: "" };
+    started.stdout.on("data", (chunk: Buffer) => (printed.out += chunk.toString()));
+    started.stderr.on("data", (chunk: Buffer) => (printed.err += chunk.toString()));
+    return {
+      printed,
+      ended: once(started, "close").then(([code]) => ({ code: code as number, ...printed })),
+    };
+  };
+
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "serves and sweeps without code of one's own, until %s",
+    async (signal) => {
+      const queue = new Queue("cli", { transport, prefix: signal });
+      const { id } = await queue.enqueue(1, { delay: 1 });
+      const env = { REDIS_URL: redis.url, SLUICE_PREFIX: signal };
+      const { printed, ended } = run(["--port", "0", "--host", "127.0.0.1", "--every", "5s"], env);
+      await expect.poll(() => printed.out, { timeout: 20_000 }).toMatch(/^Sluice answers at http:.*\n/);
+      const [url = ""] = /http:\S+/.exec(printed.out) ?? [];
+      expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: "ok" });
+      await expect.poll(async () => (await queue.get(id))?.state, { timeout: 10_000 }).toBe("pending");
+      child?.kill(signal);
+      expect(await ended).toMatchObject({ code: 0, err: "" });
+    },
+  );
+
+  it.each([
+    [["--port", "many"], {}, 2, /--port takes a number from 0 to 65535\nSee `sluice serve --help`\.\n$/],
+    [["--nope"], {}, 2, /'--nope'/],
+    [["--every", "now"], { REDIS_URL: "redis://127.0.0.1:1" }, 1, /every must be a duration/],
+    [[], {}, 1, /UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN have to be set, or REDIS_URL/],
+    [[], { REDIS_URL: "redis://127.0.0.1:1", PORT: "x" }, 1, /PORT must be a number/],
+  ])("with %j and %j ends with %i and says why", async (args, env, code, complaint) => {
+    const ended = await run(args, env).ended;
+    expect(ended.code).toBe(code);
+    expect(ended.err).toMatch(complaint);
+  });
+});
