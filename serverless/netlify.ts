@@ -1,0 +1,37 @@
+import type { Environment } from "../src/config.ts";
+import { Deployment, overHttp, type Platform, type ServiceOptions, type WaitUntil } from "./service.ts";
+
+export type { Around, Consumer, ConsumerHandler, ServiceOptions } from "./service.ts";
+
+interface Context {
+  readonly waitUntil: WaitUntil;
+}
+
+const platform: Platform = {
+  transport: overHttp,
+  // Netlify ends a scheduled function after 30 s, any other after 60 s.
+  // https://docs.netlify.com/build/functions/configuration
+  budget: "25s",
+  afterResponse: "bounded",
+};
+
+/**
+ * Netlify Functions that are the whole of a deployment: HTTP interface, cron, wakes and consumers. Cron is a function of
+ * its own, because Netlify gives a scheduled one no path.
+ * @example
+ * export const app = sluice({ consumers: { emails: send } });
+ * export default app.fetch;
+ * export const config = { path: "/*" };
+ * // in another file
+ * export default app.cron;
+ * export const config = { schedule: "* * * * *" };
+ */
+export function sluice<Env extends Environment = Environment>(options: ServiceOptions<Env> = {}) {
+  const deployment = new Deployment(options, () => platform);
+  const env = () => process.env as Environment as Env;
+  return {
+    fetch: (request: Request, context: Context): Promise<Response> =>
+      deployment.fetch(request, env(), (promise) => context.waitUntil(promise)),
+    cron: (): Promise<void> => deployment.service(env()).cron(),
+  };
+}
