@@ -10,6 +10,12 @@ export default defineConfig({
     client: "src/client/index.ts",
     sqs: "src/consumer/sqs.ts",
     cloudflare: "serverless/cloudflare.ts",
+    vercel: "serverless/vercel.ts",
+    lambda: "serverless/lambda.ts",
+    netlify: "serverless/netlify.ts",
+    deno: "serverless/deno.ts",
+    bun: "serverless/bun.ts",
+    node: "serverless/node.ts",
     local: "src/local/index.ts",
     cli: "src/cli/main.ts",
   },
@@ -17,6 +23,8 @@ export default defineConfig({
   // Runs in Workers, Deno and Bun too: nothing of Node is assumed, and what is imported as node: stays so.
   platform: "neutral",
   target: "es2023",
+  // Types of the package alone: a fault of a test or an example is for the type check.
+  tsconfig: "tsconfig.build.json",
   dts: true,
   hash: false,
   deps: { neverBundle: [/^node:/, /^cloudflare:/] },

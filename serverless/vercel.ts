@@ -3,7 +3,7 @@ import { Deployment, overHttp, type Platform, type ServiceOptions, type WaitUnti
 
 export type { Around, Consumer, ConsumerHandler, ServiceOptions } from "./service.ts";
 
-interface Context {
+export interface Context {
   readonly waitUntil?: WaitUntil;
 }
 
