@@ -115,7 +115,7 @@ export async function start<Env extends Environment>(
     try {
       await deployment.service(env).cron(every, underWay.add);
     } catch (error) {
-      if (!closing.signal.aborted) console.error(JSON.stringify({ cron: reasonOf(error) }));
+      if (!closing.signal.aborted) throw error;
     }
   };
   const platformCron = options.every === undefined ? runtime.cron : undefined;
@@ -165,7 +165,10 @@ function repeat(work: () => Promise<void>, every: number, signal: AbortSignal, u
   const turn = () => {
     if (busy) return;
     busy = true;
-    underWay.add(work().finally(() => (busy = false)));
+    const ended = work()
+      .catch((error: unknown) => console.error(JSON.stringify({ cron: reasonOf(error) })))
+      .finally(() => (busy = false));
+    underWay.add(ended);
   };
   turn();
   const timer = setInterval(turn, every);

@@ -26,6 +26,23 @@ async function deploy({ env }: Place): Promise<Deployed> {
 
 acceptance("Deno", deploy);
 
+it("says on Deno Deploy what is missing, and has its cron all the same", async () => {
+  const caller = new CronCaller();
+  const [project, leading] = [await openDeployment("deno"), await caller.listen()];
+  try {
+    const server = await project.start(command, { ...leading, DENO_DEPLOY: "1" });
+    const response = await fetch(`${server.url}/health`);
+    const problem = { code: "misconfigured", detail: expect.stringContaining("UPSTASH_REDIS_REST_URL") };
+    expect([response.status, await response.json()]).toMatchObject([503, problem]);
+    expect(caller.registered).toEqual(["sluice * * * * *"]);
+    await expect(caller.call("sluice")).rejects.toThrow("the cron sluice failed");
+    await end(server);
+  } finally {
+    await caller.close();
+    await project.close();
+  }
+});
+
 it("asks Deno for one cron, every minute", () => {
   expect(cron.registered).toEqual(["sluice * * * * *"]);
 });

@@ -81,7 +81,7 @@ export const shownOf = (file: string): string =>
 export function quickStart(platform: string, { page, code, configuration, start }: QuickStart): void {
   describe(`the quick start on ${platform}`, () => {
     it("is what its page shows", () => {
-      const shown = new Set(blocksOf(page, "ts", "js", "toml", "json", "yaml", "yml"));
+      const shown = new Set(blocksOf(page, "ts", "js", "toml", "json", "yaml", "yml", "dockerfile"));
       expect([...code, ...configuration].map(shownOf).filter((text) => !shown.has(text))).toEqual([]);
     });
 

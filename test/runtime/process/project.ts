@@ -1,9 +1,10 @@
-import { existsSync } from "node:fs";
+import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { build } from "tsdown";
 import { type Ending, startChild } from "../../../src/local/stack/child.ts";
 import { freePort } from "../../../src/local/stack/port.ts";
@@ -17,9 +18,10 @@ const commands = {
   node: process.execPath,
   deno: join(modules, "@deno/linux-x64-glibc/deno"),
   bun: join(modules, "@oven/bun-linux-x64/bin/bun"),
+  curl: join(root, "test/documents/curl.mjs"),
 };
 
-export type Runtime = keyof typeof commands;
+export type Runtime = "node" | "deno" | "bun";
 
 /** A server that a command has started. */
 export interface ServerProcess {
@@ -41,15 +43,19 @@ export class Project {
     this.path = path;
   }
 
-  /** @param folder copied into it, from the root of the repository */
-  static async open(folder?: string): Promise<Project> {
+  /**
+   * @param folder copied into it, from the root of the repository
+   * @param declarations whether the package has its types, which takes longer
+   */
+  static async open(folder?: string, declarations = false): Promise<Project> {
     const project = new Project(await mkdtemp(join(tmpdir(), "sluice-project-")));
     if (folder) await cp(join(root, folder), project.path, { recursive: true });
     const installed = join(project.path, "node_modules");
     await mkdir(join(installed, ".bin"), { recursive: true });
     for (const [name, target] of Object.entries(commands))
       await symlink(target, join(installed, ".bin", name));
-    const version = await install(join(installed, "sluice-queue"));
+    const version = await install(join(installed, "sluice-queue"), declarations);
+    await symlink("../sluice-queue/dist/cli.js", join(installed, ".bin/sluice"));
     const manifest = { private: true, type: "module", dependencies: { "sluice-queue": `^${version}` } };
     await project.write("package.json", JSON.stringify(manifest));
     return project;
@@ -65,8 +71,14 @@ export class Project {
     await cp(join(root, file), join(this.path, file.split("/").at(-1) ?? file));
   }
 
-  /** Runs a command as it is typed; waits until the server that it starts is healthy. */
-  async start(command: string, env: Readonly<Record<string, string>>): Promise<ServerProcess> {
+  /** Runs a command to its end, as it is typed; what it prints. */
+  async run(command: string): Promise<string> {
+    const { stdout } = await promisify(execFile)("sh", ["-c", command], { cwd: this.path, env: this.#own });
+    return stdout;
+  }
+
+  /** Starts a command as it is typed; waits until the server that it starts answers. */
+  async start(command: string, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
     const port = env["PORT"] ?? String(await freePort());
     const child = startChild("sh", ["-c", `exec ${command}`], {
       cwd: this.path,
@@ -81,7 +93,7 @@ export class Project {
     const url = `http://127.0.0.1:${port}`;
     let ending: Ending | undefined;
     void child.ended.then((ended) => (ending = ended));
-    while (!(await fetch(`${url}/health`).catch(() => undefined))?.ok) {
+    while (!(await fetch(`${url}/health`).catch(() => undefined))) {
       if (ending) throw new Error(`${command} ${ending.words}\n${printed}`);
       await sleep(25);
     }
@@ -119,7 +131,7 @@ export class Project {
  * Builds the package as for npm, its declarations aside, with the platforms' entries; what it depends on is linked.
  * @returns its version
  */
-async function install(path: string): Promise<string> {
+async function install(path: string, declarations: boolean): Promise<string> {
   const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
     readonly version: string;
     readonly dependencies: Readonly<Record<string, string>>;
@@ -130,6 +142,7 @@ async function install(path: string): Promise<string> {
     node: "serverless/node.ts",
     deno: "serverless/deno.ts",
     bun: "serverless/bun.ts",
+    cli: "src/cli/main.ts",
   };
   await build({
     ...packaging,
@@ -137,7 +150,7 @@ async function install(path: string): Promise<string> {
     cwd: root,
     entry,
     outDir: join(path, "dist"),
-    dts: false,
+    dts: declarations,
     logLevel: "error",
   });
   const exports = Object.fromEntries(
@@ -147,7 +160,7 @@ async function install(path: string): Promise<string> {
   for (const dependency of Object.keys(dependencies)) {
     const link = join(path, "node_modules", dependency);
     await mkdir(dirname(link), { recursive: true });
-    if (!existsSync(link)) await symlink(join(modules, dependency), link);
+    await symlink(join(modules, dependency), link);
   }
   return version;
 }

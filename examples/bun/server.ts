@@ -1,0 +1,30 @@
+import { NonRetryableError, type HeldTask } from "sluice-queue";
+import { serve } from "sluice-queue/bun";
+
+type Env = { MAIL_URL: string };
+type Welcome = { to: string };
+
+// The consumer. The key makes it one mail, also when this process dies after sending it.
+async function send({ id, payload, signal }: HeldTask<Welcome>, env: Env) {
+  const headers = { "content-type": "application/json", "idempotency-key": id };
+  const body = JSON.stringify(payload);
+  const sent = await fetch(env.MAIL_URL, { method: "POST", headers, body, signal });
+  if (sent.status >= 400 && sent.status < 500) throw new NonRetryableError(`HTTP ${sent.status}`);
+  if (!sent.ok) throw new Error(`HTTP ${sent.status}`);
+}
+
+// Answers requests, and does each minute what cron does, until SIGTERM or Ctrl-C.
+const { url } = await serve<Env>({
+  consumers: { emails: send },
+
+  // The producer: /signup?to=a@example.com. The id makes it one mail, however often this is called.
+  async fetch(request, { queue }) {
+    const { pathname, searchParams } = new URL(request.url);
+    const to = searchParams.get("to");
+    if (pathname !== "/signup" || !to) return new Response("/signup?to=…", { status: 404 });
+    const { id, created } = await queue<Welcome>("emails").enqueue({ to }, { id: `welcome-${to}` });
+    return Response.json({ id, created }, { status: created ? 201 : 200 });
+  },
+});
+
+console.log(`listening at ${url}`);

@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { Deployed, Place } from "../acceptance.ts";
+import { commandsOf, quickStart } from "../quick-start.ts";
+import { end } from "./deployed.ts";
+import { Project, root, type Runtime } from "./project.ts";
+
+export interface ServerQuickStart {
+  readonly runtime: Runtime;
+  /** The file that a newcomer writes. */
+  readonly main: string;
+  readonly configuration: readonly string[];
+  /** What needs the network, an account or Docker. */
+  readonly remote: RegExp;
+}
+
+/** The quick start of a page whose server is a process, typed as it stands there. */
+export function serverQuickStart({ runtime, main, configuration, remote }: ServerQuickStart): void {
+  const page = `docs/platforms/${runtime}.md`;
+  const example = `examples/${runtime}`;
+  const typed = commandsOf(page);
+  const starting = typed.find((line) => line.endsWith(` ${main}`)) ?? `echo ${page} starts nothing; false`;
+  const [signUp = "", sweep = "", ...more] = typed.filter((line) => line.startsWith('curl "http://127'));
+
+  async function start({ redis, env }: Place): Promise<Deployed> {
+    const project = await Project.open(example);
+    const settings = /```ini\n([\s\S]*?)\n```/.exec(readFileSync(join(root, page), "utf8"))?.[1] ?? "";
+    const own = settings
+      .replace(/(?<=^REDIS_URL=).*/m, redis.url)
+      .replace(/(?<=^MAIL_URL=).*/m, env["MAIL_URL"] ?? "");
+    await project.write(".env", own);
+    const server = await project.start(starting);
+    const type = async (line: string) =>
+      JSON.parse(await project.run(line.replace("http://127.0.0.1:8787", server.url))) as {
+        status: number;
+        body: unknown;
+      };
+    return {
+      async fetch({ url }) {
+        const path = url.slice(new URL(url).origin.length);
+        const { status, body } = await type(signUp.replace("/signup?to=a@example.com", path));
+        return Response.json(body, { status });
+      },
+      cron: async () => expect(await type(sweep)).toMatchObject({ status: 200, body: { failed: [] } }),
+      async stop() {
+        try {
+          await end(server);
+        } finally {
+          await project.close();
+        }
+      },
+    };
+  }
+
+  quickStart(runtime, {
+    page,
+    code: [`${example}/${main}`],
+    configuration: configuration.map((file) => `${example}/${file}`),
+    start,
+  });
+
+  it(`needs what is not here for whatever else is typed about ${runtime}`, () => {
+    expect(more).toEqual([]);
+    const tested = [starting, signUp, sweep];
+    expect(typed.filter((line) => !tested.includes(line) && !remote.test(line))).toEqual([]);
+  });
+}
