@@ -109,7 +109,8 @@ class SweepPass {
 
   /** Wakes those whose queues have tasks ready. */
   async wake(): Promise<void> {
-    await Promise.all([...this.#asleep].map((queue) => this.#waker?.wake(queue)));
+    const waker = this.#waker;
+    if (waker) await Promise.all(Array.from(this.#asleep, (queue) => waker.wake(queue)));
   }
 
   async sweepPage({ queues: page, reminders, now }: RegistryPage, deadline: number): Promise<void> {

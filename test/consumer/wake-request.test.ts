@@ -11,7 +11,10 @@ const other = `whsec_${btoa("another secret of 24 bytes or so")}`;
 const report = { completed: 1 } as DrainReport;
 
 const event = (data: object = { queue: "emails" }, type = "sluice.wake") => JSON.stringify({ type, data });
-async function request(body = event(), { by = secret, headers = {} as Record<string, string> } = {}) {
+async function request(
+  body = event(),
+  { by = secret, headers = {} }: { by?: string; headers?: Record<string, string> } = {},
+) {
   const signed = await signedHeaders(await signingKey(by), "wake_1", body);
   return new Request("https://consumer.test/wake", {
     method: "POST",
@@ -132,12 +135,14 @@ describe("a webhook waker", () => {
   /** A consumer that notes what it is sent and answers with these statuses, the last one again and again. */
   async function consumer(...statuses: (number | "never")[]) {
     const seen: { headers: Record<string, string>; body: string }[] = [];
-    const server = createServer(async (incoming, outgoing) => {
+    const server = createServer((incoming, outgoing) => {
       let body = "";
-      for await (const chunk of incoming) body += String(chunk);
-      seen.push({ headers: incoming.headers as Record<string, string>, body });
-      const status = statuses[Math.min(seen.length, statuses.length) - 1] ?? 200;
-      if (status !== "never") outgoing.writeHead(status).end();
+      incoming.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      incoming.on("end", () => {
+        seen.push({ headers: incoming.headers as Record<string, string>, body });
+        const status = statuses[Math.min(seen.length, statuses.length) - 1] ?? 200;
+        if (status !== "never") outgoing.writeHead(status).end();
+      });
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

@@ -33,7 +33,7 @@ describe("a pull that waits", () => {
     const waiting = queue().dequeue({ wait: "20s", max: 5 });
     await new Promise((resolve) => setTimeout(resolve, 300));
     await queue().enqueueMany([{ payload: "a" }, { payload: "b", group: "g" }]);
-    expect((await waiting).map(({ payload }) => payload).toSorted()).toEqual(["a", "b"]);
+    expect(new Set((await waiting).map(({ payload }) => payload))).toEqual(new Set(["a", "b"]));
   });
 
   test("answers when a task of a group comes, or one with a priority", async () => {
@@ -81,7 +81,7 @@ describe("a pull that waits", () => {
     const waiting = [queue().dequeue({ wait: 1_000 }), queue().dequeue({ wait: 1_000 })];
     await queue().enqueue(1);
     const batches = await Promise.all(waiting);
-    expect(batches.map(({ length }) => length).toSorted()).toEqual([0, 1]);
+    expect(batches.flat()).toHaveLength(1);
   });
 
   test("settles first, and then waits", async () => {

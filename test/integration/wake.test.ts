@@ -175,7 +175,8 @@ describe("a sweep wakes a consumer", () => {
   test("only one of many that sweep at once", async () => {
     await rig.queue().enqueue(1);
     const reports = await Promise.all(Array.from({ length: 10 }, () => sweepOnce()));
-    expect(reports.map((report) => report.woken).toSorted()).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    expect(reports.filter((report) => report.woken === 1)).toHaveLength(1);
+    expect(woken).toEqual(["emails"]);
   });
 });
 
