@@ -88,21 +88,21 @@ export function endsInOrder(runtime: Runtime, command: string): void {
       const first = await start();
       await enqueue(
         first,
-        Array.from({ length: 25 }, () => ({ ms: 200 })),
+        Array.from({ length: 40 }, () => ({ ms: 200 })),
       );
       await begun(5);
       await end(first);
       expect(ledger.ended.toSorted()).toEqual(ledger.begun.toSorted());
-      const left = ids(25).filter((id) => !ledger.ended.includes(id));
+      const left = ids(40).filter((id) => !ledger.ended.includes(id));
       expect(left.length).toBeGreaterThan(0);
       expect(await queue.counts()).toMatchObject({ pending: left.length, working: 0, delayed: 0 });
 
       const second = await start();
-      await expect.poll(() => ledger.ended.length, { timeout: 20_000 }).toBe(25);
+      await expect.poll(() => ledger.ended.length, { timeout: 20_000 }).toBe(40);
       await end(second);
-      expect(ledger.begun.toSorted()).toEqual(ids(25));
-      expect(ledger.ended.toSorted()).toEqual(ids(25));
-      for (const id of ids(25)) {
+      expect(ledger.begun.toSorted()).toEqual(ids(40));
+      expect(ledger.ended.toSorted()).toEqual(ids(40));
+      for (const id of ids(40)) {
         expect(await queue.get(id)).toMatchObject({ state: "completed", charged: 1 });
       }
     });
