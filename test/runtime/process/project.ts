@@ -49,16 +49,25 @@ export class Project {
    */
   static async open(folder?: string, declarations = false): Promise<Project> {
     const project = new Project(await mkdtemp(join(tmpdir(), "sluice-project-")));
-    if (folder) await cp(join(root, folder), project.path, { recursive: true });
-    const installed = join(project.path, "node_modules");
+    try {
+      await project.#furnish(folder, declarations);
+    } catch (error) {
+      await project.close();
+      throw error;
+    }
+    return project;
+  }
+
+  async #furnish(folder: string | undefined, declarations: boolean): Promise<void> {
+    if (folder) await cp(join(root, folder), this.path, { recursive: true });
+    const installed = join(this.path, "node_modules");
     await mkdir(join(installed, ".bin"), { recursive: true });
     for (const [name, target] of Object.entries(commands))
       await symlink(target, join(installed, ".bin", name));
     const version = await install(join(installed, "sluice-queue"), declarations);
     await symlink("../sluice-queue/dist/cli.js", join(installed, ".bin/sluice"));
     const manifest = { private: true, type: "module", dependencies: { "sluice-queue": `^${version}` } };
-    await project.write("package.json", JSON.stringify(manifest));
-    return project;
+    await this.write("package.json", JSON.stringify(manifest));
   }
 
   async write(name: string, text: string): Promise<void> {
