@@ -105,6 +105,7 @@ describe("when Redis does not answer", () => {
       message: expect.stringMatching(/^Redis had not answered when the drain's budget ended/) as string,
     });
     expect(await rig.queue().counts()).toMatchObject({ working: 2 * answers, pending: 2 - 2 * answers });
+    expect(requests).toBe(answers + 1);
   });
 
   test("to a pull, handlers that run are told to stop in time", async () => {
@@ -131,19 +132,39 @@ describe("when Redis does not answer", () => {
   });
 });
 
-describe("when the event loop is blocked past the budget", () => {
-  test("what was finished is settled all the same", async () => {
+const block = (ms: number) => {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+};
+
+describe("when handlers block the event loop", () => {
+  test("past the budget, what was finished is settled all the same", async () => {
     await rig.queue().enqueueMany(numbered(3));
     const queue = rig.queue<number>({ now: undefined });
-    const report = await drain(
-      queue,
-      ({ payload }) => {
-        const end = performance.now() + (payload === 0 ? 2_500 : 0);
-        while (performance.now() < end);
-      },
-      { budget: "1s" },
-    );
+    const report = await drain(queue, ({ payload }) => block(payload === 0 ? 2_500 : 0), { budget: "1s" });
     expect(report).toEqual(reportedWithMore({ completed: 1, handedBack: 2, ended: "budget" }));
     expect(await queue.counts()).toMatchObject({ pending: 2, working: 0 });
+  });
+
+  test("one after the other, requests are answered in between, and nobody waits for anything else", async () => {
+    await rig.queue().enqueueMany(numbered(60));
+    const events: string[] = [];
+    const send: Transport["send"] = async (commands, options) => {
+      const outcomes = await rig.transport.send(commands, options);
+      events.push("answer");
+      return outcomes;
+    };
+    const queue = rig.queue({ transport: { send }, now: undefined });
+    const began = performance.now();
+    const handler = () => {
+      block(40);
+      events.push("handler");
+    };
+    const report = await drain(queue, handler, { batch: 60, concurrency: 3 });
+    expect(report).toEqual(reported({ completed: 60 }));
+    const between = events.slice(events.indexOf("handler"), events.lastIndexOf("handler"));
+    expect(between).toContain("answer");
+    // 2.4 s of work; a timer too few would make it a minute.
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 });

@@ -28,6 +28,15 @@ describe("a drain that waits", () => {
     expect(performance.now() - began).toBeLessThan(20_000);
   });
 
+  test("says that nothing was left, even where the answer to its last look comes after its time", async () => {
+    const send: Transport["send"] = async (commands, options) => {
+      const outcomes = await rig.transport.send(commands, options);
+      await pause(150);
+      return outcomes;
+    };
+    expect(await drain(queue({ send }), () => undefined, { wait: "1m", budget: "1s" })).toEqual(reported());
+  });
+
   test("settles what is finished, and extends what runs, while it waits", async () => {
     await queue().enqueueMany(numbered(2));
     const report = await drain(

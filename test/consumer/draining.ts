@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import type { Transport } from "../../src/index.ts";
+import { StoppedError, type StopReason } from "../../src/consumer/failures.ts";
 import type { DrainReport, HeldTask } from "../../src/consumer/drain.ts";
 
 /** A report with nothing in it but what is said. */
@@ -32,6 +33,12 @@ export function noting(transport: Transport): { transport: Transport; sent: stri
   };
   return { transport: { send }, sent };
 }
+
+/** A {@link StoppedError} as a task keeps it. */
+export const stoppedError = (code: StopReason) => ({
+  name: "StoppedError",
+  message: new StoppedError(code).message,
+});
 
 /** Resolves to why the task is to stop. */
 export const stopOf = ({ signal }: Pick<HeldTask, "signal">) =>
