@@ -109,7 +109,7 @@ export function quickStart(platform: string, { page, code, configuration, start 
           const response = await deployed.fetch(new Request(`http://quick.test/signup?to=${to}`));
           return [response.status, await response.json()];
         };
-        const enqueued = (to: string, created: boolean) => ({ id: `welcome-${to}`, created });
+        const enqueued = (to: string, created: boolean) => ({ id: `welcome-${encodeURIComponent(to)}`, created });
         expect([
           await signUp("a@example.com"),
           await signUp("b@example.com"),
@@ -122,10 +122,10 @@ export function quickStart(platform: string, { page, code, configuration, start 
           [200, enqueued("a@example.com", false)],
         ]);
         const sent = [
-          { key: "welcome-a@example.com", to: "a@example.com", status: 202 },
-          { key: "welcome-b@example.com", to: "b@example.com", status: 503 },
-          { key: "welcome-b@example.com", to: "b@example.com", status: 202 },
-          { key: "welcome-c@example.com", to: "c@example.com", status: 422 },
+          { key: "welcome-a%40example.com", to: "a@example.com", status: 202 },
+          { key: "welcome-b%40example.com", to: "b@example.com", status: 503 },
+          { key: "welcome-b%40example.com", to: "b@example.com", status: 202 },
+          { key: "welcome-c%40example.com", to: "c@example.com", status: 422 },
         ];
         await expect
           .poll(

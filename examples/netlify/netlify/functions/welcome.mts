@@ -21,7 +21,8 @@ export const welcome = sluice<Env>({
     const { pathname, searchParams } = new URL(request.url);
     const to = searchParams.get("to");
     if (pathname !== "/signup" || !to) return new Response("/signup?to=…", { status: 404 });
-    const { id, created } = await queue<Welcome>("emails").enqueue({ to }, { id: `welcome-${to}` });
+    const options = { id: `welcome-${encodeURIComponent(to)}` };
+    const { id, created } = await queue<Welcome>("emails").enqueue({ to }, options);
     return Response.json({ id, created }, { status: created ? 201 : 200 });
   },
 });
