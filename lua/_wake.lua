@@ -10,7 +10,9 @@ end
 -- heard since the wake; none: the whole window.
 local function asleep(text, now, patience)
   local sent, awake, window = parse_wake(text)
-  return now >= awake or (patience and awake == sent + window and now >= sent + patience)
+  -- Nobody was heard of later than now: a clock that jumped back must not keep anyone awake.
+  local over = now >= awake or now < awake - window
+  return over or (patience and awake == sent + window and now >= sent + patience)
 end
 
 -- What stands in the field once a wake was sent; or, with its text, once a consumer took tasks: it

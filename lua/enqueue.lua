@@ -120,7 +120,7 @@ local function begin(i, old)
 end
 
 plan.ghosts = 0
-local due_now = false -- whether any of them waits for a consumer
+local due_now, resent = false, false -- whether any of them waits for a consumer, and was made before
 local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: what this call's keys stand for
 for i = 1, count do
   local id, key = ids[i], keys[i]
@@ -136,6 +136,7 @@ for i = 1, count do
     end
     reply[i + 3] = own == false and 0 or 1
     due_now = due_now or (own ~= false and due_of(i) <= plan.now)
+    resent = resent or own
     if own == nil then
       begin(i, old)
       if key then
@@ -157,12 +158,18 @@ if overfull(plan.settings, at, stored['~ghosts'], coming) then
   return { 'full' }
 end
 
--- Also where an earlier copy made the tasks: its reply, and with it the wake, may have been lost.
+-- Also where an earlier copy made the tasks and noted a wake: its reply, and with it the wake, may be lost.
 if wake ~= '' and due_now then
   local found = plain and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
-  if asleep(found[1], plan.now) and not parse_settings(found[2] or nil).p then
+  if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
+    local sent = { '~wake', awake_from(plan.now, wake) }
     reply[3], stored['~wake'] = 1, found[1]
-    append(plan.fields, '~wake', awake_from(plan.now, wake))
+    if #plan.fields > 0 then
+      append(plan.fields, unpack(sent))
+    elseif store(tasks, sent) then
+      -- The tasks stand already: a note that finds no room must not refuse them. The next sweep wakes.
+      reply[3] = 0
+    end
   end
 end
 

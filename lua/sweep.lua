@@ -79,8 +79,8 @@ local function nobody_comes()
   if not asleep(found[1], now, UNHEARD) or parse_settings(found[2] or nil).p then
     return false
   end
-  -- In a full Redis too: there it is sent once a sweep.
-  redis.pcall('HSET', tasks, '~wake', awake_from(now, wake))
+  -- Where it cannot be noted, too: there it is sent once a sweep.
+  store(tasks, { '~wake', awake_from(now, wake) })
   return true
 end
 

@@ -5,9 +5,11 @@ local window = ARGV[2] -- for how long (ms) a wake of a consumer counts
 -- Returns {'ok', 1 where the caller is to wake it}
 
 local now = clock(test_now)
-local sent = parse_wake(redis.call('HGET', tasks, '~wake'))
-if now < sent + tonumber(window) then
+local sent, _, given = parse_wake(redis.call('HGET', tasks, '~wake'))
+if now >= sent and now < sent + tonumber(window) then
   return { 'ok', 0 }
 end
-redis.pcall('HSET', tasks, '~wake', awake_from(now, window))
-return { 'ok', 1 }
+-- One who asks with a shorter window, to hand over, does not shorten it for those who are awake. Where it
+-- cannot be noted nobody is woken: each who asks would wake another, which asks as well.
+local failed = store(tasks, { '~wake', awake_from(now, math.max(tonumber(window), given)) })
+return { 'ok', failed and 0 or 1 }

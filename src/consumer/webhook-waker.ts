@@ -38,6 +38,10 @@ export function webhookWaker(options: WebhookWakerOptions): Waker {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new SluiceError("invalid_argument", "url must be one that begins with https:// or http://", "url");
   }
+  if (new URL(url).username + new URL(url).password !== "") {
+    // Not only is there no such request: the engine's error quotes it.
+    throw new SluiceError("invalid_argument", "url must be one without a user and a password", "url");
+  }
   const within = milliseconds(timeout, "timeout", { min: 1, max: 60_000 });
   let key: CryptoKey | undefined;
 

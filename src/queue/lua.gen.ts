@@ -4805,7 +4805,8 @@ return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
 end
 local function asleep(text, now, patience)
 local sent, awake, window = parse_wake(text)
-return now >= awake or (patience and awake == sent + window and now >= sent + patience)
+local over = now >= awake or now < awake - window
+return over or (patience and awake == sent + window and now >= sent + patience)
 end
 local function awake_from(now, window, text)
 local sent, _, given = parse_wake(text)
@@ -4914,7 +4915,7 @@ end
 tell(plan, 'enqueued', id)
 end
 plan.ghosts = 0
-local due_now = false
+local due_now, resent = false, false
 local reply, seen, fresh = { 'ok', -1, 0 }, {}, {}
 for i = 1, count do
 local id, key = ids[i], keys[i]
@@ -4930,6 +4931,7 @@ return { 'newer_schema' }
 end
 reply[i + 3] = own == false and 0 or 1
 due_now = due_now or (own ~= false and due_of(i) <= plan.now)
+resent = resent or own
 if own == nil then
 begin(i, old)
 if key then
@@ -4951,9 +4953,14 @@ return { 'full' }
 end
 if wake ~= '' and due_now then
 local found = plain and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
-if asleep(found[1], plan.now) and not parse_settings(found[2] or nil).p then
+if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
+local sent = { '~wake', awake_from(plan.now, wake) }
 reply[3], stored['~wake'] = 1, found[1]
-append(plan.fields, '~wake', awake_from(plan.now, wake))
+if #plan.fields > 0 then
+append(plan.fields, unpack(sent))
+elseif store(tasks, sent) then
+reply[3] = 0
+end
 end
 end
 close(plan)
@@ -4967,8 +4974,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "56f59944ce7cb5cf48f527a867bbe2e790eaf093",
-  keyLockingSha1: "7110e97daa1af243a184b794cf1e9f5705de351e",
+  sha1: "ff4332a8d8f2b43dd36478b4ae91e5182c16fb26",
+  keyLockingSha1: "07261db0a09e289df78e8844bdd905a270413498",
 };
 
 export const fail: Script = {
@@ -12133,7 +12140,8 @@ return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
 end
 local function asleep(text, now, patience)
 local sent, awake, window = parse_wake(text)
-return now >= awake or (patience and awake == sent + window and now >= sent + patience)
+local over = now >= awake or now < awake - window
+return over or (patience and awake == sent + window and now >= sent + patience)
 end
 local function awake_from(now, window, text)
 local sent, _, given = parse_wake(text)
@@ -12290,14 +12298,14 @@ local found = redis.call('HMGET', tasks, '~wake', '~set')
 if not asleep(found[1], now, UNHEARD) or parse_settings(found[2] or nil).p then
 return false
 end
-redis.pcall('HSET', tasks, '~wake', awake_from(now, wake))
+store(tasks, { '~wake', awake_from(now, wake) })
 return true
 end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "1e44110ba213ce5e88fa015a5ab35a47c541f7ee",
-  keyLockingSha1: "4cb11054a0e2c79fd7291e5e0b6b230e6adbbd5d",
+  sha1: "db31e3bd40a31db1ee4dbdff8417f0806e202d2c",
+  keyLockingSha1: "c75883a9cfb82674af93ab13a57063e8d31b4a20",
 };
 
 export const wake: Script = {
@@ -12312,6 +12320,17 @@ end
 local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
+end
 local function parse_wake(text)
 local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
 return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
@@ -12325,15 +12344,15 @@ local tasks = KEYS[1]
 local test_now = ARGV[1]
 local window = ARGV[2]
 local now = clock(test_now)
-local sent = parse_wake(redis.call('HGET', tasks, '~wake'))
-if now < sent + tonumber(window) then
+local sent, _, given = parse_wake(redis.call('HGET', tasks, '~wake'))
+if now >= sent and now < sent + tonumber(window) then
 return { 'ok', 0 }
 end
-redis.pcall('HSET', tasks, '~wake', awake_from(now, window))
-return { 'ok', 1 }
+local failed = store(tasks, { '~wake', awake_from(now, math.max(tonumber(window), given)) })
+return { 'ok', failed and 0 or 1 }
 `,
-  sha1: "e8a258196f7e51f382451a1c86db04de6fbac450",
-  keyLockingSha1: "fdf595c5d0caaa9c8d0f5db6900d48ab7c323c0d",
+  sha1: "774f0d8db9f29662cfdf1f54587cc8babd90b338",
+  keyLockingSha1: "42e79e8a5b52e8737ad8dd8c97c592c967a5ea63",
 };
 
 export const weed: Script = {

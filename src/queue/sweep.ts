@@ -61,12 +61,16 @@ export async function sweep(transport: Transport, options: SweepOptions = {}): P
   const deadline = endOf(options.budget);
   const pass = new SweepPass(checkedTransport(transport), options);
   let cursor: string | undefined;
-  do {
-    const page = await readRegistry(transport, { prefix, signal, now, cursor, size: 1_000 });
-    await pass.sweepPage(page, deadline);
-    cursor = page.cursor ?? undefined;
-  } while (cursor !== undefined && performance.now() < deadline);
-  await pass.wake();
+  try {
+    do {
+      const page = await readRegistry(transport, { prefix, signal, now, cursor, size: 1_000 });
+      await pass.sweepPage(page, deadline);
+      cursor = page.cursor ?? undefined;
+    } while (cursor !== undefined && performance.now() < deadline);
+  } finally {
+    // Also where it ends early: those wakes are noted as sent.
+    await pass.wake();
+  }
   return pass.report(cursor !== undefined);
 }
 

@@ -49,9 +49,15 @@ export class CheckedWaker {
     const { wake, waitUntil, onError = toConsole } = this.#waker;
     const woken = Promise.resolve()
       .then(() => wake(queue))
-      .catch((error: unknown) => onError(error, queue));
-    if (waitUntil) waitUntil(woken);
-    else await woken;
+      .catch((error: unknown) => onError(error, queue))
+      .catch((error: unknown) => toConsole(error, queue));
+    try {
+      if (waitUntil) return waitUntil(woken);
+    } catch (error) {
+      // Such as one without its `this`. The tasks stand: what called must not fail for it.
+      toConsole(error, queue);
+    }
+    await woken;
   }
 }
 
