@@ -91,10 +91,12 @@ export class Pull<Out> {
   }
 
   /**
-   * All calls of one pull have one token, so that whoever resends the pull gets what any of them leased. Only the last
-   * marks the token as spent: then no late copy leases tasks that nobody would hold.
+   * With a token of the caller's, all calls of one pull have that one, so that whoever resends the pull gets what any of
+   * them leased. Only the last marks it as spent: then no late copy leases tasks that nobody would hold. Without, each call
+   * has its own, and sees to its own late copies.
    */
-  #call(last: boolean): ScriptCall {
+  #call(lastOfPull: boolean): ScriptCall {
+    const last = lastOfPull || !this.#mayBeCopy;
     const args = { ...this.#args, token: this.#token, resend: last && this.#mayBeCopy ? "1" : "" };
     const call = callOf(dequeueScript, this.#queue.keys, args);
     return last
@@ -103,6 +105,7 @@ export class Pull<Out> {
   }
 
   async #pull(last: boolean): Promise<Batch<Out>> {
+    if (!this.#mayBeCopy) this.#token = newToken();
     return this.#read(lastReply(await this.#send([this.#call(last)])));
   }
 
