@@ -80,8 +80,9 @@ export function encodeError(error: unknown, path: string): string {
   return encodeValue(typeof error === "string" ? cut(error) : error, path, MAX_ERROR_BYTES);
 }
 
-function cut(text: string): string {
-  return text.length > 4_000 ? `${text.slice(0, 3_999)}…` : text;
+/** A text of at most so many characters. */
+export function cut(text: string, most = 4_000): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../errors.ts";
+import { cut } from "./codec.ts";
 
 /** @throws {SluiceError} `invalid_argument` for what is no Standard Schema */
 export function checkedSchema<In, Out>(
@@ -15,7 +16,11 @@ export function checkedSchema<In, Out>(
   return schema;
 }
 
-/** Why a payload does not fit, without a word of it. */
+/** How much is kept of a path, and of a message: ten of both have room in an error, whatever their characters. */
+const PATH_LENGTH = 60;
+const MESSAGE_LENGTH = 200;
+
+/** Why a payload does not fit, in the schema's own words, which may quote it. */
 export interface Misfit {
   /** Such as `to.address`; empty for the payload as a whole. */
   readonly path: string;
@@ -33,8 +38,8 @@ export async function fit<In, Out>(
   const result = await schema["~standard"].validate(payload);
   if (result.issues === undefined) return { payload: result.value };
   const misfits = result.issues.slice(0, 10).map(({ path = [], message }) => ({
-    path: path.map((part) => String(typeof part === "object" ? part.key : part)).join("."),
-    message,
+    path: cut(path.map((part) => String(typeof part === "object" ? part.key : part)).join("."), PATH_LENGTH),
+    message: cut(message, MESSAGE_LENGTH),
   }));
   return { misfits };
 }
