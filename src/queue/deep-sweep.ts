@@ -51,7 +51,13 @@ export interface DeepSweepReport {
 }
 
 /** What a queue's own state can cause; whatever else is thrown concerns the way to Redis. */
-const OF_ONE_QUEUE: readonly string[] = ["redis_error", "newer_schema", "queue_full", "unexpected_reply"];
+const OF_ONE_QUEUE: readonly string[] = [
+  "redis_error",
+  "newer_schema",
+  "queue_full",
+  "unexpected_reply",
+  "unsupported",
+];
 
 /**
  * Looks for whatever contradicts itself in queues, as a failover leaves it where keys went back in time one by one,

@@ -4,7 +4,7 @@ import { calendarOf, type Calendar } from "./calendar.ts";
 import { queueKeys, registryKey } from "./keys.ts";
 import { lastReply } from "./outcome.ts";
 import type { Reminder } from "./registry.ts";
-import { NEVER, readPlan, type Plan } from "./schedule-record.ts";
+import { NEVER, readPlan, tellable, type Plan } from "./schedule-record.ts";
 import { occurrencesScript, occurScript, remindScript } from "./schedule-scripts.ts";
 import type { Command, CommandOutcome, SendOptions, Transport } from "./transport.ts";
 
@@ -14,6 +14,9 @@ const QUEUES_PER_REQUEST = 20;
 /** Most schedules of one queue, and most occurrences of them all, that one call enqueues. */
 const MOST_SCHEDULES = 50;
 const MOST_OCCURRENCES = 200;
+
+/** Most schedules of one queue that a pass looks past because it cannot follow them. */
+const MOST_STUCK = 950;
 
 /** A schedule that is due, and what that means. */
 interface Due {
@@ -31,6 +34,8 @@ interface Look {
   readonly reminder: Reminder;
   readonly now: number;
   readonly due: readonly Due[];
+  /** True where some were found that cannot be followed. */
+  readonly stuck: boolean;
   /** The first occurrence of the others; 0 where there is none. */
   readonly after: number;
 }
@@ -57,6 +62,8 @@ export class SchedulePass {
   more = false;
   /** Queues some schedule of which could not be followed, and why. */
   readonly failed = new Map<string, string>();
+  /** Schedules of a queue that cannot be followed. They stay due, and those behind them must have their turn. */
+  readonly #stuck = new Map<string, Set<string>>();
 
   constructor(transport: Transport, options: SchedulePassOptions) {
     this.#transport = transport;
@@ -65,14 +72,16 @@ export class SchedulePass {
   }
 
   /**
-   * Follows the schedules of queues whose reminders are due.
+   * Follows the schedules of queues whose reminders are due, for half of the time that is left: however much was
+   * missed, queues have to be swept too.
    * @returns the queues where something was due, which therefore have tasks
    */
   async run(reminders: readonly Reminder[], deadline: number): Promise<ReadonlySet<string>> {
     const given = new Set<string>();
+    const halfway = (performance.now() + deadline) / 2;
     let rest = reminders;
     while (rest.length > 0) {
-      if (performance.now() >= deadline) {
+      if (performance.now() >= halfway) {
         this.more = true;
         break;
       }
@@ -84,8 +93,10 @@ export class SchedulePass {
         if (look.due.length > 0) given.add(queue);
         // Who left something as it was, or was not alone, leaves it to the next sweep to look again.
         if (next === undefined) continue;
-        if (next <= look.now) unfinished.push(look.reminder);
-        else reminded.push({ queue, before: String(before), at: next === Infinity ? "" : String(next) });
+        const gotOn = look.due.length > 0 || look.stuck;
+        if (next <= look.now && gotOn) unfinished.push(look.reminder);
+        else if (!this.#stuck.has(queue))
+          reminded.push({ queue, before: String(before), at: next === Infinity ? "" : String(next) });
       }
       if (reminded.length > 0) {
         const keys = { queues: registryKey(this.#options.prefix) };
@@ -97,29 +108,30 @@ export class SchedulePass {
   }
 
   async #look(reminders: readonly Reminder[]): Promise<Look[]> {
-    const args = { testNow: this.#testNow(), limit: String(this.#schedules) };
     const outcomes = await this.#send(
-      reminders.map(({ queue }) => callOf(occurrencesScript, this.#keys(queue), args)),
+      reminders.map(({ queue }) => {
+        const past = Math.min(this.#stuck.get(queue)?.size ?? 0, MOST_STUCK);
+        const args = { testNow: this.#testNow(), limit: String(this.#schedules + past) };
+        return callOf(occurrencesScript, this.#keys(queue), args);
+      }),
     );
     const looks = await Promise.all(
       reminders.map(async (reminder, i): Promise<Look | undefined> => {
         const found = this.#read(reminder.queue, outcomes[i], occurrencesScript.decode);
         if (!found) return undefined;
         const { now, after } = found;
-        const most = Math.max(
-          1,
-          Math.floor(Math.min(this.#options.limit, MOST_OCCURRENCES) / found.due.length),
-        );
+        const wanted = found.due.filter(({ name }) => !this.#stuck.get(reminder.queue)?.has(name));
+        const most = Math.max(1, Math.floor(Math.min(this.#options.limit, MOST_OCCURRENCES) / wanted.length));
         const due: Due[] = [];
-        for (const { name, at, record } of found.due) {
+        for (const { name, at, record } of wanted) {
           try {
             due.push({ name, at, record, ...(await whatIsDue(record, at, now, most)) });
           } catch (error) {
             if (!(error instanceof SluiceError)) throw error;
-            this.failed.set(reminder.queue, error.code);
+            this.#passBy(reminder.queue, name, error.code);
           }
         }
-        return { reminder, now, due, after };
+        return { reminder, now, due, stuck: due.length < wanted.length, after };
       }),
     );
     return looks.filter((look) => look !== undefined);
@@ -146,13 +158,22 @@ export class SchedulePass {
       const place = wanted.indexOf(look);
       const done =
         place < 0 ? { full: false, schedules: [] } : this.#read(queue, outcomes[place], occurScript.decode);
-      for (const { added } of done?.schedules ?? []) this.scheduled += added;
+      const nexts: number[] = [];
+      for (const [i, { added, next }] of (done?.schedules ?? []).entries()) {
+        this.scheduled += added;
+        if (next === -2) this.#passBy(queue, look.due[i]?.name ?? "", "unexpected_reply");
+        else nexts.push(next);
+      }
       if (done?.full) this.failed.set(queue, "queue_full");
-      if (done?.schedules.some(({ next }) => next === -2)) this.failed.set(queue, "unexpected_reply");
-      const sure = done?.schedules.every(({ next }) => next >= 0) && !this.failed.has(queue);
-      const nexts = (done?.schedules ?? []).map(({ next }) => next);
+      const sure = done && !done.full && nexts.every((next) => next >= 0);
       return { look, next: sure ? Math.min(...nexts, look.after || Infinity) : undefined };
     });
+  }
+
+  /** Notes that a schedule cannot be followed, and why. */
+  #passBy(queue: string, name: string, code: string): void {
+    this.failed.set(queue, code);
+    this.#stuck.set(queue, (this.#stuck.get(queue) ?? new Set()).add(name));
   }
 
   /** What a script says of a queue; a fault of that queue is noted, and does not end the pass. */
@@ -191,12 +212,9 @@ async function whatIsDue(
   most: number,
 ): Promise<Pick<Due, "times" | "following">> {
   const plan = readPlan(record);
-  try {
-    return occurrences(await calendarOf(plan.rhythm, plan.until), plan.missed, at, now, most);
-  } catch {
-    // Such as a time zone that was put by another one, which knows it.
-    throw new SluiceError("unsupported", "this runtime cannot tell when a schedule occurs");
-  }
+  return tellable(async () =>
+    occurrences(await calendarOf(plan.rhythm, plan.until), plan.missed, at, now, most),
+  );
 }
 
 function occurrences(calendar: Calendar, missed: Plan["missed"], at: number, now: number, most: number) {

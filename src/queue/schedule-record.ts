@@ -119,6 +119,18 @@ export async function nextOf({ rhythm, until, lastAt = -1 }: Plan, now: number):
   return calendar.firstFrom(Math.max(now, lastAt + 1)) ?? NEVER;
 }
 
+/**
+ * When a schedule occurs that was put before, perhaps by another runtime, which knows its time zone.
+ * @throws {SluiceError} `unsupported` where this one does not
+ */
+export async function tellable<T>(tell: () => Promise<T>): Promise<T> {
+  try {
+    return await tell();
+  } catch {
+    throw new SluiceError("unsupported", "this runtime cannot tell when a schedule occurs");
+  }
+}
+
 /** A schedule as callers see it. at: its next occurrence. */
 export function listed(queue: string, name: string, plan: Plan, at: number): ListedSchedule {
   const { rhythm, until, missed, paused, createdAt, lastAt } = plan;

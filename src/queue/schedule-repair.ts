@@ -3,12 +3,12 @@ import { callOf } from "./binding.ts";
 import type { Findings } from "./deep-pass.ts";
 import { QueueHandle, type HandleOptions } from "./handle.ts";
 import { lastReply, replyAt } from "./outcome.ts";
-import { NEVER, nextOf, readPlan, type Plan } from "./schedule-record.ts";
+import { NEVER, nextOf, readPlan, tellable, type Plan } from "./schedule-record.ts";
 import { remindScript, scheduleScript } from "./schedule-scripts.ts";
 import type { PlainCommand, Reply, SendOptions } from "./transport.ts";
 
-/** Fields that are read at once: the tasks that recur come along. */
-const PAGE = "16";
+/** What is read at once: of fields few, for the tasks that recur come along. */
+const PAGE = { ZSCAN: "1000", HSCAN: "16" };
 
 /** The deep sweep's part in schedules: each has its record, its task and its next occurrence, and a reminder comes. */
 export class ScheduleRepair extends QueueHandle {
@@ -21,7 +21,10 @@ export class ScheduleRepair extends QueueHandle {
     this.#findings = findings;
   }
 
-  /** @throws {SluiceError} `newer_schema` where a newer release has written one of them */
+  /**
+   * @throws {SluiceError} `newer_schema` where a newer release has written one of them; at the end `unsupported`, where
+   *   this runtime cannot tell when one occurs: that one stays as it is
+   */
   async repair(): Promise<void> {
     const { schedules, timetable } = this.keys;
     if ((await this.#ask(["EXISTS", schedules, timetable])) === 0) return;
@@ -31,13 +34,20 @@ export class ScheduleRepair extends QueueHandle {
     const names = new Set([...members.keys(), ...own]);
     this.#findings.looked(names.size);
     let first = Number.POSITIVE_INFINITY;
+    let left: SluiceError | undefined;
     for (const name of names) {
       const plan = readable(fields.get(`.${name}`) ?? "");
       const at = Number(members.get(name) ?? Number.NaN);
       const sound = plan && fields.has(name) && (plan.paused ? at === NEVER : isInstant(at));
-      first = Math.min(first, sound ? at : await this.#repairOne(name));
+      try {
+        first = Math.min(first, sound ? at : await this.#repairOne(name));
+      } catch (error) {
+        if (!(error instanceof SluiceError) || error.code !== "unsupported") throw error;
+        left = error;
+      }
     }
     await this.#remind(first);
+    if (left) throw left;
   }
 
   /** Looks at one once more, for scans go on while the queue does. Returns its next occurrence. */
@@ -53,7 +63,7 @@ export class ScheduleRepair extends QueueHandle {
     if (was === "" && !hasTask && score === null) return Number.POSITIVE_INFINITY;
     const plan = hasTask ? readable(was) : undefined;
     const at = Number(score ?? Number.NaN);
-    const next = plan && (plan.paused ? NEVER : isInstant(at) ? at : await nextOf(plan, now));
+    const next = plan && (plan.paused ? NEVER : isInstant(at) ? at : await tellable(() => nextOf(plan, now)));
     if (next === at) return at;
     this.#findings.found("schedule_broken", name);
     const record = next === undefined ? "" : was;
@@ -79,7 +89,7 @@ export class ScheduleRepair extends QueueHandle {
     const found = new Map<string, string>();
     let cursor = "0";
     do {
-      const page = (await this.#ask([command, key, cursor, "COUNT", PAGE])) as readonly [
+      const page = (await this.#ask([command, key, cursor, "COUNT", PAGE[command]])) as readonly [
         string,
         readonly string[],
       ];

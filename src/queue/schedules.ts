@@ -19,6 +19,7 @@ import {
   readPlan,
   readTask,
   SCHEDULED_OPTIONS,
+  tellable,
   writePlan,
   writeTask,
   type ListedSchedule,
@@ -189,7 +190,7 @@ export class Schedules<T = unknown> extends QueueHandle {
   async resume(name: string, options: RequestOptions = {}): Promise<ScheduleChanged> {
     return this.#set(name, "resume", options, async ({ plan, now }) => ({
       plan,
-      at: await nextOf(plan, now),
+      at: await tellable(() => nextOf(plan, now)),
     }));
   }
 
@@ -201,7 +202,7 @@ export class Schedules<T = unknown> extends QueueHandle {
     onlyOptions(options, REQUEST_OPTIONS);
     const args = {
       testNow: this.testNow(),
-      token: await this.token("remove", options),
+      token: await this.#tokenOf("remove", name, options),
       name: scheduleName(name),
       was: "*",
       record: "",
@@ -210,6 +211,11 @@ export class Schedules<T = unknown> extends QueueHandle {
     };
     const { existed } = await this.run(scheduleScript, args, [], options);
     return existed ? { ok: true } : { ok: false, code: "not_found" };
+  }
+
+  /** A key that comes again with another name is no copy. */
+  #tokenOf(verb: string, name: string, options: RequestOptions): Promise<string> {
+    return this.token(`${verb} ${name}`, options);
   }
 
   async #set(
@@ -242,7 +248,7 @@ export class Schedules<T = unknown> extends QueueHandle {
     decide: (found: Found) => Promise<Draft | undefined>,
   ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
     const testNow = this.testNow();
-    const call = { testNow, token: await this.token(verb, options), name };
+    const call = { testNow, token: await this.#tokenOf(verb, name, options), name };
     const read = { ...call, was: "?", record: "", task: "", at: "" };
     let reply = await this.run(scheduleScript, read, [], options);
     for (;;) {

@@ -89,6 +89,22 @@ describe("a deep sweep", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
+  test("leaves a schedule whose zone this runtime does not know, says so, and goes on with the others", async () => {
+    for (const name of ["a", "bad", "z"]) await schedules().put(name, minutely);
+    await new Schedules("other", { transport: rig.transport, now: () => rig.now }).put("x", minutely);
+    const record = "1;c=* * * * *;z=Mars/Olympus";
+    await rig.command("HSET", timetable, ".bad", record);
+    await rig.command("DEL", key("schedules"), "sluice:{other}:schedules");
+    const report = await look();
+    expect(report.failed).toEqual([{ queue: QUEUE, code: "unsupported" }]);
+    expect(report.faults).toMatchObject([
+      { queue: QUEUE, ids: ["a", "z"] },
+      { queue: "other", ids: ["x"] },
+    ]);
+    expect((await rig.space()).timetable.get(".bad")).toBe(record);
+    await schedules().remove("bad");
+  });
+
   test("takes nothing for broken that is put, paused, resumed or removed meanwhile", async () => {
     for (let i = 0; i < 200; i++) await schedules().put(`s${i}`, minutely);
     const live = async () => {

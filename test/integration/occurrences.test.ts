@@ -1,9 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { Queue, Schedules, sweep, type Transport } from "../../src/index.ts";
 import { roomFor } from "../support/no-room.ts";
 import { key, QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
+afterEach(() => vi.restoreAllMocks());
 const schedules = (queue = QUEUE) => new Schedules(queue, { transport: rig.transport, now: () => rig.now });
 const run = (options: Parameters<typeof sweep>[1] = {}, transport = rig.transport) =>
   sweep(transport, { now: () => rig.now, ...options });
@@ -143,6 +144,26 @@ describe("after an outage", () => {
     rig.now = FIRST + 2 * MINUTE;
     expect(await run({ budget: 0 })).toMatchObject({ scheduled: 0, more: true });
     expect(await run()).toMatchObject({ scheduled: 3, more: false });
+  });
+
+  test("however many were missed, queues are swept too, and their consumers woken", async () => {
+    await schedules("ticks").put("x", { every: "1s", payload: 1, missed: "all" });
+    await rig.queue().enqueue(1, { id: "late", delay: "1m" });
+    rig.now = START + 365 * 24 * 60 * MINUTE;
+    // A clock of its own: each request takes 100 ms.
+    let clock = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => clock);
+    const slow: Transport = {
+      send: (commands, options) => {
+        clock += 100;
+        return rig.transport.send(commands, options);
+      },
+    };
+    const woken: string[] = [];
+    const wake = { wake: (queue: string) => woken.push(queue) };
+    const report = await run({ budget: 4_000, wake }, slow);
+    expect(report).toMatchObject({ queues: 2, scheduled: 10 * 200, promoted: 1, more: true });
+    expect(woken.toSorted()).toEqual([QUEUE, "ticks"]);
   });
 
   test("an interval keeps its rhythm", async () => {
@@ -382,6 +403,29 @@ describe("a schedule that cannot be followed", () => {
       }
       expect(await waiting()).toEqual([0, MINUTE]);
       expect((await rig.space()).timetable.get(".bad")).toBe(record);
+    },
+  );
+
+  test.each(["its zone", "its record", "its task"])(
+    "for %s, and many more than one call takes, keep none behind them from it",
+    async (what) => {
+      for (let i = 0; i < 120; i++) {
+        await schedules().put(`bad${i}`, { every: "1m", from: FIRST - 2, payload: 1 });
+        const record = what === "its zone" ? "1;c=* * * * *;z=Mars/Olympus" : "junk";
+        if (what === "its task") await rig.command("HDEL", key("timetable"), `bad${i}`);
+        else await rig.command("HSET", key("timetable"), `.bad${i}`, record);
+        await schedules().put(`x${i}`, { every: "1m", from: FIRST - 1, payload: 1 });
+      }
+      const code = what === "its zone" ? "unsupported" : "unexpected_reply";
+      for (let minute = 0; minute < 2; minute++) {
+        rig.now = FIRST + minute * MINUTE;
+        const failed = [{ queue: QUEUE, code }];
+        expect(await run()).toMatchObject({ scheduled: 120, more: false, failed });
+      }
+      expect(await run()).toMatchObject({ scheduled: 0, more: false });
+      for (let i = 0; i < 120; i++) await schedules().remove(`bad${i}`);
+      expect(await run()).toMatchObject({ failed: [] });
+      expect(await reminder()).toBe(FIRST + 2 * MINUTE - 1);
     },
   );
 

@@ -175,6 +175,14 @@ describe("a paused schedule", () => {
   });
 });
 
+test("a schedule whose zone this runtime does not know is not resumed", async () => {
+  await schedules().put("x", { ...minutely, paused: true });
+  await rig.command("HSET", key("timetable"), ".x", "1;c=* * * * *;p=1;z=Mars/Olympus");
+  const before = await rig.space();
+  await expect(schedules().resume("x")).rejects.toMatchObject({ code: "unsupported" });
+  expect(await rig.space()).toEqual(before);
+});
+
 describe("schedules", () => {
   test("are removed with all that is kept of them", async () => {
     await schedules().put("x", minutely);
@@ -259,6 +267,15 @@ describe("a copy of a call (law 5)", () => {
     await schedules().remove("x");
     await schedules().put("x", minutely, once);
     expect(await schedules().get("x")).toBeNull();
+  });
+
+  test("is none where it is of another schedule: that one is written, too", async () => {
+    for (const name of ["x", "y"])
+      expect(await schedules().put(name, minutely, once)).toMatchObject({ name });
+    for (const name of ["x", "y"]) await schedules().pause(name, once);
+    expect((await schedules().list()).schedules.map(({ paused }) => paused)).toEqual([true, true]);
+    for (const name of ["x", "y"]) await schedules().remove(name, once);
+    expect((await schedules().list()).schedules).toEqual([]);
   });
 
   test("of a pause, a resume and a removal does nothing the second time", async () => {
