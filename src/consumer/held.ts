@@ -3,14 +3,8 @@ import type { Settled } from "../queue/types.ts";
 import type { HeldTask } from "./drain.ts";
 import { StoppedError } from "./failures.ts";
 
-/**
- * From one extend to the next, ms: a third of the lease, within these bounds. The upper one is also how late a cancel
- * is seen.
- */
+/** The shortest time from one extend to the next, ms. */
 const OFTEN = 250;
-const SELDOM = 5_000;
-/** Where the clocks of this function and of Redis disagree so much that they tell nothing of the lease. */
-const UNKNOWN = 1_000;
 
 /** Told what Redis answered to an extend that was sent at that time. */
 export type Hearing<T> = (held: Held<T>, answer: Settled, sentAt: number) => void;
@@ -23,18 +17,21 @@ export class Held<T> {
   /** True when nothing that is heard of the lease matters any more. */
   over = false;
   readonly #stopper = new AbortController();
-  readonly #mostPause: number;
+  readonly #extendEvery: number;
+  /** From the last extend to the next, ms. */
   #pause: number;
   #extendedAt: number;
 
   /**
    * @param leasedAt not later than when it was leased, on the clock of `performance.now()`
-   * @param lease of tasks that fixed none, ms
+   * @param extendEvery the longest time from one extend to the next, ms; a third of the lease if that is less
    */
-  constructor(task: LeasedTask<T>, leasedAt: number, lease: number | undefined, hear: Hearing<T>) {
+  constructor(task: LeasedTask<T>, leasedAt: number, extendEvery: number, hear: Hearing<T>) {
     this.task = task;
-    this.#mostPause = Math.min(SELDOM, (lease ?? Number.POSITIVE_INFINITY) / 3);
-    this.#pause = this.#pauseUntil(task.deadlineAt);
+    this.#extendEvery = Math.max(OFTEN, Math.min(extendEvery, task.leasedFor / 3));
+    // Less is left of a lease whose pull had to be sent again. A clock that is wrong at most makes it earlier.
+    const left = task.deadlineAt - Date.now();
+    this.#pause = Math.max(OFTEN, Math.min(this.#extendEvery, left > 0 ? left / 3 : this.#extendEvery));
     this.#extendedAt = leasedAt;
     const { id, receipt, payload, attempt, enqueuedAt, headers, group } = task;
     const { signal } = this.#stopper;
@@ -60,15 +57,9 @@ export class Held<T> {
     return this.#extendedAt + (early ? this.#pause / 2 : this.#pause);
   }
 
-  extended(sentAt: number, deadlineAt: number): void {
+  extended(sentAt: number): void {
     this.#extendedAt = Math.max(this.#extendedAt, sentAt);
-    this.#pause = this.#pauseUntil(deadlineAt);
-  }
-
-  // The only use of this function's clock; where it is wrong, extends are too many, or, of leases under 15 s, too few.
-  #pauseUntil(deadlineAt: number): number {
-    const left = deadlineAt - Date.now();
-    return Math.max(OFTEN, Math.min(this.#mostPause, left > 0 ? left / 3 : UNKNOWN));
+    this.#pause = this.#extendEvery;
   }
 }
 

@@ -24,6 +24,7 @@ export interface RunOptions extends Omit<HandsOptions, "grace"> {
   /** Whether one call takes all tasks of a pull. */
   readonly together: boolean;
   readonly lease: number | undefined;
+  readonly extendEvery: number;
   readonly wait: number;
   readonly worker: Worker | undefined;
   readonly signal: AbortSignal | undefined;
@@ -233,7 +234,7 @@ export class Run<T> {
     // Fewer than asked for, and yet not all: one that may be a killer travels alone, and large ones do.
     if (tasks.length > 0 && nextDueAt !== null && nextDueAt <= Date.now()) this.#more = true;
     if (tasks.paused) this.#close("paused");
-    const held = tasks.map((task) => new Held(task, leasedAt, this.#options.lease, this.#hearOfLease));
+    const held = tasks.map((task) => new Held(task, leasedAt, this.#options.extendEvery, this.#hearOfLease));
     if (held.length > 0) this.#hands.add(this.#options.together ? [held] : held.map((one) => [one]));
   }
 
@@ -252,7 +253,7 @@ export class Run<T> {
       this.#hands.stopOne(held, "lease_lost");
       return;
     }
-    held.extended(sentAt, answer.deadlineAt ?? 0);
+    held.extended(sentAt);
     if (answer.cancelRequested) this.#hands.stopOne(held, "cancelled");
   };
 }

@@ -549,6 +549,7 @@ export const openapi: OpenApiDocument = {
                           "attempt": 1,
                           "enqueuedAt": 1792800000000,
                           "deadlineAt": 1792800060000,
+                          "leasedFor": 60000,
                           "headers": {
                             "trace": "4bf92f35"
                           }
@@ -711,6 +712,7 @@ export const openapi: OpenApiDocument = {
                             "attempt": 1,
                             "enqueuedAt": 1792800000000,
                             "deadlineAt": 1792800060000,
+                            "leasedFor": 60000,
                             "headers": {
                               "trace": "4bf92f35"
                             }
@@ -4353,6 +4355,11 @@ export const openapi: OpenApiDocument = {
                   "minimum": 0,
                   "description": "When the lease ends, epoch ms."
                 },
+                "leasedFor": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "How long the lease is, ms; an extend without a lease begins it anew."
+                },
                 "group": {
                   "$ref": "#/components/schemas/Name"
                 },
@@ -4371,7 +4378,8 @@ export const openapi: OpenApiDocument = {
                 "receipt",
                 "attempt",
                 "enqueuedAt",
-                "deadlineAt"
+                "deadlineAt",
+                "leasedFor"
               ]
             }
           },

@@ -13,6 +13,8 @@ export class LeasedTask<T = unknown> {
   readonly enqueuedAt: number;
   /** When the lease ends, unless it is extended. */
   readonly deadlineAt: number;
+  /** How long the lease is, ms, from its beginning or its last extend. */
+  readonly leasedFor: number;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly group: string | undefined;
   readonly #queue: Pick<Queue, "settle">;
@@ -21,7 +23,15 @@ export class LeasedTask<T = unknown> {
     queue: Pick<Queue, "settle">,
     task: Pick<
       LeasedTask<T>,
-      "id" | "receipt" | "payload" | "attempt" | "enqueuedAt" | "deadlineAt" | "headers" | "group"
+      | "id"
+      | "receipt"
+      | "payload"
+      | "attempt"
+      | "enqueuedAt"
+      | "deadlineAt"
+      | "leasedFor"
+      | "headers"
+      | "group"
     >,
   ) {
     this.#queue = queue;
@@ -31,6 +41,7 @@ export class LeasedTask<T = unknown> {
     this.attempt = task.attempt;
     this.enqueuedAt = task.enqueuedAt;
     this.deadlineAt = task.deadlineAt;
+    this.leasedFor = task.leasedFor;
     this.headers = task.headers;
     this.group = task.group;
   }

@@ -133,21 +133,14 @@ export class Pull<Out> {
     for (const { id, attempt, lease, deadlineAt, record } of tasks) {
       const receipt = writeReceipt({ id, attempt, lease, token: this.#token });
       try {
-        const { enqueuedAt, headers, group, payload } = readFixed(record);
+        const { enqueuedAt, lease: fixed, headers, group, payload } = readFixed(record);
         const fitted = await fit(this.#queue.schema, payload);
         if ("misfits" in fitted) {
           misfits.push({ receipt, outcome: "reject", error: misfitError(fitted.misfits) });
         } else {
-          const task = {
-            id,
-            receipt,
-            payload: fitted.payload,
-            attempt,
-            enqueuedAt,
-            deadlineAt,
-            headers,
-            group,
-          };
+          const leasedFor = fixed ?? Number(this.#args.lease);
+          const lasts = { enqueuedAt, deadlineAt, leasedFor };
+          const task = { id, receipt, payload: fitted.payload, attempt, ...lasts, headers, group };
           leased.push(new LeasedTask<Out>(this.#queue, task));
         }
       } catch (error) {

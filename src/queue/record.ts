@@ -112,6 +112,8 @@ export function readHeaders(json: string): Record<string, string> {
 /** What a dequeue tells of a task. */
 export function readFixed(record: string): {
   enqueuedAt: number;
+  /** The lease that it fixed, ms. */
+  lease?: number;
   headers?: Readonly<Record<string, string>>;
   group?: string;
   payload: unknown;
@@ -120,6 +122,7 @@ export function readFixed(record: string): {
   const length = Number(says["h"] ?? 0);
   return {
     enqueuedAt: instant(says["e"]),
+    ...(says["l"] !== undefined && { lease: Number(says["l"]) }),
     ...(length > 0 && { headers: readHeaders(rest.slice(0, length)) }),
     ...(says["G"] !== undefined && { group: unescaped(says["G"]) }),
     payload: decodeValue(rest.slice(length)),

@@ -23,6 +23,7 @@ describe.each([
     ["a batch over the limit", { batch: 1_001 }, "batch", /must be a whole number from 1 to 1000/],
     ["half a handler", { concurrency: 0.5 }, "concurrency", /must be a whole number from 1 to 1000/],
     ["a lease of nothing", { lease: 0 }, "lease", /must be a duration of 1 to/],
+    ["extends too often", { extendEvery: 249 }, "extendEvery", /must be a duration of 250 to 3600000 ms/],
     ["a timeout of nothing", { timeout: 0 }, "timeout", /must be a duration of 1 to/],
     ["a wait over a minute", { wait: "61s" }, "wait", /must be a duration of 0 to 60000 ms/],
     ["a backoff of no delays", { backoff: [] }, "backoff", /must have at least one delay/],

@@ -110,6 +110,7 @@ describe("pull", () => {
         attempt: 1,
         enqueuedAt: expect.any(Number),
         deadlineAt: expect.any(Number),
+        leasedFor: expect.any(Number),
       },
     ]);
     expect((await pull({ max: 100 })).body.tasks.map(({ id }: { id: string }) => id)).toEqual(["b", "c"]);

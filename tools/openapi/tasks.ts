@@ -12,6 +12,7 @@ const pulled = {
       attempt: 1,
       enqueuedAt: exampleTime,
       deadlineAt: exampleTime + 60_000,
+      leasedFor: 60_000,
       headers: { trace: "4bf92f35" },
     },
   ],

@@ -23,6 +23,7 @@ export const pulled = v.object({
       attempt: described(count, "The how-manyth delivery this is, from 1."),
       enqueuedAt: instant("When it was enqueued"),
       deadlineAt: instant("When the lease ends"),
+      leasedFor: described(count, "How long the lease is, ms; an extend without a lease begins it anew."),
       group: v.exactOptional(name),
       headers: v.exactOptional(headers),
     }),

@@ -88,18 +88,21 @@ function oneOrMany(body: unknown): OneOrMany {
 
 function pulledReply(tasks: Batch<unknown>): ReplyOf<typeof replies.pulled> {
   return {
-    tasks: tasks.map(({ id, receipt, payload, attempt, enqueuedAt, deadlineAt, group, headers }) => ({
-      id,
-      receipt,
-      ...(payload instanceof Uint8Array
-        ? { payload: toBase64(payload), encoding: "base64" as const }
-        : { payload }),
-      attempt,
-      enqueuedAt,
-      deadlineAt,
-      group,
-      headers,
-    })),
+    tasks: tasks.map(
+      ({ id, receipt, payload, attempt, enqueuedAt, deadlineAt, leasedFor, group, headers }) => ({
+        id,
+        receipt,
+        ...(payload instanceof Uint8Array
+          ? { payload: toBase64(payload), encoding: "base64" as const }
+          : { payload }),
+        attempt,
+        enqueuedAt,
+        deadlineAt,
+        leasedFor,
+        group,
+        headers,
+      }),
+    ),
     nextDueAt: tasks.nextDueAt,
     paused: tasks.paused,
   };
