@@ -163,7 +163,7 @@ if wake ~= '' and due_now then
   local found = plain and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
   if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
     local sent = { '~wake', awake_from(plan.now, wake) }
-    reply[3], stored['~wake'] = 1, found[1]
+    reply[3] = 1
     if #plan.fields > 0 then
       append(plan.fields, unpack(sent))
     elseif store(tasks, sent) then

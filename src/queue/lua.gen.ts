@@ -4955,7 +4955,7 @@ if wake ~= '' and due_now then
 local found = plain and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
 if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
 local sent = { '~wake', awake_from(plan.now, wake) }
-reply[3], stored['~wake'] = 1, found[1]
+reply[3] = 1
 if #plan.fields > 0 then
 append(plan.fields, unpack(sent))
 elseif store(tasks, sent) then
@@ -4974,8 +4974,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "ff4332a8d8f2b43dd36478b4ae91e5182c16fb26",
-  keyLockingSha1: "07261db0a09e289df78e8844bdd905a270413498",
+  sha1: "0760b94f3b58b6f6f748b689a1816169fc8ceb1d",
+  keyLockingSha1: "24390355a07d11221993c8a51c363731ff51406d",
 };
 
 export const fail: Script = {

@@ -60,6 +60,20 @@ describe("an enqueue wakes a consumer", () => {
     expect(woken).toHaveLength(2);
   });
 
+  test("not within the window that the wake had, counted from who took tasks last", async () => {
+    const queue = producer({ window: "2s" });
+    await queue.enqueueMany(many(2));
+    rig.now += 1_500;
+    await rig.queue().dequeue();
+    expect(await field()).toBe(`${START} ${START + 3_500} 2000`);
+    rig.now += 1_999;
+    await queue.enqueue(3);
+    expect(woken).toHaveLength(1);
+    rig.now += 1;
+    await queue.enqueue(4);
+    expect(woken).toHaveLength(2);
+  });
+
   test("not for what is delayed, known already, or stands for another by its key", async () => {
     const queue = producer();
     await queue.enqueue(1, { delay: "1m" });
@@ -140,6 +154,19 @@ describe("a sweep wakes a consumer", () => {
     rig.now += 20_000;
     expect(await sweepOnce()).toMatchObject({ reclaimed: 1, woken: 1 });
     expect(woken).toEqual(["emails", "emails"]);
+  });
+
+  test("for tasks of groups, or with a priority, as for any other", async () => {
+    await rig.queue().enqueue(1, { group: "g" });
+    expect(await sweepOnce()).toMatchObject({ woken: 1 });
+  });
+
+  test("once, where it takes several calls to move what is due", async () => {
+    await rig.queue().enqueueMany(many(3, { delay: "1s" }));
+    rig.now += 1_000;
+    const report = await sweep(rig.transport, { now: () => rig.now, limit: 1, wake: waker() });
+    expect(report).toMatchObject({ promoted: 3, woken: 1 });
+    expect(woken).toEqual(["emails"]);
   });
 
   test("where a wake was lost a second ago or more, though its window is not over", async () => {

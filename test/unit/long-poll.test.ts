@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { pollUntilSome } from "../../src/queue/long-poll.ts";
+
+// What a long poll does when, on a clock of its own.
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+afterEach(() => void vi.useRealTimers());
+
+const nothing = { length: 0, nextDueAt: null };
+
+/** Polls, and notes when it pulled, in s; Redis's clock is an hour ahead. */
+async function polled(wait: number, { dueAt, some = false }: { dueAt?: number; some?: boolean }) {
+  const pulls: [second: number, last: boolean][] = [];
+  const hour = 3_600_000 - performance.now();
+  const polling = pollUntilSome<{ length: number; nextDueAt: number | null }>(
+    { ...nothing, nextDueAt: dueAt === undefined ? null : dueAt + 3_600_000 },
+    wait,
+    {
+      pull: async (last) => {
+        pulls.push([Math.round((performance.now() + hour - 3_600_000) / 100) / 10, last]);
+        return nothing;
+      },
+      look: async (withTime) => ({ some, now: withTime ? performance.now() + hour : undefined }),
+    },
+    undefined,
+  );
+  await vi.advanceTimersByTimeAsync(wait + 1);
+  await polling;
+  return pulls;
+}
+
+test("it pulls every ten seconds where it sees nothing: what was delayed meanwhile may be due; and at its end", async () => {
+  const pulls = await polled(25_000, {});
+  expect(pulls.map(([, last]) => last)).toEqual([false, false, true]);
+  expect(pulls.map(([second]) => Math.floor(second))).toEqual([10, 20, 25]);
+});
+
+test("it pulls when something falls due, by Redis's clock, and then as ever", async () => {
+  expect(await polled(9_000, { dueAt: 3_300 })).toEqual([
+    [3.3, false],
+    [9, true],
+  ]);
+});
+
+test("it pulls every two seconds where what is there is held", async () => {
+  expect((await polled(6_500, { some: true })).map(([second]) => second)).toEqual([0.1, 2.1, 4.1, 6.1, 6.5]);
+});
