@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { reinforced, type Transport } from "../../src/index.ts";
+import { many } from "../support/new-tasks.ts";
+import { useRig } from "../support/rig.ts";
+
+const rig = useRig();
+let woken: string[];
+const queue = (transport: Transport = rig.transport) =>
+  rig.queue({ transport, wake: { wake: (name) => woken.push(name), window: 100 } });
+
+/** Redis's clock and that of this process. */
+const pass = (ms: number) => {
+  rig.now += ms;
+  vi.advanceTimersByTime(ms);
+};
+
+beforeEach(async () => {
+  woken = [];
+  vi.useFakeTimers({ toFake: ["performance"] });
+  await rig.queue().enqueueMany(many(20));
+});
+afterEach(() => void vi.useRealTimers());
+
+/** Notes which scripts are called. */
+const noting = (called: string[]): Transport => ({
+  send: (commands, options) => {
+    for (const command of commands) if ("script" in command) called.push(command.script.name);
+    return rig.transport.send(commands, options);
+  },
+});
+
+test("another consumer is called when a pull comes back full", async () => {
+  const source = reinforced(queue());
+  expect(await source.dequeue({ max: 10 })).toHaveLength(10);
+  await expect.poll(() => woken).toEqual(["emails"]);
+  pass(5_000);
+  const { tasks } = await source.settleAndDequeue([]);
+  expect(tasks).toHaveLength(1);
+  await expect.poll(() => woken).toEqual(["emails", "emails"]);
+});
+
+test("nobody is called when it does not", async () => {
+  const called: string[] = [];
+  const source = reinforced(queue(noting(called)));
+  expect(await source.dequeue({ max: 21 })).toHaveLength(20);
+  expect(await source.dequeue()).toHaveLength(0);
+  expect((await source.settleAndDequeue([], { max: 2 })).tasks).toHaveLength(0);
+  await rig.queue().counts();
+  expect([called, woken]).toEqual([["dequeue", "dequeue", "dequeue"], []]);
+});
+
+test("it asks once a second at most", async () => {
+  const called: string[] = [];
+  const source = reinforced(queue(noting(called)));
+  for (let i = 0; i < 4; i++) {
+    await source.dequeue();
+    pass(500);
+  }
+  await rig.queue().counts();
+  expect(called.filter((name) => name === "wake")).toHaveLength(2);
+});
+
+test("what its call meets is not the drain's concern", async () => {
+  const transport: Transport = {
+    send: (commands, options) =>
+      commands.some((command) => "script" in command && command.script.name === "wake")
+        ? Promise.reject(new Error("no connection"))
+        : rig.transport.send(commands, options),
+  };
+  expect(await reinforced(queue(transport)).dequeue()).toHaveLength(1);
+  expect(await reinforced(rig.queue()).dequeue()).toHaveLength(1);
+});
