@@ -16,6 +16,9 @@ const HELD_PAUSE = 2_000;
 /** How often it pulls without a reason: what was delayed since the last pull may be due before all else, ms. */
 const PULL_EVERY = 10_000;
 
+/** How much too early a timer may fire, ms: what is left then is no time to wait for. */
+const EARLY = 2;
+
 /** What a pull tells a long poll. */
 interface Pulled {
   readonly length: number;
@@ -58,7 +61,7 @@ export async function pollUntilSome<B extends Pulled>(
     const untilDue = due === undefined ? pause : Math.max(due - performance.now(), 1);
     await sleep(Math.ceil(Math.min(pause, untilDue, left())), signal);
     if (signal?.aborted) throw new SluiceError("aborted", "the wait for tasks was aborted by its signal");
-    if (left() <= 0) break;
+    if (left() < EARLY) break;
     const { some, now } = await look(due === undefined && batch.nextDueAt !== null);
     if (now !== undefined) due = performance.now() + ((batch.nextDueAt ?? now) - now);
     const isDue = due !== undefined && due <= performance.now();

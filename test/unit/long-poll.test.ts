@@ -3,7 +3,10 @@ import { pollUntilSome } from "../../src/queue/long-poll.ts";
 
 // What a long poll does when, on a clock of its own.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 const nothing = { length: 0, nextDueAt: null };
 
@@ -43,4 +46,15 @@ test("it pulls when something falls due, by Redis's clock, and then as ever", as
 
 test("it pulls every two seconds where what is there is held", async () => {
   expect((await polled(6_500, { some: true })).map(([second]) => second)).toEqual([0.1, 2.1, 4.1, 6.1, 6.5]);
+});
+
+test("a timer that fires a little early costs no look more", async () => {
+  const fired = performance.now.bind(performance);
+  const began = fired();
+  vi.spyOn(performance, "now").mockImplementation(() => fired() - (fired() > began + 100 ? 0.7 : 0));
+  const look = vi.fn(async () => ({ some: false, now: undefined }));
+  const polling = pollUntilSome(nothing, 150, { pull: async () => nothing, look }, undefined);
+  await vi.advanceTimersByTimeAsync(160);
+  await polling;
+  expect(look).toHaveBeenCalledTimes(1);
 });
