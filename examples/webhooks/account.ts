@@ -33,7 +33,7 @@ export interface Account {
 }
 
 /** The state of a task, as the queue tells of a single one. */
-export type TaskState = { readonly state: string; readonly reason?: string } | undefined;
+export type TaskState = { readonly state: string; readonly reason?: string | undefined } | null | undefined;
 
 /** Ids of the events that no receiver accepted: only of these the queue is asked. */
 export function notAccepted(events: readonly WebhookEvent[], requests: readonly ReceivedRequest[]): string[] {

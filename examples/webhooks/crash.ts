@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConsumerRun, Consumers } from "./consumers.ts";
 import { type Deliveries, isAccepted } from "./deliveries.ts";
-import type { WebhookTask } from "./events.ts";
-import type { SluiceQueue } from "./sluice.ts";
+import type { Webhooks } from "./webhooks.ts";
 
 export interface Crash {
   readonly run: string;
@@ -21,7 +20,7 @@ const enough = 3;
 export async function crash(
   consumers: Consumers,
   deliveries: Deliveries,
-  queue: SluiceQueue<WebhookTask>,
+  queue: Webhooks,
   goOn: () => boolean,
 ): Promise<Crash | undefined> {
   while (goOn()) {
@@ -49,7 +48,7 @@ function acceptedOf(run: ConsumerRun, { all }: Deliveries, since: number): strin
   return recent.filter(isAccepted).map(({ event }) => event);
 }
 
-async function stillWorking(events: readonly string[], queue: SluiceQueue<WebhookTask>): Promise<string[]> {
-  const states = await Promise.all(events.map((event) => queue.state(event)));
+async function stillWorking(events: readonly string[], queue: Webhooks): Promise<string[]> {
+  const states = await Promise.all(events.map((event) => queue.get(event)));
   return events.filter((_, at) => states[at]?.state === "working");
 }

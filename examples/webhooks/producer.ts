@@ -3,7 +3,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventsFile, readEvents, taskOf, type WebhookEvent, type WebhookTask } from "./events.ts";
 import { required } from "./settings.ts";
-import { type NewTask, SluiceQueue } from "./sluice.ts";
+import type { NewTask } from "../../src/index.ts"; // elsewhere: "sluice-queue"
+import { webhooksOf } from "./webhooks.ts";
 
 const batch = 100;
 const pause = 250;
@@ -11,11 +12,7 @@ const pause = 250;
 const singles = 3;
 
 const events = readEvents(eventsFile, Number(required("EVENTS")));
-const webhooks = new SluiceQueue<WebhookTask>(
-  required("SLUICE_URL"),
-  required("SLUICE_ENQUEUE_TOKEN"),
-  "webhooks",
-);
+const webhooks = webhooksOf("SLUICE_ENQUEUE_TOKEN");
 
 for (let first = 0; first < events.length; first += batch) {
   const tasks = events.slice(first, first + batch).map(newTask);
@@ -27,8 +24,8 @@ process.disconnect?.();
 
 async function enqueue(tasks: readonly NewTask<WebhookTask>[]): Promise<void> {
   if (tasks.length === 0) return;
-  const created = await webhooks.enqueue(tasks);
-  process.send?.({ enqueued: tasks.length, duplicates: created.filter((isNew) => !isNew).length });
+  const enqueued = await webhooks.enqueueMany(tasks);
+  process.send?.({ enqueued: tasks.length, duplicates: enqueued.filter(({ created }) => !created).length });
 }
 
 function newTask(event: WebhookEvent): NewTask<WebhookTask> {

@@ -7,18 +7,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import type { QueueCounts } from "../../src/index.ts";
 import { account, notAccepted, type TaskState } from "./account.ts";
 import { Consumers } from "./consumers.ts";
 import { crash } from "./crash.ts";
 import { Deliveries, isAccepted } from "./deliveries.ts";
 import type { Endpoint } from "./deliver.ts";
 import { tenants } from "./endpoints.ts";
-import { eventsFile, readEvents, type WebhookTask } from "./events.ts";
+import { eventsFile, readEvents } from "./events.ts";
 import { startProgram, succeeds } from "./programs.ts";
 import { bill, report, type Usage } from "./report.ts";
-import { required } from "./settings.ts";
-import { type Counts, SluiceQueue } from "./sluice.ts";
 import { type Picture, View } from "./view.ts";
+import { webhooksOf } from "./webhooks.ts";
 
 const consumerSlots = 3;
 const consumerSeconds = 6;
@@ -29,11 +29,7 @@ const patience = 60_000;
 
 const { values } = parseArgs({ options: { events: { type: "string" } } });
 const events = readEvents(eventsFile, values.events === undefined ? undefined : Number(values.events));
-const queue = new SluiceQueue<WebhookTask>(
-  required("SLUICE_URL"),
-  required("SLUICE_ADMIN_TOKEN"),
-  "webhooks",
-);
+const queue = webhooksOf("SLUICE_ADMIN_TOKEN");
 const deliveriesFile = join(
   process.env["WEBHOOKS_FOLDER"] ?? mkdtempSync(join(tmpdir(), "webhooks-")),
   "deliveries.jsonl",
@@ -137,7 +133,7 @@ function delivered(): number {
   return new Set(deliveries.all.filter(isAccepted).map(({ event }) => event)).size;
 }
 
-function picture(counts: Counts, enqueuedBefore: number): Picture {
+function picture(counts: QueueCounts, enqueuedBefore: number): Picture {
   const { all } = deliveries;
   const { pending, delayed, working, rejected } = counts;
   const recent = all.filter(({ at }) => at > Date.now() - 3_000);
@@ -168,7 +164,7 @@ async function statesOf(ids: readonly string[]): Promise<Map<string, TaskState>>
   const states = new Map<string, TaskState>();
   for (let first = 0; first < ids.length; first += 20) {
     const some = ids.slice(first, first + 20);
-    const found = await Promise.all(some.map((id) => queue.state(id)));
+    const found = await Promise.all(some.map((id) => queue.get(id)));
     for (const [i, id] of some.entries()) states.set(id, found[i]);
   }
   return states;

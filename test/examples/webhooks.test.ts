@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { account, notAccepted, type TaskState } from "../../examples/webhooks/account.ts";
-import { backoff } from "../../examples/webhooks/backoff.ts";
 import { Deliveries, type ReceivedRequest } from "../../examples/webhooks/deliveries.ts";
 import { tenants } from "../../examples/webhooks/endpoints.ts";
 import { digest, eventsFile, readEvents, taskOf, type WebhookEvent } from "../../examples/webhooks/events.ts";
@@ -162,13 +161,6 @@ test("a signature holds for its secret, id, time and body, and for no other", ()
   expect(verify(secret, { ...headers, "webhook-signature": undefined }, "{}")).toBe(false);
   const changing = `v1,bm8= ${headers["webhook-signature"]}`;
   expect(verify(secret, { ...headers, "webhook-signature": changing }, "{}")).toBe(true);
-});
-
-test("the backoff doubles, up to its longest, and is any time below", () => {
-  expect([1, 2, 3, 4, 5].map((attempt) => backoff(attempt, () => 1))).toEqual([
-    1_000, 2_000, 4_000, 8_000, 8_000,
-  ]);
-  expect(backoff(3, () => 0)).toBe(0);
 });
 
 test("there are 2,400 events with ids of their own, for all tenants, some delayed, in many scripts and sizes", () => {
