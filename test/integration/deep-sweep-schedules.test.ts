@@ -73,9 +73,12 @@ describe("a deep sweep", () => {
     expect(await names()).toEqual(["sound"]);
   });
 
-  test("gives the queue a reminder again, where the registry was lost", async () => {
+  test.each([
+    ["was lost", "DEL", "sluice:queues"],
+    ["has one that is too late", "ZADD", "sluice:queues", NEVER, `~${QUEUE}`],
+  ])("gives the queue a reminder again, where the registry %s", async (_, ...command) => {
     await schedules().put("x", minutely);
-    await rig.command("DEL", "sluice:queues");
+    await rig.command(...command);
     expect((await look({ queue: QUEUE })).faults).toEqual([]);
     rig.now = FIRST;
     expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ queues: 1, scheduled: 1 });

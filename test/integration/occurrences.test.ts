@@ -322,6 +322,50 @@ describe("a schedule that is written while a sweep is at it", () => {
     expect((await rig.queue().dequeue({ max: 9 })).map(({ payload }) => payload)).toEqual([2]);
   });
 
+  test("after it was read: one that has another interval now, though the same next occurrence, goes on by that", async () => {
+    await schedules().put("x", { every: "1h", from: FIRST, payload: 1 });
+    rig.now = FIRST;
+    await run(
+      {},
+      between(2, () => schedules().put("x", { every: "7m", from: FIRST, payload: 1 })),
+    );
+    await run();
+    expect(await waiting()).toEqual([0]);
+    expect(await schedules().get("x")).toMatchObject({ nextAt: FIRST + 7 * MINUTE });
+  });
+
+  test("after it was read: one that was paused and resumed does not make up for the pause", async () => {
+    await schedules().put("x", minutely);
+    rig.now = FIRST + 1;
+    await run(
+      {},
+      between(2, async () => {
+        await schedules().pause("x");
+        await schedules().resume("x");
+      }),
+    );
+    await run();
+    expect(await waiting()).toEqual([]);
+    expect(await schedules().get("x")).toMatchObject({ nextAt: FIRST + MINUTE, lastAt: null });
+  });
+
+  test("with a sweep between its reminder and itself: a reminder is there again", async () => {
+    const split: Transport = {
+      send: async (commands, options) => {
+        const outcomes = [];
+        for (const [i, command] of commands.entries()) {
+          outcomes.push(...(await rig.transport.send([command], options)));
+          if (i === 0 && commands.length > 1) await run();
+        }
+        return outcomes;
+      },
+    };
+    const own = new Schedules(QUEUE, { transport: split, now: () => rig.now });
+    await own.put("x", { every: "1h", from: START, payload: 1 });
+    expect(await reminder()).toBeLessThanOrEqual(START);
+    expect(await run()).toMatchObject({ scheduled: 1 });
+  });
+
   test.each([1, 2])("after request %i: one that is paused or removed does not occur", async (requests) => {
     await schedules().put("x", minutely);
     await schedules().put("y", minutely);
@@ -380,8 +424,18 @@ describe("a full queue", () => {
     await schedules().put("x", { ...minutely, payload, missed: "all" });
     for (let i = 0; i < 20; i++) await schedules().put(`y${i}`, { ...minutely, payload });
     rig.now = FIRST + 19 * MINUTE;
-    expect(await run()).toMatchObject({ scheduled: 40, more: false, failed: [] });
-    expect((await rig.queue().counts()).pending).toBe(40);
+    const pending: number[] = [];
+    const counting: Transport = {
+      send: async (commands, options) => {
+        const outcomes = await rig.transport.send(commands, options);
+        pending.push((await rig.queue().counts()).pending);
+        return outcomes;
+      },
+    };
+    expect(await run({}, counting)).toMatchObject({ scheduled: 40, more: false, failed: [] });
+    expect(pending.at(-1)).toBe(40);
+    const steps = pending.map((count, i) => count - (pending[i - 1] ?? 0));
+    expect(Math.max(...steps)).toBe(8);
   });
 });
 
@@ -429,6 +483,26 @@ describe("a schedule that cannot be followed", () => {
     },
   );
 
+  test("costs a bounded number of requests, however many there are", async () => {
+    const bad = Array.from({ length: 3_000 }, (_, i) => `bad${i}`);
+    const records = bad.flatMap((name) => [name, "task", `.${name}`, "junk"]);
+    await schedules().put("bad0", { every: "1h", from: FIRST, payload: 1 });
+    await rig.command("HSET", key("timetable"), ...records);
+    await rig.command("ZADD", key("schedules"), ...bad.flatMap((name) => [String(FIRST), name]));
+    rig.now = FIRST;
+    let requests = 0;
+    const counting: Transport = {
+      send: (commands, options) => {
+        requests++;
+        return rig.transport.send(commands, options);
+      },
+    };
+    const failed = [{ queue: QUEUE, code: "unexpected_reply" }];
+    expect(await run({}, counting)).toMatchObject({ scheduled: 0, more: false, failed });
+    expect(requests).toBeLessThan(30);
+    await rig.command("DEL", key("timetable"), key("schedules"));
+  });
+
   test("does not keep other queues from it", async () => {
     await schedules("broken").put("x", minutely);
     await schedules().put("x", minutely);
@@ -445,6 +519,16 @@ describe("reminders", () => {
     rig.now = FIRST;
     expect(await run({ queues: (name) => name === "mails" })).toMatchObject({ queues: 1, scheduled: 1 });
     expect(await run()).toMatchObject({ queues: 2, scheduled: 1 });
+  });
+
+  test("are enough: the consumer of a queue that the registry has lost is woken", async () => {
+    await schedules().put("x", minutely);
+    await rig.command("ZREM", "sluice:queues", QUEUE);
+    rig.now = FIRST;
+    const woken: string[] = [];
+    const report = await run({ wake: { wake: (queue) => woken.push(queue) } });
+    expect(report).toMatchObject({ queues: 1, scheduled: 1 });
+    expect(woken).toEqual([QUEUE]);
   });
 
   test("keep a queue registered that is empty for long, and go with its last schedule", async () => {

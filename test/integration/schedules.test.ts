@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { listQueues, Schedules, type NewSchedule } from "../../src/index.ts";
+import { listQueues, Schedules, sweep, type NewSchedule } from "../../src/index.ts";
 import { key, QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -77,6 +77,15 @@ describe("a schedule that is put", () => {
     // Of a first one that has passed, what follows from now on; what lies before was never missed.
     expect(await at({ every: "10m", from: START - 100_000 })).toBe(START + 500_000);
     expect(await at({ every: "11m" })).toBe(rig.now + 660_000);
+  });
+
+  test("again does not forget what it has enqueued: a clock that jumps back repeats nothing", async () => {
+    await schedules().put("x", minutely);
+    rig.now = FIRST + 5 * MINUTE;
+    await sweep(rig.transport, { now: () => rig.now });
+    rig.now = FIRST;
+    const put = await schedules().put("x", { cron: "*/2 * * * *", payload: 1 });
+    expect(put).toMatchObject({ lastAt: FIRST + 5 * MINUTE, nextAt: FIRST + 6 * MINUTE });
   });
 
   test("from now is due now", async () => {
