@@ -1,7 +1,13 @@
 import type { Environment } from "../src/config.ts";
 import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
 
-export type { Around, Consumer, ConsumerHandler } from "./service.ts";
+export {
+  type Around,
+  type Consumer,
+  consumer,
+  type ConsumerHandler,
+  type ConsumerOptions,
+} from "./service.ts";
 export type { ServeOptions, Server } from "./process.ts";
 
 /** What is used here of Bun's own global. */
@@ -33,8 +39,6 @@ const bun: Runtime = {
  * @example
  * const { url } = await serve({ consumers: { emails: ({ payload }) => send(payload) } });
  */
-export function serve<Env extends Environment = Environment>(
-  options: ServeOptions<Env> = {},
-): Promise<Server> {
+export function serve<Env extends object = Environment>(options: ServeOptions<Env> = {}): Promise<Server> {
   return start(bun, options);
 }

@@ -1,7 +1,14 @@
 import type { Environment } from "../src/config.ts";
 import { Deployment, overHttp, type Platform, type ServiceOptions } from "./service.ts";
 
-export type { Around, Consumer, ConsumerHandler, ServiceOptions } from "./service.ts";
+export {
+  type Around,
+  type Consumer,
+  consumer,
+  type ConsumerHandler,
+  type ConsumerOptions,
+  type ServiceOptions,
+} from "./service.ts";
 
 export interface Context {
   waitUntil(promise: Promise<unknown>): void;
@@ -12,8 +19,8 @@ interface Fetcher {
   fetch(request: Request): Promise<Response>;
 }
 
-function platform(env: Environment): Platform {
-  const consumer = env["SLUICE_CONSUMER"] as Fetcher | undefined;
+function platform(env: { readonly SLUICE_CONSUMER?: Fetcher }): Platform {
+  const { SLUICE_CONSUMER: consumer } = env;
   return {
     transport: overHttp,
     // Cloudflare lets work go on for 30 s after the response.
@@ -28,7 +35,7 @@ function platform(env: Environment): Platform {
  * that enqueued, after its response, and in cron's; with a service binding `SLUICE_CONSUMER` to a Worker with consumers,
  * such as this one itself, also in as many invocations more as the work needs.
  */
-export function sluice<Env extends Environment = Environment>(options: ServiceOptions<Env> = {}) {
+export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const deployment = new Deployment(options, platform);
   return {
     fetch: (request: Request, env: Env, context: Context): Promise<Response> =>

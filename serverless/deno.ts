@@ -2,7 +2,13 @@ import process from "node:process";
 import type { Environment } from "../src/config.ts";
 import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
 
-export type { Around, Consumer, ConsumerHandler } from "./service.ts";
+export {
+  type Around,
+  type Consumer,
+  consumer,
+  type ConsumerHandler,
+  type ConsumerOptions,
+} from "./service.ts";
 export type { ServeOptions, Server } from "./process.ts";
 
 /** What is used here of Deno's own global. */
@@ -45,8 +51,6 @@ const runtime = (): Runtime => ({
  * @example
  * const { url } = await serve({ consumers: { emails: ({ payload }) => send(payload) } });
  */
-export function serve<Env extends Environment = Environment>(
-  options: ServeOptions<Env> = {},
-): Promise<Server> {
+export function serve<Env extends object = Environment>(options: ServeOptions<Env> = {}): Promise<Server> {
   return start(runtime(), options);
 }

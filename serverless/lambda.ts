@@ -3,7 +3,14 @@ import { type HttpEvent, type HttpResult, requestOf, resultOf } from "./lambda/h
 import { Deployment, overHttp, type Platform, type ServiceOptions } from "./service.ts";
 
 export type { HttpEvent, HttpResult } from "./lambda/http-event.ts";
-export type { Around, Consumer, ConsumerHandler, ServiceOptions } from "./service.ts";
+export {
+  type Around,
+  type Consumer,
+  consumer,
+  type ConsumerHandler,
+  type ConsumerOptions,
+  type ServiceOptions,
+} from "./service.ts";
 
 /** What EventBridge sends by a schedule, a rule's or the Scheduler's. */
 export interface ScheduledEvent {
@@ -40,18 +47,17 @@ const LAST_STEPS = 2_000;
  * @example
  * export const handler = sluice({ consumers: { emails: send } });
  */
-export function sluice<Env extends Environment = Environment>(
-  options: ServiceOptions<Env> = {},
-): LambdaHandler {
+export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}): LambdaHandler {
   const deployment = new Deployment(options, () => platform);
   const handler = async (event: HttpEvent | ScheduledEvent, context: LambdaContext) => {
     const env = process.env as Environment as Env;
     const time = Math.max(context.getRemainingTimeInMillis() - LAST_STEPS, 0);
-    if ("requestContext" in event) {
+    if ("requestContext" in event && "http" in event.requestContext) {
       const request = requestOf(event, AbortSignal.timeout(time));
       return resultOf(await deployment.fetch(request, env, undefined, time));
     }
-    if (event["detail-type"] === "Scheduled Event") return deployment.service(env).cron(time);
+    if ("detail-type" in event && event["detail-type"] === "Scheduled Event")
+      return deployment.service(env).cron(time);
     throw new TypeError("An event must be HTTP of payload format 2.0, or a Scheduled Event of EventBridge");
   };
   return handler as LambdaHandler;

@@ -1,7 +1,14 @@
 import type { Environment } from "../src/config.ts";
 import { Deployment, overHttp, type Platform, type ServiceOptions, type WaitUntil } from "./service.ts";
 
-export type { Around, Consumer, ConsumerHandler, ServiceOptions } from "./service.ts";
+export {
+  type Around,
+  type Consumer,
+  consumer,
+  type ConsumerHandler,
+  type ConsumerOptions,
+  type ServiceOptions,
+} from "./service.ts";
 
 export interface Context {
   readonly waitUntil: WaitUntil;
@@ -26,7 +33,7 @@ const platform: Platform = {
  * export default app.cron;
  * export const config = { schedule: "* * * * *" };
  */
-export function sluice<Env extends Environment = Environment>(options: ServiceOptions<Env> = {}) {
+export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const deployment = new Deployment(options, () => platform);
   const env = () => process.env as Environment as Env;
   return {

@@ -5,7 +5,13 @@ import { createAdaptorServer } from "@hono/node-server";
 import type { Environment } from "../src/config.ts";
 import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
 
-export type { Around, Consumer, ConsumerHandler } from "./service.ts";
+export {
+  type Around,
+  type Consumer,
+  consumer,
+  type ConsumerHandler,
+  type ConsumerOptions,
+} from "./service.ts";
 export type { ServeOptions, Server } from "./process.ts";
 
 /** From a connection's last answer to its end, once the server lets nobody in, ms. */
@@ -40,8 +46,6 @@ const node: Runtime = {
  * @example
  * const { url } = await serve({ consumers: { emails: ({ payload }) => send(payload) } });
  */
-export function serve<Env extends Environment = Environment>(
-  options: ServeOptions<Env> = {},
-): Promise<Server> {
+export function serve<Env extends object = Environment>(options: ServeOptions<Env> = {}): Promise<Server> {
   return start(node, options);
 }

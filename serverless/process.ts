@@ -10,7 +10,7 @@ import { Deployment, type ServiceOptions } from "./service.ts";
 import { UnderWay, within } from "./under-way.ts";
 
 /** What a server is told: what a deployment does, and how its process lives. */
-export interface ServeOptions<Env extends Environment = Environment> extends ServiceOptions<Env> {
+export interface ServeOptions<Env extends object = Environment> extends ServiceOptions<Env> {
   /** How long one drain may last, and with it one handler. @default "1h" */
   readonly budget?: Duration | undefined;
   /** @default the environment of the process */
@@ -84,14 +84,14 @@ const OPTIONS = [
  * Starts a deployment in a process that lives on. Any number of such processes may stand side by side.
  * @throws {SluiceError} `invalid_argument`; what the runtime throws where it cannot listen
  */
-export async function start<Env extends Environment>(
+export async function start<Env extends object>(
   runtime: Runtime,
   options: ServeOptions<Env>,
 ): Promise<Server> {
   onlyOptions(options, OPTIONS);
   const { hostname, signals = true, consumers, fetch: own, budget = "1h" } = options;
   const env = options.env ?? (process.env as Environment as Env);
-  const port = wholeNumber(options.port ?? readPort(env) ?? 8787, "port", 0, 65_535);
+  const port = wholeNumber(options.port ?? readPort(env as Environment) ?? 8787, "port", 0, 65_535);
   const every = milliseconds(options.every ?? "1m", "every", { min: 1_000, max: 86_400_000 });
   const grace = milliseconds(options.grace ?? runtime.grace, "grace", { max: 3_600_000 });
 

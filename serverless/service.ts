@@ -1,6 +1,5 @@
 import { type Config, type Environment, readConfig } from "../src/config.ts";
-import { drain, type DrainOptions, type DrainReport, type HeldTask } from "../src/consumer/drain.ts";
-import { reinforced } from "../src/consumer/reinforced.ts";
+import type { DrainOptions } from "../src/consumer/drain.ts";
 import { wakeReceiver } from "../src/consumer/wake-receiver.ts";
 import { webhookWaker } from "../src/consumer/webhook-waker.ts";
 import { SluiceError } from "../src/errors.ts";
@@ -9,21 +8,17 @@ import type { App } from "../src/http/context.ts";
 import { misconfigured } from "../src/http/misconfigured.ts";
 import { Problem, problemResponse } from "../src/http/problem.ts";
 import { milliseconds } from "../src/queue/duration.ts";
+import { onlyOptions } from "../src/queue/names.ts";
 import { Queue, type QueueOptions } from "../src/queue/queue.ts";
+import { Schedules } from "../src/queue/schedules.ts";
 import { sweep } from "../src/queue/sweep.ts";
 import type { Transport } from "../src/queue/transport.ts";
 import type { Duration } from "../src/queue/types.ts";
 import type { Waker } from "../src/queue/waker.ts";
 import { upstash } from "../src/transport/upstash.ts";
+import { type Consumer, Consumers } from "./consumers.ts";
 
-/** Works on the tasks of one queue, as a drain's handler does; `env` is the deployment's environment. */
-export type ConsumerHandler<Env = Environment, T = unknown> = (task: HeldTask<T>, env: Env) => unknown;
-
-/** A handler, or one with the options of its drain and of its queue. */
-export type Consumer<Env = Environment, T = unknown> =
-  | ConsumerHandler<Env, T>
-  | (Omit<DrainOptions, "budget" | "signal" | "closing"> &
-      Pick<QueueOptions<unknown, T>, "schema"> & { readonly handler: ConsumerHandler<Env, T> });
+export { consumer, type Consumer, type ConsumerHandler, type ConsumerOptions } from "./consumers.ts";
 
 /** Lets work go on after the response. */
 export type WaitUntil = (promise: Promise<unknown>) => void;
@@ -36,15 +31,19 @@ export interface Around<Env = Environment> {
     name: string,
     options?: Omit<QueueOptions<In, Out>, "transport" | "prefix" | "wake" | "now">,
   ) => Queue<In, Out>;
+  /** The recurring tasks of a queue. */
+  readonly schedules: <T = unknown>(queue: string) => Schedules<T>;
   /** Lets work go on after the response, where the platform can. */
   readonly waitUntil: WaitUntil | undefined;
 }
 
 export interface ServiceOptions<Env = Environment> {
   /** Who works on which queue. @default nobody does here */
-  readonly consumers?: Readonly<Record<string, Consumer<Env, never>>> | undefined;
-  /** Answers what is not `/v1/…`, `/wake`, `/health`, `/docs` or `/openapi.json`. @default 404 */
-  readonly fetch?: ((request: Request, around: Around<Env>) => Response | Promise<Response>) | undefined;
+  readonly consumers?: Readonly<Record<string, Consumer<Env>>> | undefined;
+  /** Answers what is not `/v1/…`, `/wake`, `/health`, `/docs` or `/openapi.json`; 404 where it returns nothing. @default 404 */
+  readonly fetch?:
+    | ((request: Request, around: Around<Env>) => Response | undefined | Promise<Response | undefined>)
+    | undefined;
   /** How long one invocation may work. @default what the platform allows, less some seconds */
   readonly budget?: Duration | undefined;
 }
@@ -65,14 +64,11 @@ export interface Platform {
   readonly ending?: Pick<DrainOptions, "closing" | "signal"> | undefined;
 }
 
-/** Of drains that end within this time of each other, ms, one hands over. */
-const HAND_OVER = 100;
-
 /** What the service answers itself; all else is the deployment's own. */
 const OURS = /^\/(?:v1\/.*|wake|health|docs|openapi\.json)$/;
 
 /** All that one deployment does, whatever the platform: the HTTP interface, cron, wakes and consumers. */
-export class Service<Env extends Environment = Environment> {
+export class Service<Env extends object = Environment> {
   readonly #env: Env;
   readonly #options: ServiceOptions<Env>;
   readonly #platform: Platform;
@@ -81,25 +77,36 @@ export class Service<Env extends Environment = Environment> {
   readonly #app: App;
   readonly #elsewhere: Waker | undefined;
   readonly #budget: number;
-  /** In a process that lives on: the queues that are worked on. */
-  readonly #working = new Map<string, Promise<DrainReport>>();
-  /** Those of them for which a wake has come meanwhile. */
-  readonly #wokenAgain = new Set<string>();
+  readonly #consumers: Consumers<Env>;
 
   /** @throws {SluiceError} `invalid_argument` where the environment is not complete */
   constructor(env: Env, options: ServiceOptions<Env>, platform: Platform) {
+    onlyOptions(options, ["consumers", "fetch", "budget"]);
     this.#env = env;
     this.#options = options;
     this.#platform = platform;
-    this.#config = readConfig(env);
+    this.#config = readConfig(env as Environment);
     this.#transport = platform.transport(this.#config.redis);
     this.#budget = milliseconds(options.budget ?? platform.budget, "budget", { min: 1_000 });
     const { tokens, cronSecret, prefix, wakeUrl, wakeSecrets } = this.#config;
     const [secret] = wakeSecrets;
     const url = wakeUrl ?? (platform.wakeFetch && "https://consumer/wake");
     const { wakeFetch, wakeTimeout } = platform;
+    if (wakeFetch && !secret) {
+      const [path, why] = ["SLUICE_WAKE_SECRET", "is not set, but a binding to the consumer is"];
+      throw new SluiceError("invalid_argument", `${path} ${why}`, path);
+    }
     this.#elsewhere =
       url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
+    this.#consumers = new Consumers(options.consumers ?? {}, {
+      env,
+      transport: this.#transport,
+      prefix,
+      elsewhere: this.#elsewhere,
+      budget: this.#budget,
+      lives: platform.afterResponse === "any",
+      ending: platform.ending,
+    });
     const wake = this.#waker(platform.afterResponse !== "none", () => this.#budget);
     this.#app = createApp({ transport: this.#transport, tokens, cronSecret, prefix, wake });
   }
@@ -112,7 +119,8 @@ export class Service<Env extends Environment = Environment> {
     const { pathname } = new URL(request.url);
     if (pathname === "/wake") return this.#receive(request, waitUntil, time);
     const own = this.#options.fetch;
-    if (own && !OURS.test(pathname)) return own(request, this.#around(waitUntil));
+    const answer = own && !OURS.test(pathname) ? await own(request, this.#around(waitUntil)) : undefined;
+    if (answer !== undefined) return answer;
     const context = waitUntil && { waitUntil, passThroughOnException: () => {}, props: {} };
     return this.#app.fetch(request, this.#env, context);
   }
@@ -147,6 +155,7 @@ export class Service<Env extends Environment = Environment> {
       env: this.#env,
       waitUntil,
       queue: (name, options) => new Queue(name, { ...options, ...shared }),
+      schedules: (queue) => new Schedules(queue, { transport: this.#transport, prefix }),
     };
   }
 
@@ -155,8 +164,8 @@ export class Service<Env extends Environment = Environment> {
     if (wakeSecrets.length === 0) {
       return problemResponse(new Problem("misconfigured", { detail: "SLUICE_WAKE_SECRET is not set." }));
     }
-    const budget = Math.min(time, this.#budget);
-    const work = (queue: string) => (this.#worksOn(queue) ? this.#work(queue, budget) : null);
+    const consumers = this.#consumers;
+    const work = (queue: string) => (consumers.has(queue) ? consumers.work(queue, time) : null);
     return wakeReceiver({ secret: wakeSecrets, drain: work })(request, { waitUntil });
   }
 
@@ -166,69 +175,20 @@ export class Service<Env extends Environment = Environment> {
    * @param time how long a consumer here may work, ms
    */
   #waker(mayWorkHere: boolean, time: () => number): Waker | undefined {
-    const here = (queue: string) => mayWorkHere && !closing?.aborted && this.#worksOn(queue);
+    const consumers = this.#consumers;
     const elsewhere = this.#elsewhere;
     const closing = this.#platform.ending?.closing;
-    const { consumers } = this.#options;
-    if (!elsewhere && !(mayWorkHere && consumers)) return undefined;
+    const here = (queue: string) => mayWorkHere && !closing?.aborted && consumers.has(queue);
+    if (!elsewhere && (consumers.none || !mayWorkHere)) return undefined;
     return {
-      queues: (queue) => here(queue) || (elsewhere !== undefined && (!consumers || this.#worksOn(queue))),
-      wake: (queue) => (here(queue) ? this.#work(queue, time()) : elsewhere?.wake(queue)),
+      queues: (queue) => here(queue) || (elsewhere !== undefined && (consumers.none || consumers.has(queue))),
+      wake: (queue) => (here(queue) ? consumers.work(queue, time()) : elsewhere?.wake(queue)),
     };
-  }
-
-  #worksOn(queue: string): boolean {
-    return Object.hasOwn(this.#options.consumers ?? {}, queue);
-  }
-
-  /** In a process that lives on, one drain at a time works on a queue: so its `concurrency` holds. */
-  #work(name: string, time: number): Promise<DrainReport> {
-    if (this.#platform.afterResponse !== "any") return this.#drain(name, time);
-    let working = this.#working.get(name);
-    // That drain may just have found that nothing is left.
-    if (working) this.#wokenAgain.add(name);
-    else this.#working.set(name, (working = this.#goOn(name)));
-    return working;
-  }
-
-  async #goOn(name: string): Promise<DrainReport> {
-    try {
-      for (;;) {
-        this.#wokenAgain.delete(name);
-        const report = await this.#drain(name, this.#budget);
-        if (report.ended === "aborted") return report;
-        if (report.ended !== "budget" && !this.#wokenAgain.has(name)) return report;
-      }
-    } finally {
-      this.#working.delete(name);
-    }
-  }
-
-  /** Works on a queue; where that ends before the work does, another invocation or process goes on. */
-  async #drain(name: string, time: number): Promise<DrainReport> {
-    const consumer = this.#options.consumers?.[name] as Consumer<Env>;
-    const { handler, schema, ...options } =
-      typeof consumer === "function" ? { handler: consumer, schema: undefined } : consumer;
-    const wake = this.#elsewhere;
-    const at = { transport: this.#transport, prefix: this.#config.prefix };
-    const queue = new Queue(name, { ...at, schema, wake });
-    const report = await drain(wake ? reinforced(queue) : queue, (task) => handler(task, this.#env), {
-      ...options,
-      ...this.#platform.ending,
-      budget: Math.max(Math.floor(time), 1_000),
-    });
-    const unfinished = report.ended === "budget" || report.ended === "aborted";
-    if (wake && unfinished) {
-      // The wake that began this drain, not long ago where the budget is short, is no reason not to send another.
-      const next = new Queue(name, { ...at, wake: { ...wake, window: HAND_OVER } });
-      await next.wakeAnother().catch(() => {});
-    }
-    return report;
   }
 }
 
 /** A deployment's service, made at its first use, when the platform has told the environment. */
-export class Deployment<Env extends Environment = Environment> {
+export class Deployment<Env extends object = Environment> {
   readonly #options: ServiceOptions<Env>;
   readonly #platform: (env: Env) => Platform;
   #service: Service<Env> | undefined;

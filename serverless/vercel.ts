@@ -1,7 +1,14 @@
 import type { Environment } from "../src/config.ts";
 import { Deployment, overHttp, type Platform, type ServiceOptions, type WaitUntil } from "./service.ts";
 
-export type { Around, Consumer, ConsumerHandler, ServiceOptions } from "./service.ts";
+export {
+  type Around,
+  type Consumer,
+  consumer,
+  type ConsumerHandler,
+  type ConsumerOptions,
+  type ServiceOptions,
+} from "./service.ts";
 
 export interface Context {
   readonly waitUntil?: WaitUntil;
@@ -34,7 +41,7 @@ function waitUntilOf(given: Context | undefined): WaitUntil | undefined {
  * @example
  * export const { GET, POST } = sluice({ consumers: { emails: send } });
  */
-export function sluice<Env extends Environment = Environment>(options: ServiceOptions<Env> = {}) {
+export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const deployment = new Deployment(options, () => platform);
   const answer = (request: Request, context?: Context): Promise<Response> =>
     deployment.fetch(request, process.env as Environment as Env, waitUntilOf(context));

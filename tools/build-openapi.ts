@@ -235,7 +235,7 @@ async function build(): Promise<OpenApiDocument> {
       description: [
         "Producers enqueue tasks; consumers pull a batch, work, and settle it in one more request.",
         "Times are epoch milliseconds and end in `At`. Numbers are those of JSON in JavaScript: send integers beyond 2^53 as text. Unknown fields and parameters are refused, so that a misspelt one is not lost quietly; replies may gain fields.",
-        "Errors are problem documents (RFC 9457) with a stable `code`. Besides those listed with each route, a path that does not exist answers `not_found`, and another method `method_not_allowed` with `Allow`. HEAD goes where GET does, except to the sweep. There are no CORS headers.",
+        "Errors are problem documents (RFC 9457) with a stable `code`. Besides those listed with each route, a path that does not exist answers `no_route`, and another method `method_not_allowed` with `Allow`. HEAD goes where GET does, except to the sweep. There are no CORS headers.",
         'Tokens come from the server\'s `SLUICE_TOKENS`, JSON: `[{"sha256": "…", "scopes": ["enqueue", "consume", "admin"], "queues": "emails-*"}]`.',
       ].join("\n\n"),
       license: { name: "MIT", identifier: "MIT" },

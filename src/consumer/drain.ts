@@ -182,8 +182,29 @@ function run<T>(
     throw invalid("source", "must be a Queue, or another source of tasks");
   }
   if (typeof handler !== "function") throw invalid("handler", "must be a function");
+  return new Run<T>(source, work, {
+    ...checkedOptions(options, implied.concurrency),
+    together: implied.together,
+  }).report();
+}
+
+/**
+ * Checks a drain's options before there is anything to drain.
+ * @param at what stands in front of their names in errors, such as `consumers.emails.`
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function checkDrainOptions(options: DrainOptions, at: string): void {
+  try {
+    checkedOptions(options, 1);
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error;
+    throw new SluiceError(error.code, at + error.message, at + error.path);
+  }
+}
+
+function checkedOptions(options: DrainOptions, implied: number): Omit<RunOptions, "together"> {
   onlyOptions(options, OPTIONS);
-  const { budget: span = "25s", batch = 10, concurrency = implied.concurrency, lease, timeout } = options;
+  const { budget: span = "25s", batch = 10, concurrency = implied, lease, timeout } = options;
   const { backoff = true, wait, worker, signal, closing } = options;
   const budget = milliseconds(span, "budget", { min: 1 });
   checkBackoff(backoff);
@@ -193,8 +214,7 @@ function run<T>(
       throw invalid(name, "must be an AbortSignal");
     }
   }
-  return new Run<T>(source, work, {
-    together: implied.together,
+  return {
     budget,
     batch: wholeNumber(batch, "batch", 1, MAX_DEQUEUE),
     concurrency: wholeNumber(concurrency, "concurrency", 1, 1_000),
@@ -206,7 +226,7 @@ function run<T>(
     worker,
     signal,
     closing,
-  }).report();
+  };
 }
 
 function checkBackoff(backoff: Backoff | true): void {

@@ -13,6 +13,9 @@ export const WAKE = "sluice.wake";
 const TRIES = 3;
 const PAUSE = 200;
 
+/** Another try would end the same. */
+class Refused extends Error {}
+
 export interface WebhookWakerOptions extends Omit<Waker, "wake"> {
   /** Where the consumer listens, such as {@link wakeReceiver}. */
   readonly url: string;
@@ -28,8 +31,8 @@ export interface WebhookWakerOptions extends Omit<Waker, "wake"> {
 }
 
 /**
- * Wakes a consumer by a POST to its URL, signed as Standard Webhooks has it; three times where the answer is that it
- * could not, within the timeout.
+ * Wakes a consumer by a POST to its URL, signed as Standard Webhooks has it; up to three times within the timeout where it
+ * cannot be reached, or answers 408, 429 or 5xx.
  * @throws {SluiceError} `invalid_argument`
  */
 export function webhookWaker(options: WebhookWakerOptions): Waker {
@@ -54,21 +57,26 @@ export function webhookWaker(options: WebhookWakerOptions): Waker {
     };
     const answer = await send(new Request(url, { method: "POST", headers, body, signal }));
     await answer.body?.cancel();
-    if (!answer.ok) throw new Error(`the consumer answered HTTP ${answer.status}`);
+    const { ok, status } = answer;
+    const again = status >= 500 || status === 408 || status === 429;
+    if (!ok) throw new (again ? Error : Refused)(`the consumer answered HTTP ${status}`);
   };
 
   const wake = async (queue: string) => {
     const signal = AbortSignal.timeout(within);
-    for (let tries = 1; ; tries++) {
+    let failure: unknown;
+    for (let tries = 1; tries <= TRIES && !signal.aborted; tries++) {
       try {
         return await attempt(queue, signal);
       } catch (error) {
         // It took the request and works: it answers when it is done.
-        if (signal.aborted) return;
-        if (tries === TRIES) throw error;
+        if (signal.aborted && failure === undefined) return;
+        if (!signal.aborted) failure = error;
+        if (error instanceof Refused) break;
         await sleep(PAUSE * tries, signal);
       }
     }
+    throw failure;
   };
   return { ...waker, wake };
 }

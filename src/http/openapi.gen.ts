@@ -7,7 +7,7 @@ export const openapi: OpenApiDocument = {
     "title": "Sluice",
     "version": "0.1.0",
     "summary": "A reliable work queue over HTTP",
-    "description": "Producers enqueue tasks; consumers pull a batch, work, and settle it in one more request.\n\nTimes are epoch milliseconds and end in `At`. Numbers are those of JSON in JavaScript: send integers beyond 2^53 as text. Unknown fields and parameters are refused, so that a misspelt one is not lost quietly; replies may gain fields.\n\nErrors are problem documents (RFC 9457) with a stable `code`. Besides those listed with each route, a path that does not exist answers `not_found`, and another method `method_not_allowed` with `Allow`. HEAD goes where GET does, except to the sweep. There are no CORS headers.\n\nTokens come from the server's `SLUICE_TOKENS`, JSON: `[{\"sha256\": \"…\", \"scopes\": [\"enqueue\", \"consume\", \"admin\"], \"queues\": \"emails-*\"}]`.",
+    "description": "Producers enqueue tasks; consumers pull a batch, work, and settle it in one more request.\n\nTimes are epoch milliseconds and end in `At`. Numbers are those of JSON in JavaScript: send integers beyond 2^53 as text. Unknown fields and parameters are refused, so that a misspelt one is not lost quietly; replies may gain fields.\n\nErrors are problem documents (RFC 9457) with a stable `code`. Besides those listed with each route, a path that does not exist answers `no_route`, and another method `method_not_allowed` with `Allow`. HEAD goes where GET does, except to the sweep. There are no CORS headers.\n\nTokens come from the server's `SLUICE_TOKENS`, JSON: `[{\"sha256\": \"…\", \"scopes\": [\"enqueue\", \"consume\", \"admin\"], \"queues\": \"emails-*\"}]`.",
     "license": {
       "name": "MIT",
       "identifier": "MIT"
@@ -6447,7 +6447,7 @@ export const openapi: OpenApiDocument = {
           "title": "No token is configured",
           "status": 503,
           "code": "auth_not_configured",
-          "detail": "SLUICE_TOKENS is not set, so nobody is let in and nothing is done."
+          "detail": "SLUICE_TOKENS is not set, nor, for cron, CRON_SECRET: nobody is let in, and nothing is done."
         }
       },
       "misconfigured": {
@@ -6693,7 +6693,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its requests.\n\n`newer_schema`: Deploy that release of Sluice here too. Nothing was changed.\n\n`auth_not_configured`: SLUICE_TOKENS is not set, so nobody is let in and nothing is done.\n\n`misconfigured`: The server's environment is incomplete or malformed; `detail` says where.",
+        "description": "`redis_quota`: The Redis account has used up its requests.\n\n`newer_schema`: Deploy that release of Sluice here too. Nothing was changed.\n\n`auth_not_configured`: SLUICE_TOKENS is not set, nor, for cron, CRON_SECRET: nobody is let in, and nothing is done.\n\n`misconfigured`: The server's environment is incomplete or malformed; `detail` says where.",
         "content": {
           "application/problem+json": {
             "schema": {

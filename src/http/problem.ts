@@ -123,7 +123,7 @@ export const problems = {
   auth_not_configured: {
     status: 503,
     title: "No token is configured",
-    meaning: "SLUICE_TOKENS is not set, so nobody is let in and nothing is done.",
+    meaning: "SLUICE_TOKENS is not set, nor, for cron, CRON_SECRET: nobody is let in, and nothing is done.",
   },
   misconfigured: {
     status: 503,

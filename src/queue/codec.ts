@@ -68,16 +68,23 @@ export function decodeValue(text: string): unknown {
 }
 
 /**
- * What is kept of a failure. An `Error` becomes `{ name, message }`; its message, and a text, are cut
- * to 4,000 characters, so that a failure can always be recorded.
+ * What is kept of a failure. An `Error` becomes `{ name, message }`, with the message of its `cause` if that is one
+ * too; each, and a text, is cut to 4,000 characters, so that a failure can always be recorded.
  * @throws {SluiceError} as {@link encodeValue}, for other values
  */
 export function encodeError(error: unknown, path: string): string {
   if (error === undefined) return "";
   if (error instanceof Error) {
-    return encodeValue({ name: cut(error.name), message: cut(error.message) }, path);
+    return encodeValue({ name: cut(error.name), message: cut(error.message), ...causeOf(error) }, path);
   }
   return encodeValue(typeof error === "string" ? cut(error) : error, path, MAX_ERROR_BYTES);
+}
+
+/** Of what `fetch` throws, the cause alone tells why. */
+function causeOf({ cause }: Error): { cause?: string } {
+  if (!(cause instanceof Error)) return {};
+  const { code } = cause as { code?: unknown };
+  return { cause: cut(cause.message || (typeof code === "string" ? code : cause.name)) };
 }
 
 /** A text of at most so many characters. */

@@ -13,7 +13,10 @@ const LONGEST_PAUSE = 500;
 /** After a pull that found nothing although something was in line, held by a limit or a pause, ms. */
 const HELD_PAUSE = 2_000;
 
-/** How often it pulls without a reason: what was delayed since the last pull may be due before all else, ms. */
+/** How often it looks at what is delayed, too: what was delayed since the last pull may be due before all else, ms. */
+const DUE_EVERY = 2_000;
+
+/** How often it pulls without a reason, ms: a lease of another holder may have come and gone since. */
 const PULL_EVERY = 10_000;
 
 /** How much too early a timer may fire, ms: what is left then is no time to wait for. */
@@ -28,8 +31,18 @@ interface Pulled {
 export interface LongPollSteps<B extends Pulled> {
   /** One dequeue. The last one has to make sure that no late copy of an earlier one leases anything. */
   readonly pull: (last: boolean) => Promise<B>;
-  /** Whether anything is in line, in one command, and Redis's time, in one more where it is asked for. */
-  readonly look: (withTime: boolean) => Promise<{ readonly some: boolean; readonly now: number | undefined }>;
+  /**
+   * Whether anything is in line, in one command; and where it is asked for, in one more each, when the first delayed task
+   * is due (null: none is), and Redis's time.
+   */
+  readonly look: (ask: { readonly due: boolean; readonly time: boolean }) => Promise<Look>;
+}
+
+/** Epoch ms. */
+interface Look {
+  readonly some: boolean;
+  readonly dueAt?: number | null | undefined;
+  readonly now?: number | undefined;
 }
 
 /** @throws {SluiceError} `invalid_argument` */
@@ -55,21 +68,27 @@ export async function pollUntilSome<B extends Pulled>(
   let batch = first;
   let pause = FIRST_PAUSE;
   let pulledAt = performance.now();
-  // When something falls due, on this function's clock: learnt from Redis's own time at the first look.
-  let due: number | undefined;
+  let askedAt = pulledAt;
+  /** When something falls due, by Redis's clock, and what that is ahead of this function's: learnt when it matters. */
+  let dueAt = first.nextDueAt;
+  let ahead: number | undefined;
+  const untilDue = () =>
+    dueAt === null || ahead === undefined ? Number.POSITIVE_INFINITY : dueAt - ahead - performance.now();
   while (batch.length === 0 && left() > 0) {
-    const untilDue = due === undefined ? pause : Math.max(due - performance.now(), 1);
-    await sleep(Math.ceil(Math.min(pause, untilDue, left())), signal);
+    await sleep(Math.ceil(Math.min(pause, Math.max(untilDue(), 1), left())), signal);
     if (signal?.aborted) throw new SluiceError("aborted", "the wait for tasks was aborted by its signal");
     if (left() < EARLY) break;
-    const { some, now } = await look(due === undefined && batch.nextDueAt !== null);
-    if (now !== undefined) due = performance.now() + ((batch.nextDueAt ?? now) - now);
-    const isDue = due !== undefined && due <= performance.now();
-    if (some || isDue || performance.now() - pulledAt >= PULL_EVERY) {
+    const due = performance.now() - askedAt >= DUE_EVERY;
+    const seen = await look({ due, time: dueAt !== null && ahead === undefined });
+    if (seen.now !== undefined) ahead = seen.now - performance.now();
+    if (due) askedAt = performance.now();
+    if (seen.dueAt != null) dueAt = Math.min(dueAt ?? seen.dueAt, seen.dueAt);
+    const isDue = untilDue() <= 0;
+    if (seen.some || isDue || performance.now() - pulledAt >= PULL_EVERY) {
       batch = await pull(false);
       pulledAt = performance.now();
-      due = undefined;
-      pause = some || isDue ? HELD_PAUSE : LONGEST_PAUSE;
+      dueAt = batch.nextDueAt;
+      pause = seen.some || isDue ? HELD_PAUSE : LONGEST_PAUSE;
     } else {
       pause = Math.min(pause * 2, LONGEST_PAUSE);
     }

@@ -4,9 +4,9 @@ import { milliseconds } from "./duration.ts";
 import { derivedName, newToken } from "./identity.ts";
 import type { Keys } from "./keys.ts";
 import { LeasedTask } from "./leased-task.ts";
-import { pollUntilSome, waitOf } from "./long-poll.ts";
+import { type LongPollSteps, pollUntilSome, waitOf } from "./long-poll.ts";
 import { leaseToken, onlyOptions, replyBytes, REQUEST_OPTIONS, requestKey, wholeNumber } from "./names.ts";
-import { lastReply } from "./outcome.ts";
+import { lastReply, replyAt } from "./outcome.ts";
 import type { Batch } from "./queue.ts";
 import { writeReceipt } from "./receipt.ts";
 import { readFixed } from "./record.ts";
@@ -109,16 +109,21 @@ export class Pull<Out> {
     return this.#read(lastReply(await this.#send([this.#call(last)])));
   }
 
-  readonly #look = async (withTime: boolean) => {
-    const { pending, fair } = this.#queue.keys;
+  readonly #look: LongPollSteps<Batch<Out>>["look"] = async ({ due, time }) => {
+    const { pending, fair, delayed } = this.#queue.keys;
     const commands: Command[] = [["EXISTS", pending, fair]];
-    if (withTime) commands.push(["TIME"]);
+    if (due) commands.push(["ZRANGE", delayed, "0", "0", "WITHSCORES"]);
+    if (time) commands.push(["TIME"]);
     const outcomes = await this.#send(commands);
-    const [some, time] = outcomes.map((outcome) => lastReply([outcome]));
-    const now = Array.isArray(time)
-      ? Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000)
-      : undefined;
-    return { some: Number(some) > 0, now };
+    const replies = outcomes.map((_, i) => replyAt(outcomes, i));
+    const some = Number(replies[0]) > 0;
+    const [, score] = (due ? replies[1] : []) as readonly string[];
+    const [seconds, micros] = (time ? replies.at(-1) : []) as readonly string[];
+    return {
+      some,
+      dueAt: score === undefined ? null : Math.floor(Number(score)),
+      now: seconds === undefined ? undefined : Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000),
+    };
   };
 
   #send(commands: readonly Command[]) {

@@ -5,12 +5,13 @@ import { cut } from "./codec.ts";
 /** @throws {SluiceError} `invalid_argument` for what is no Standard Schema */
 export function checkedSchema<In, Out>(
   schema: StandardSchemaV1<In, Out> | undefined,
+  path = "schema",
 ): StandardSchemaV1<In, Out> | undefined {
   if (schema !== undefined && typeof schema?.["~standard"]?.validate !== "function") {
     throw new SluiceError(
       "invalid_argument",
-      "schema must be a Standard Schema, as zod, valibot and arktype make them",
-      "schema",
+      `${path} must be a Standard Schema, as zod, valibot and arktype make them`,
+      path,
     );
   }
   return schema;

@@ -199,6 +199,19 @@ describe("a webhook waker", () => {
     expect(seen).toHaveLength(3);
   });
 
+  test("does not try again what another try cannot better", async () => {
+    const { seen, url, close } = await consumer(404);
+    await expect(webhookWaker({ url, secret }).wake("emails")).rejects.toThrow(/HTTP 404$/);
+    close();
+    expect(seen).toHaveLength(1);
+  });
+
+  test("says so where nobody could be reached, however short its time", async () => {
+    const { url, close } = await consumer(200);
+    close();
+    await expect(webhookWaker({ url, secret, timeout: 300 }).wake("emails")).rejects.toThrow("fetch failed");
+  });
+
   test("takes one that has not answered in time for woken: it answers when it is done", async () => {
     const { seen, url, close } = await consumer("never");
     await webhookWaker({ url, secret, timeout: 100 }).wake("emails");

@@ -107,7 +107,18 @@ describe("the library's first use", () => {
   });
 });
 
-test("every link of the documents to a file leads to one", () => {
+/** What the headings of a Markdown file can be reached by. */
+function anchorsOf(file: string): string[] {
+  const headings = readFileSync(file, "utf8").matchAll(/^#+ (.*)$/gm);
+  return Array.from(headings, ([, text = ""]) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test("every link of the documents to a file, or a place in one, leads there", () => {
   const lost: string[] = [];
   for (const document of [
     "README.md",
@@ -115,14 +126,19 @@ test("every link of the documents to a file leads to one", () => {
     "lua/README.md",
     "docs/benchmarks.md",
     "docs/faults.md",
+    "docs/deployments.md",
     "docs/gateway.md",
     "docs/http.md",
     "docs/library.md",
     ...globSync("docs/platforms/*.md", { cwd: root }),
   ]) {
     const text = readFileSync(join(root, document), "utf8");
-    for (const [, target = ""] of text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)) {
-      if (!existsSync(join(root, dirname(document), target))) lost.push(`${document}: ${target}`);
+    for (const [, target = "", anchor] of text.matchAll(/\]\(([^)#:\s]*)(?:#([^)]*))?\)/g)) {
+      const file = target === "" ? join(root, document) : join(root, dirname(document), target);
+      if (!existsSync(file)) lost.push(`${document}: ${target}`);
+      else if (anchor !== undefined && !anchorsOf(file).includes(anchor)) {
+        lost.push(`${document}: ${target}#${anchor}`);
+      }
     }
   }
   expect(lost).toEqual([]);

@@ -49,6 +49,15 @@ describe("a pull that waits", () => {
     expect(pulls()).toBeLessThanOrEqual(3);
   });
 
+  test("answers when a task falls due that was delayed while it waited", async () => {
+    const began = performance.now();
+    const waiting = queue().dequeue({ wait: "20s" });
+    await queue().enqueue("later", { delay: 2_500 });
+    expect([...(await waiting)]).toMatchObject([{ payload: "later" }]);
+    // Not at its next pull, after ten seconds.
+    expect(performance.now() - began).toBeLessThan(9_000);
+  });
+
   test("answers when the lease of another holder expires", async () => {
     await queue().enqueue("lost");
     await queue().dequeue({ lease: 500 });

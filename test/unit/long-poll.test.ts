@@ -11,7 +11,10 @@ afterEach(() => {
 const nothing = { length: 0, nextDueAt: null };
 
 /** Polls, and notes when it pulled, in s; Redis's clock is an hour ahead. */
-async function polled(wait: number, { dueAt, some = false }: { dueAt?: number; some?: boolean }) {
+async function polled(
+  wait: number,
+  { dueAt, delayedTo, some = false }: { dueAt?: number; delayedTo?: number; some?: boolean },
+) {
   const pulls: [second: number, last: boolean][] = [];
   const hour = 3_600_000 - performance.now();
   const polling = pollUntilSome<{ length: number; nextDueAt: number | null }>(
@@ -22,7 +25,11 @@ async function polled(wait: number, { dueAt, some = false }: { dueAt?: number; s
         pulls.push([Math.round((performance.now() + hour - 3_600_000) / 100) / 10, last]);
         return nothing;
       },
-      look: async (withTime) => ({ some, now: withTime ? performance.now() + hour : undefined }),
+      look: async ({ due, time }) => ({
+        some,
+        dueAt: due ? (delayedTo ?? null) && (delayedTo ?? 0) + 3_600_000 : undefined,
+        now: time ? performance.now() + hour : undefined,
+      }),
     },
     undefined,
   );
@@ -31,7 +38,7 @@ async function polled(wait: number, { dueAt, some = false }: { dueAt?: number; s
   return pulls;
 }
 
-test("it pulls every ten seconds where it sees nothing: what was delayed meanwhile may be due; and at its end", async () => {
+test("it pulls every ten seconds where it sees nothing, and at its end", async () => {
   const pulls = await polled(25_000, {});
   expect(pulls.map(([, last]) => last)).toEqual([false, false, true]);
   expect(pulls.map(([second]) => Math.floor(second))).toEqual([10, 20, 25]);
@@ -42,6 +49,11 @@ test("it pulls when something falls due, by Redis's clock, and then as ever", as
     [3.3, false],
     [9, true],
   ]);
+});
+
+test("it pulls when something falls due that was delayed since it began", async () => {
+  const [first] = await polled(7_000, { delayedTo: 4_700 });
+  expect(first).toEqual([4.7, false]);
 });
 
 test("it pulls every two seconds where what is there is held", async () => {

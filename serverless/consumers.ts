@@ -1,0 +1,243 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Environment } from "../src/config.ts";
+import {
+  checkDrainOptions,
+  drain,
+  type DrainOptions,
+  type DrainReport,
+  type HeldTask,
+} from "../src/consumer/drain.ts";
+import { reinforced } from "../src/consumer/reinforced.ts";
+import { SluiceError } from "../src/errors.ts";
+import { cut } from "../src/queue/codec.ts";
+import { onlyOptions, queueName } from "../src/queue/names.ts";
+import { Queue } from "../src/queue/queue.ts";
+import { checkedSchema } from "../src/queue/schema.ts";
+import type { Transport } from "../src/queue/transport.ts";
+import type { Waker } from "../src/queue/waker.ts";
+import { sleep } from "../src/sleep.ts";
+
+/** Works on the tasks of one queue, as a drain's handler does; `env` is the deployment's environment. */
+export type ConsumerHandler<Env = Environment, T = unknown> = (task: HeldTask<T>, env: Env) => unknown;
+
+/** A handler with the options of its drain and of its queue. */
+export interface ConsumerOptions<Env = Environment, T = unknown> extends Omit<
+  DrainOptions,
+  "budget" | "signal" | "closing"
+> {
+  readonly handler: ConsumerHandler<Env, T>;
+  /** What a payload must be; {@link consumer} gives the handler its type. */
+  readonly schema?: StandardSchemaV1<unknown, T> | undefined;
+}
+
+/** What works on one queue, whatever its payloads are. */
+export type Consumer<Env = Environment> =
+  | ConsumerHandler<Env, never>
+  | (Omit<ConsumerOptions<Env, never>, "schema"> & { readonly schema?: StandardSchemaV1 | undefined });
+
+/** A consumer whose handler takes what its schema makes of a payload. */
+export function consumer<T, Env = Environment>(options: ConsumerOptions<Env, T>): Consumer<Env> {
+  return options;
+}
+
+/** What consumers need of their deployment. */
+export interface Place<Env> {
+  readonly env: Env;
+  readonly transport: Transport;
+  readonly prefix: string | undefined;
+  /** Who is woken to go on where this one ends before its work. */
+  readonly elsewhere: Waker | undefined;
+  /** How long one invocation may work, ms. */
+  readonly budget: number;
+  /** True for a process that lives on. */
+  readonly lives: boolean;
+  /** How a drain is told that the process is to end: first gently, then at once. */
+  readonly ending: Pick<DrainOptions, "closing" | "signal"> | undefined;
+}
+
+const OPTIONS = [
+  "batch",
+  "concurrency",
+  "lease",
+  "extendEvery",
+  "timeout",
+  "backoff",
+  "wait",
+  "worker",
+] as const satisfies readonly (keyof ConsumerOptions)[];
+
+/** Of drains that end within this time of each other, ms, one hands over. */
+const HAND_OVER = 100;
+
+/**
+ * How long a consumer that has found nothing stays for a task that it knows to fall due, ms: a retry need not wait for the
+ * next minute. It costs no command.
+ */
+const STAYS = { forInvocations: 5_000, inProcesses: 60_000 };
+
+/** What a drain needs to do something, ms. */
+const LEAST = 1_000;
+
+/** Those who work on queues here. */
+export class Consumers<Env> {
+  readonly #all: ReadonlyMap<string, ConsumerOptions<Env, never>>;
+  readonly #place: Place<Env>;
+  /** In a process that lives on: the queues that are worked on, and what ends the pause of those who stay. */
+  readonly #working = new Map<string, { readonly done: Promise<DrainReport>; rouse: () => void }>();
+  /** Those of them for which a wake has come meanwhile. */
+  readonly #wokenAgain = new Set<string>();
+
+  /** @throws {SluiceError} `invalid_argument`; the path names the consumer */
+  constructor(consumers: Readonly<Record<string, Consumer<Env>>>, place: Place<Env>) {
+    this.#place = place;
+    this.#all = new Map(
+      Object.entries(consumers).map(([name, given]) => [
+        queueName(name, `consumers.${name}`),
+        checked(given, `consumers.${name}`, place.budget),
+      ]),
+    );
+  }
+
+  get none(): boolean {
+    return this.#all.size === 0;
+  }
+
+  has(queue: string): boolean {
+    return this.#all.has(queue);
+  }
+
+  /**
+   * Works on a queue. In a process that lives on, one drain at a time does: so its `concurrency` holds.
+   * @param time how long it may take, ms
+   */
+  work(name: string, time: number): Promise<DrainReport> {
+    if (!this.#place.lives) return this.#workFor(name, Math.min(time, this.#place.budget));
+    const working = this.#working.get(name);
+    if (!working) {
+      const begun = { done: this.#goOn(name), rouse: () => {} };
+      this.#working.set(name, begun);
+      return begun.done;
+    }
+    // That drain may just have found that nothing is left.
+    this.#wokenAgain.add(name);
+    working.rouse();
+    return working.done;
+  }
+
+  async #workFor(name: string, time: number): Promise<DrainReport> {
+    const end = performance.now() + time;
+    let report = await this.#drain(name, time);
+    for (;;) {
+      const left = end - performance.now();
+      const due = untilDue(report, Math.min(STAYS.forInvocations, left - 2 * LEAST));
+      if (due === undefined) return report;
+      await sleep(due, undefined);
+      const next = await this.#drain(name, end - performance.now());
+      if (tasksOf(next) === 0) return sum(report, next);
+      report = sum(report, next);
+    }
+  }
+
+  async #goOn(name: string): Promise<DrainReport> {
+    const { budget, ending } = this.#place;
+    let all: DrainReport | undefined;
+    try {
+      for (;;) {
+        this.#wokenAgain.delete(name);
+        const report = await this.#drain(name, budget);
+        all = all ? sum(all, report) : report;
+        if (report.ended === "aborted") return all;
+        if (report.ended === "budget" || this.#wokenAgain.has(name)) continue;
+        const due = untilDue(report, STAYS.inProcesses);
+        if (due === undefined) return all;
+        await this.#pause(name, due, ending?.closing);
+        if (ending?.closing?.aborted) return all;
+      }
+    } finally {
+      this.#working.delete(name);
+    }
+  }
+
+  /** Waits, unless a wake comes or the process is to end. */
+  async #pause(name: string, ms: number, closing: AbortSignal | undefined): Promise<void> {
+    const roused = new AbortController();
+    const rouse = () => roused.abort();
+    const working = this.#working.get(name);
+    if (working) working.rouse = rouse;
+    closing?.addEventListener("abort", rouse);
+    if (!closing?.aborted) await sleep(ms, roused.signal);
+    closing?.removeEventListener("abort", rouse);
+  }
+
+  /** One drain; where that ends before the work does, another invocation or process goes on. */
+  async #drain(name: string, time: number): Promise<DrainReport> {
+    const { env, transport, prefix, elsewhere: wake, ending } = this.#place;
+    const { handler, schema, ...options } = this.#all.get(name) as ConsumerOptions<Env, never>;
+    const queue = new Queue<unknown, never>(name, { transport, prefix, schema, wake });
+    const handle = async (task: HeldTask<never>): Promise<unknown> => {
+      try {
+        return await handler(task, env);
+      } catch (error) {
+        const { id, attempt } = task;
+        console.error(JSON.stringify({ queue: name, task: id, attempt, failed: reasonOf(error) }));
+        throw error;
+      }
+    };
+    const budget = Math.max(Math.floor(time), LEAST);
+    const report = await drain(wake ? reinforced(queue) : queue, handle, { ...options, ...ending, budget });
+    if (tasksOf(report) > 0) console.log(JSON.stringify({ drain: name, ...report }));
+    if (wake && (report.ended === "budget" || report.ended === "aborted")) {
+      // The wake that began this drain, not long ago where the budget is short, is no reason not to send another.
+      const next = new Queue(name, { transport, prefix, wake: { ...wake, window: HAND_OVER } });
+      await next.wakeAnother().catch(() => {});
+    }
+    return report;
+  }
+}
+
+function checked<Env>(given: Consumer<Env>, path: string, budget: number): ConsumerOptions<Env, never> {
+  const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
+  onlyOptions(options, ["handler", "schema", ...OPTIONS], `${path}.`);
+  const { handler, schema, ...draining } = options;
+  if (typeof handler !== "function") {
+    throw new SluiceError(
+      "invalid_argument",
+      `${path} must be a function, or have a handler that is one`,
+      path,
+    );
+  }
+  checkedSchema(schema, `${path}.schema`);
+  checkDrainOptions({ ...draining, budget }, `${path}.`);
+  return options;
+}
+
+/** How long until a task falls due that is worth staying for, ms; undefined where none is. */
+function untilDue({ ended, nextDueAt }: DrainReport, most: number): number | undefined {
+  if (ended !== "empty" || nextDueAt === null) return undefined;
+  // Where this function's clock is wrong, a drain finds nothing; the next cron finds the task.
+  const due = nextDueAt - Date.now();
+  return due <= most ? Math.max(due, 0) : undefined;
+}
+
+function tasksOf({ completed, requeued, rejected, handedBack, lost }: DrainReport): number {
+  return completed + requeued + rejected + handedBack + lost;
+}
+
+function sum(first: DrainReport, then: DrainReport): DrainReport {
+  return {
+    completed: first.completed + then.completed,
+    requeued: first.requeued + then.requeued,
+    rejected: first.rejected + then.rejected,
+    handedBack: first.handedBack + then.handedBack,
+    lost: first.lost + then.lost,
+    ended: then.ended,
+    nextDueAt: then.nextDueAt,
+  };
+}
+
+/** What a log says of an error: its name and message, cut. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "something that is no Error";
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  return cut(`${error.name}: ${error.message}${cause}`, 500);
+}

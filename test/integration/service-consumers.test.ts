@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
+import { z } from "zod";
+import { consumer, Service, type Platform, type ServiceOptions } from "../../serverless/service.ts";
+import { sluice } from "../../serverless/cloudflare.ts";
+import type { HeldTask } from "../../src/index.ts";
+import { useRig } from "../support/rig.ts";
+
+// Real time, and who works in a deployment.
+const rig = useRig();
+
+interface Env {
+  readonly MAIL_URL: string;
+}
+
+const env = { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: "t", MAIL_URL: "m" };
+const queue = () => rig.queue({ now: undefined });
+
+function deployment(options: ServiceOptions<Env>, platform: Partial<Platform> = {}) {
+  const transport = () => rig.transport;
+  const service = new Service<Env>(env, options, {
+    transport,
+    budget: "10s",
+    afterResponse: "bounded",
+    ...platform,
+  });
+  const after: Promise<unknown>[] = [];
+  const fetch = (path: string) =>
+    service.fetch(new Request(`https://sluice.test${path}`), (promise) => after.push(promise));
+  return { service, fetch, after };
+}
+
+let lines: { out: unknown[]; err: unknown[] };
+beforeEach(() => {
+  lines = { out: [], err: [] };
+  vi.spyOn(console, "log").mockImplementation((line) => lines.out.push(JSON.parse(String(line))));
+  vi.spyOn(console, "error").mockImplementation((line) => lines.err.push(JSON.parse(String(line))));
+});
+afterEach(() => void vi.restoreAllMocks());
+
+describe("a consumer", () => {
+  test("takes what its schema makes of a payload, with its type, and the environment", async () => {
+    const seen: unknown[] = [];
+    const mails = consumer({
+      schema: z.object({ to: z.string(), times: z.number().default(1) }),
+      concurrency: 2,
+      handler: ({ payload }, { MAIL_URL }: Env) => {
+        expectTypeOf(payload).toEqualTypeOf<{ to: string; times: number }>();
+        seen.push([payload, MAIL_URL]);
+      },
+    });
+    const { service } = deployment({ consumers: { emails: mails } });
+    await queue().enqueueMany([{ payload: { to: "a" } }, { payload: 7, id: "misfit" }]);
+    await service.cron();
+    expect(seen).toEqual([[{ to: "a", times: 1 }, "m"]]);
+    expect(await queue().get("misfit")).toMatchObject({ state: "rejected", error: { name: "SchemaError" } });
+  });
+
+  test("may be a handler with a type of its own, in any entry, with an interface as environment", () => {
+    const send = ({ payload }: HeldTask<{ to: string }>, { MAIL_URL }: Env) => `${MAIL_URL} ${payload.to}`;
+    expectTypeOf(sluice<Env>).toBeCallableWith({ consumers: { emails: send } });
+    const schema = z.object({ to: z.string() });
+    expectTypeOf(sluice<Env>).toBeCallableWith({ consumers: { emails: { schema, handler: send } } });
+  });
+
+  test("is checked before there is a task", () => {
+    const wrong = (consumers: object, more = {}) => {
+      try {
+        deployment({ consumers, ...more } as ServiceOptions<Env>);
+        return undefined;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const handler = () => {};
+    expect(wrong({ emails: {} })).toBe("consumers.emails must be a function, or have a handler that is one");
+    expect(wrong({ emails: null })).toBe("consumers.emails must be an object");
+    expect(wrong({ emails: { handler, concurency: 3 } })).toMatch(
+      /^consumers\.emails\.concurency is no option here; there are handler, schema, batch, /,
+    );
+    expect(wrong({ emails: { handler, concurrency: 5_000 } })).toMatch(
+      /^consumers\.emails\.concurrency must be/,
+    );
+    expect(wrong({ emails: { handler, schema: {} } })).toMatch(
+      /^consumers\.emails\.schema must be a Standard Schema/,
+    );
+    expect(wrong({ "bad name": handler })).toMatch(/^consumers\.bad name must be 1 to 128 of/);
+    expect(wrong({}, { consumer: {} })).toMatch(
+      /^consumer is no option here; there are consumers, fetch, budget$/,
+    );
+  });
+
+  test("that fails leaves a line in the log, with the cause and without the payload; each drain says what it did", async () => {
+    const { service } = deployment({
+      consumers: {
+        emails: ({ payload }: HeldTask<string>) => {
+          if (payload === "secret") throw new TypeError("fetch failed", { cause: new Error("no route") });
+        },
+      },
+    });
+    await queue().enqueueMany([{ payload: "fine" }, { payload: "secret", id: "x", maxAttempts: 1 }]);
+    await service.cron();
+    expect(lines.err).toEqual([
+      { queue: "emails", task: "x", attempt: 1, failed: "TypeError: fetch failed (no route)" },
+    ]);
+    expect(lines.out).toMatchObject([{ drain: "emails", completed: 1, rejected: 1, ended: "empty" }]);
+    expect(await queue().get("x")).toMatchObject({
+      error: { name: "TypeError", message: "fetch failed", cause: "no route" },
+    });
+  });
+});
+
+describe("a task that falls due soon", () => {
+  const failsOnce = () => {
+    const attempts: number[] = [];
+    return {
+      attempts,
+      consumers: {
+        emails: {
+          backoff: ["300ms"],
+          handler: ({ attempt }: HeldTask<never>) => {
+            attempts.push(attempt);
+            if (attempt === 1) throw new Error("once");
+          },
+        },
+      },
+    };
+  };
+  const enqueueOne: ServiceOptions<Env>["fetch"] = async (_, around) =>
+    Response.json(await around.queue("emails").enqueue(1));
+
+  test.each(["bounded", "any"] as const)(
+    "is worked on in the same invocation, without cron: %s",
+    async (after) => {
+      const { attempts, consumers } = failsOnce();
+      const its = deployment({ consumers, fetch: enqueueOne }, { afterResponse: after });
+      await its.fetch("/");
+      await Promise.all(its.after);
+      expect(attempts).toEqual([1, 2]);
+    },
+  );
+
+  test("does not keep a process that is to end", async () => {
+    const closing = new AbortController();
+    const { attempts, consumers } = failsOnce();
+    consumers.emails.backoff = ["30s"];
+    const ending = { closing: closing.signal };
+    const its = deployment({ consumers, fetch: enqueueOne }, { afterResponse: "any", ending });
+    await its.fetch("/");
+    await expect.poll(async () => (await queue().counts()).delayed).toBe(1);
+    closing.abort();
+    await Promise.all(its.after);
+    expect(attempts).toEqual([1]);
+  });
+
+  test("does not keep one that is woken meanwhile", async () => {
+    const { attempts, consumers } = failsOnce();
+    consumers.emails.backoff = ["1s"];
+    const its = deployment({ consumers, fetch: enqueueOne }, { afterResponse: "any" });
+    await its.fetch("/");
+    await expect.poll(async () => (await queue().counts()).delayed).toBe(1);
+    await queue().enqueue(2);
+    await its.service.cron();
+    await Promise.all(its.after);
+    expect(attempts).toEqual([1, 1, 2, 2]);
+  });
+});
+
+describe("a request handler of one's own", () => {
+  test("may return nothing: that is 404, as where there is none", async () => {
+    const { fetch } = deployment({ fetch: async () => undefined });
+    const [answer, none] = [await fetch("/elsewhere"), await deployment({}).fetch("/elsewhere")];
+    expect([answer.status, none.status]).toEqual([none.status, 503]);
+    expect(await answer.json()).toEqual(await none.json());
+  });
+
+  test("has the queue's recurring tasks at hand", async () => {
+    const { fetch } = deployment({
+      fetch: async (_, { schedules }) =>
+        Response.json(await schedules("emails").put("daily", { every: "1d", payload: 1 })),
+    });
+    expect(await (await fetch("/")).json()).toMatchObject({ name: "daily", created: true });
+  });
+});
+
+test("a binding to the consumer without a secret is told of at once", () => {
+  const wakeFetch = async () => new Response();
+  expect(() => deployment({}, { wakeFetch })).toThrow("SLUICE_WAKE_SECRET is not set, but a binding");
+});
