@@ -96,11 +96,12 @@ export class Hands<T> {
    * @param end when all has to be over, on the clock of `performance.now()`
    * @returns what is in the way of the next one, where that is not that all are busy
    */
-  begin(end: number): "time" | "turn" | undefined {
-    while (this.#waiting.length > 0 && this.#running.size < this.#options.concurrency) {
+  begin(end: number): "time" | "turn" | "lease" | undefined {
+    for (let next; (next = this.#waiting[0]) && this.#running.size < this.#options.concurrency;) {
       const now = performance.now();
       if (now + this.most > end) return "time";
       if (now - this.#turnAt > TURN) return "turn";
+      if (next.some(({ over, beginBy }) => !over && beginBy < now)) return "lease";
       const held = this.#waiting.shift()?.filter((one) => this.#isWanted(one)) ?? [];
       if (held.length > 0) this.#call(new Call(held, this.#options.timeout));
     }

@@ -21,6 +21,8 @@ export class Held<T> {
   /** From the last extend to the next, ms. */
   #pause: number;
   #extendedAt: number;
+  /** When that was heard of. */
+  #heardAt = performance.now();
 
   /**
    * @param leasedAt not later than when it was leased, on the clock of `performance.now()`
@@ -57,8 +59,17 @@ export class Held<T> {
     return this.#extendedAt + (early ? this.#pause / 2 : this.#pause);
   }
 
+  /**
+   * Until when it may be begun, unless the lease is extended first: a handler before it may have blocked the event loop
+   * for so long that the lease is another's by now.
+   */
+  get beginBy(): number {
+    return this.#heardAt + Math.max(this.#pause, this.task.leasedFor / 2);
+  }
+
   extended(sentAt: number): void {
     this.#extendedAt = Math.max(this.#extendedAt, sentAt);
+    this.#heardAt = performance.now();
     this.#pause = this.#extendEvery;
   }
 }

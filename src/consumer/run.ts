@@ -13,6 +13,8 @@ import { Tally } from "./tally.ts";
 const LINGER = 5;
 /** From an empty pull to the next, while handlers run, ms. */
 const PAUSE = 1_000;
+/** How many pulls in a row may find nothing although something is said to be ready. */
+const IN_VAIN = 10;
 /** How long before the end a long poll is over: its last look takes a request, ms. */
 const LAST_LOOK = 100;
 const LONGEST_TIMER = 2 ** 31 - 1;
@@ -56,6 +58,8 @@ export class Run<T> {
   #pullAgainAt = 0;
   /** How many calls had ended when a pull went out that found nothing: one that ended since may have enqueued. */
   #emptyAt = -1;
+  /** How many pulls in a row found nothing although something was said to be ready. */
+  #inVain = 0;
 
   constructor(source: TaskSource<T>, work: Work<T>, options: RunOptions) {
     this.#options = options;
@@ -219,20 +223,29 @@ export class Run<T> {
     const last = idle && this.#requests.failure !== undefined;
     this.#requests
       .send(renewals, pull, last, (tasks, leasedAt) => {
-        this.#more = tasks.length >= (pull?.max ?? 1);
-        if (tasks.length === 0) this.#emptyAt = ended;
-        this.#pullAgainAt = tasks.length === 0 ? now + PAUSE : 0;
+        this.#more = tasks.length >= (pull?.max ?? 1) || this.#leftSome(tasks, pull?.wait);
+        const isEmpty = tasks.length === 0 && !this.#more;
+        if (isEmpty) this.#emptyAt = ended;
+        this.#pullAgainAt = isEmpty ? now + PAUSE : 0;
         this.#take(tasks, leasedAt);
       })
       .then(this.#tick)
       .catch((error: unknown) => this.#finish({ error }));
   }
 
+  /** Whether a pull left something although it gave fewer than asked for. */
+  #leftSome({ length, nextDueAt }: Batch<T>, wait = 0): boolean {
+    if (length > 0) this.#inVain = 0;
+    if (nextDueAt === null || nextDueAt > Date.now()) return false;
+    // One that may be a killer travels alone, and large ones do.
+    if (length > 0) return true;
+    // More cancelled ones stood in front than one pull drops. If it is this clock that is ahead, then what is not due yet
+    // stays due at the same time.
+    return wait === 0 && nextDueAt !== this.#tally.nextDueAt && this.#inVain++ < IN_VAIN;
+  }
+
   #take(tasks: Batch<T>, leasedAt: number): void {
-    const { nextDueAt } = tasks;
-    this.#tally.nextDueAt = nextDueAt;
-    // Fewer than asked for, and yet not all: one that may be a killer travels alone, and large ones do.
-    if (tasks.length > 0 && nextDueAt !== null && nextDueAt <= Date.now()) this.#more = true;
+    this.#tally.nextDueAt = tasks.nextDueAt;
     if (tasks.paused) this.#close("paused");
     const held = tasks.map((task) => new Held(task, leasedAt, this.#options.extendEvery, this.#hearOfLease));
     if (held.length > 0) this.#hands.add(this.#options.together ? [held] : held.map((one) => [one]));

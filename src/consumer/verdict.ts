@@ -105,9 +105,9 @@ function errorOf(error: unknown): unknown {
   try {
     const copy = decodeValue(encodeError(error, "error"));
     if (!(error instanceof Error)) return copy;
-    const { name, message, cause } = copy as Record<"name" | "message" | "cause", unknown>;
-    const kept = new Error(String(message), cause === undefined ? {} : { cause: new Error(String(cause)) });
-    return Object.assign(kept, { name: String(name) });
+    const { name, message, cause } = copy as Record<"name" | "message", string> & { cause?: string };
+    const kept = new Error(message, cause === undefined ? {} : { cause: new Error(cause) });
+    return Object.assign(kept, { name });
   } catch (fault) {
     return new Error(`what the handler threw cannot be stored: ${reasonOf(fault)}`);
   }

@@ -126,7 +126,9 @@ async function installPackage(path: string, platform: string): Promise<void> {
     bundle: true,
     splitting: true,
     format: "esm",
-    platform: "node",
+    // As the platform's own bundler would choose among what dependencies offer.
+    platform: platform === "cloudflare" ? "browser" : "node",
+    ...(platform === "cloudflare" && { conditions: ["workerd", "worker"] }),
     logLevel: "error",
   });
   const exports = { ".": "./index.js", [`./${platform}`]: `./${platform}.js` };
