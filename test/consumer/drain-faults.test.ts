@@ -146,6 +146,25 @@ describe("when handlers block the event loop", () => {
     expect(await queue.counts()).toMatchObject({ pending: 2, working: 0 });
   });
 
+  test("for most of a lease, the next begins when that is extended, and not before", async () => {
+    await rig.queue().enqueueMany(numbered(4));
+    const events: unknown[] = [];
+    const send: Transport["send"] = async (commands, options) => {
+      const outcomes = await rig.transport.send(commands, options);
+      await pause(50);
+      events.push("answer");
+      return outcomes;
+    };
+    const queue = rig.queue<number>({ transport: { send }, now: undefined });
+    const handler = ({ payload }: { payload: number }) => {
+      events.push(payload);
+      block(payload < 2 ? 700 : 0);
+    };
+    const report = await drain(queue, handler, { lease: "1s", concurrency: 1 });
+    expect(report).toEqual(reported({ completed: 4 }));
+    expect(events.slice(0, 7)).toEqual(["answer", 0, "answer", 1, "answer", 2, 3]);
+  });
+
   test("one after the other, requests are answered in between, and nobody waits for anything else", async () => {
     await rig.queue().enqueueMany(numbered(60));
     const events: string[] = [];

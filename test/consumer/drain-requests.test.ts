@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { drain, drainBatches } from "../../src/consumer/drain.ts";
 import { useBilled } from "../support/billed.ts";
 import { many } from "../support/new-tasks.ts";
@@ -70,6 +70,23 @@ describe("a drain costs", () => {
     });
     expect([report, leasedIn(report)]).toEqual([reported({ completed: 40 }), 40]);
     expect(requests).toBeLessThan(20);
+  });
+
+  test("a request for each thousand that were cancelled in line, and goes on to what stands behind them", async () => {
+    const { queue } = billed;
+    const cancelled = [...(await queue.enqueueMany(many(1_000))), ...(await queue.enqueueMany(many(1_000)))];
+    await queue.enqueue("behind");
+    await Promise.all(cancelled.map(({ id }) => queue.cancel(id)));
+    let report = reported();
+    const { requests } = await costOf(async () => (report = await drain(queue, () => undefined)));
+    expect([report, requests]).toEqual([reported({ completed: 1 }), 3]);
+  });
+
+  test("one request more where the function's clock is hours ahead and a task not due yet", async () => {
+    await billed.queue.enqueue(1, { delay: "1h" });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 6 * 3_600_000 });
+    const cost = await costOf(() => drain(billed.queue, () => undefined)).finally(() => vi.useRealTimers());
+    expect(cost).toMatchObject({ requests: 2 });
   });
 
   test("no request while tasks run for less than a third of their lease", async () => {
