@@ -54,7 +54,7 @@ export function readAnswer(response: Response, text: string, has: string): Answe
   const code = typeof problem.code === "string" ? problem.code : undefined;
   const told = `HTTP ${status}${code === undefined ? "" : ` (${code})`}`;
   const meaning = meanings.get(code);
-  if (meaning === undefined && (status === 429 || status >= 500)) {
+  if (meaning === undefined && (status === 408 || status === 429 || status >= 500)) {
     return { lost: told, after: retryAfter(response.headers.get("retry-after")) };
   }
   const error = new SluiceError(

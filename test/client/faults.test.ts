@@ -98,6 +98,7 @@ describe("what may go better the next time is sent again, as often as it takes",
     ["a 502 of a proxy", { status: 502, ...html }],
     ["a 503, whatever it says without being a problem", { status: 503, body: '{"code":"queue_full"}' }],
     ["a 504", { status: 504 }],
+    ["a 408 of a proxy", { status: 408, ...html }],
     ["a 429 of a proxy", { status: 429, headers: { "retry-after": "0" } }],
     [
       "a 429 until a time that is over",
