@@ -24,7 +24,7 @@ export interface HandsOptions {
 export class Hands<T> {
   /** How many calls have ended. */
   ended = 0;
-  /** When a call ended for the first time since this was set to undefined. */
+  /** When a call whose place nobody waited for ended for the first time since this was set to undefined. */
   firstEndAt: number | undefined;
   readonly #work: Work<T>;
   readonly #options: HandsOptions;
@@ -176,7 +176,7 @@ export class Hands<T> {
     const now = performance.now();
     if (call.stopped === undefined) this.#duration.add(now - call.beganAt);
     this.ended++;
-    this.firstEndAt ??= now;
+    if (this.#waiting.length === 0) this.firstEndAt ??= now;
     for (const [i, held] of call.held.entries()) {
       if (held.over) continue;
       held.over = true;

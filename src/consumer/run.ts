@@ -107,15 +107,16 @@ export class Run<T> {
 
   readonly #tick = () => {
     this.#hands.turn();
-    this.#step();
+    this.#step(true);
   };
 
-  #step(): void {
+  /** @param turn whether this is a turn of the event loop of its own; otherwise others may end in the same */
+  #step(turn = false): void {
     if (this.#over) return;
     this.#wakeAt = Number.POSITIVE_INFINITY;
     if (!this.#stopped && this.#isDue(this.#stopAt)) this.#stop("budget");
     this.#begin();
-    this.#send();
+    this.#send(turn);
     if (this.#isDone) return this.#finish(this.#requests.failure);
     this.#requests.keepTime(this.#isDue);
     if (this.#hands.keepTime(this.#isDue)) this.#wakeAt = 0;
@@ -177,21 +178,21 @@ export class Run<T> {
     if (hindrance === "turn") this.#wakeAt = 0;
   }
 
-  #send(): void {
+  #send(turn: boolean): void {
     const { settling, pulling, gaveUp, failure, retryAt, outbox } = this.#requests;
     const { idle, held } = this.#hands;
     if (settling || gaveUp || (failure && !idle && !this.#isDue(retryAt))) return;
     const renew = this.#isDue(Math.min(...held.map((one) => one.renewAt(false))));
     const late = this.#isDue(outbox.dueAt);
     const settle = late || (idle && !pulling && outbox.size > 0);
-    const pull = pulling ? undefined : this.#nextPull(settle);
+    const pull = pulling ? undefined : this.#nextPull(settle, turn);
     // A long poll tells late what became of leases: they are extended first.
     if (pull && !(pull.wait && renew)) this.#request(pull);
     else if (settle || renew) this.#request(undefined);
   }
 
   /** What to ask for now, if anything. */
-  #nextPull(settle: boolean): PullOptions | undefined {
+  #nextPull(settle: boolean, turn: boolean): PullOptions | undefined {
     const { recall, outbox, roundTrip } = this.#requests;
     if (recall) return recall;
     if (this.#closed || !this.#hands.free) return undefined;
@@ -203,6 +204,11 @@ export class Run<T> {
         ? !this.#isEmpty
         : settle || (mayBeMore && this.#isDue(Math.max(firstEndAt + LINGER, this.#pullAgainAt)));
     if (!wanted) return undefined;
+    // Those that end in this very turn go along.
+    if (!settle && !idle && !turn) {
+      this.#wakeAt = 0;
+      return undefined;
+    }
     const left = this.#stopAt - performance.now() - roundTrip.mean;
     const room = this.#hands.room(left, together ? 1 : batch);
     if (room === 0) {

@@ -109,7 +109,10 @@ export function quickStart(platform: string, { page, code, configuration, start 
           const response = await deployed.fetch(new Request(`http://quick.test/signup?to=${to}`));
           return [response.status, await response.json()];
         };
-        const enqueued = (to: string, created: boolean) => ({ id: `welcome-${encodeURIComponent(to)}`, created });
+        const enqueued = (to: string, created: boolean) => ({
+          id: `welcome-${encodeURIComponent(to)}`,
+          created,
+        });
         expect([
           await signUp("a@example.com"),
           await signUp("b@example.com"),
