@@ -22,9 +22,11 @@ export interface HandsOptions {
 
 /** The calls of the handler: those that wait for their turn, and those that run. */
 export class Hands<T> {
+  /** How many calls have begun. */
+  begun = 0;
   /** How many calls have ended. */
   ended = 0;
-  /** When a call whose place nobody waited for ended for the first time since this was set to undefined. */
+  /** When a call ended for the first time since this was set to undefined. */
   firstEndAt: number | undefined;
   readonly #work: Work<T>;
   readonly #options: HandsOptions;
@@ -147,6 +149,7 @@ export class Hands<T> {
 
   #call(call: Call<T>): void {
     this.#running.add(call);
+    this.begun++;
     this.#work(
       call.held.map(({ shown }) => shown),
       call.signal,
@@ -176,7 +179,7 @@ export class Hands<T> {
     const now = performance.now();
     if (call.stopped === undefined) this.#duration.add(now - call.beganAt);
     this.ended++;
-    if (this.#waiting.length === 0) this.firstEndAt ??= now;
+    this.firstEndAt ??= now;
     for (const [i, held] of call.held.entries()) {
       if (held.over) continue;
       held.over = true;

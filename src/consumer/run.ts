@@ -110,13 +110,14 @@ export class Run<T> {
     this.#step(true);
   };
 
-  /** @param turn whether this is a turn of the event loop of its own; otherwise others may end in the same */
+  /** @param turn whether the event loop has had a turn */
   #step(turn = false): void {
     if (this.#over) return;
     this.#wakeAt = Number.POSITIVE_INFINITY;
     if (!this.#stopped && this.#isDue(this.#stopAt)) this.#stop("budget");
+    const { begun } = this.#hands;
     this.#begin();
-    this.#send(turn);
+    this.#send(turn && this.#hands.begun === begun);
     if (this.#isDone) return this.#finish(this.#requests.failure);
     this.#requests.keepTime(this.#isDue);
     if (this.#hands.keepTime(this.#isDue)) this.#wakeAt = 0;
@@ -178,6 +179,7 @@ export class Run<T> {
     if (hindrance === "turn") this.#wakeAt = 0;
   }
 
+  /** @param turn false where handlers may end in this very turn of the event loop */
   #send(turn: boolean): void {
     const { settling, pulling, gaveUp, failure, retryAt, outbox } = this.#requests;
     const { idle, held } = this.#hands;
@@ -204,7 +206,7 @@ export class Run<T> {
         ? !this.#isEmpty
         : settle || (mayBeMore && this.#isDue(Math.max(firstEndAt + LINGER, this.#pullAgainAt)));
     if (!wanted) return undefined;
-    // Those that end in this very turn go along.
+    // Then they go along.
     if (!settle && !idle && !turn) {
       this.#wakeAt = 0;
       return undefined;

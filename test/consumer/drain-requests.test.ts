@@ -51,6 +51,12 @@ describe("a drain costs", () => {
     ).toMatchObject({ requests: 11 });
   });
 
+  test("two requests for ten quick tasks of one pull, however many handlers are free", async () => {
+    await billed.queue.enqueueMany(many(10));
+    const cost = await costOf(() => drain(billed.queue, () => undefined, { concurrency: 50 }));
+    expect(cost).toMatchObject({ requests: 2 });
+  });
+
   test("far fewer requests than tasks where handlers end one by one", async () => {
     await billed.queue.enqueueMany(many(60));
     let report = reported();
