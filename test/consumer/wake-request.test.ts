@@ -214,7 +214,7 @@ describe("a webhook waker", () => {
 
   test("takes one that has not answered in time for woken: it answers when it is done", async () => {
     const { seen, url, close } = await consumer("never");
-    await webhookWaker({ url, secret, timeout: 100 }).wake("emails");
+    await webhookWaker({ url, secret, timeout: "2s" }).wake("emails");
     close();
     expect(seen).toHaveLength(1);
   });

@@ -3,8 +3,12 @@ import { sluice } from "sluice-queue/lambda";
 /** Tells what came, answers with bytes and several values, and has a consumer that only stops when it is told to. */
 export const handler = sluice({
   consumers: {
-    slow: ({ signal }) =>
-      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+    slow: {
+      // No other invocation takes it up while the test looks.
+      backoff: ["1h"],
+      handler: ({ signal }) =>
+        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+    },
   },
   async fetch(request) {
     const { origin, pathname, search } = new URL(request.url);
