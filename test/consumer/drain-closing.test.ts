@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { drain } from "../../src/consumer/drain.ts";
 import { numbered } from "../support/new-tasks.ts";
@@ -63,6 +64,13 @@ describe("a drain that is closing", () => {
       budget: "1m",
     });
     expect(report).toMatchObject({ ended: "aborted", completed: 0 });
+  });
+
+  test("leaves nothing behind on its signals, which may outlive many drains", async () => {
+    await queue().enqueueMany(numbered(2));
+    const [closing, signal] = [new AbortController().signal, new AbortController().signal];
+    await drain(queue(), () => undefined, { closing, signal });
+    expect([closing, signal].map((one) => getEventListeners(one, "abort"))).toEqual([[], []]);
   });
 
   test("takes nothing but a signal for it", async () => {

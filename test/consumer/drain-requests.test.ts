@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { drain, drainBatches } from "../../src/consumer/drain.ts";
+import type { TaskSource } from "../../src/consumer/source.ts";
 import { useBilled } from "../support/billed.ts";
 import { many } from "../support/new-tasks.ts";
 import { leasedIn, pause, reported } from "./draining.ts";
@@ -93,6 +94,20 @@ describe("a drain costs", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 6 * 3_600_000 });
     const cost = await costOf(() => drain(billed.queue, () => undefined)).finally(() => vi.useRealTimers());
     expect(cost).toMatchObject({ requests: 2 });
+  });
+
+  test.each([
+    ["ten requests more", undefined, 11],
+    ["no request more, having waited,", "1s", 1],
+  ])("%s where a queue says each time that something is ready, and gives nothing", async (_, wait, pulls) => {
+    let asked = 0;
+    const { queue } = billed;
+    const dequeue: TaskSource["dequeue"] = async () =>
+      Object.assign([], { nextDueAt: ++asked, paused: false });
+    const settleAndDequeue = async () => expect.unreachable();
+    const source = { name: queue.name, settle: queue.settle, settleAndDequeue, dequeue };
+    const report = await drain(source, () => undefined, { wait });
+    expect([report, asked]).toEqual([reported({ nextDueAt: pulls }), pulls]);
   });
 
   test("no request while tasks run for less than a third of their lease", async () => {
