@@ -62,7 +62,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   /**
    * Leases the tasks that are next, at most `max`, in one request. Where too few are pending it first
    * promotes what is due and reclaims what has expired. With `wait`, and no task there, it looks again until there is
-   * one: about two looks a second, of one Redis command each, and a pull every ten seconds.
+   * one: about two looks a second, of one Redis command each, one more each two seconds, and a pull every ten.
    * @throws {SluiceError} `aborted` when the signal does
    */
   async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
