@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { NewTask } from "../../src/index.ts";
 import { drain, type HeldTask } from "../../src/consumer/drain.ts";
 import { NonRetryableError, type StoppedError } from "../../src/consumer/failures.ts";
 import { numbered } from "../support/new-tasks.ts";
@@ -200,6 +201,34 @@ describe("leases", () => {
     );
     expect([report, codes]).toEqual([reported({ completed: 1, lost: 1 }), ["lease_lost"]]);
     expect(await queue().get("t0")).toMatchObject({ state: "completed", attempt: 2, result: "second" });
+  });
+
+  test.each([
+    ["goes on to the next", false, reported({ completed: 2, lost: 1 }), ["t0", "t2"]],
+    [
+      "is not handed back",
+      true,
+      reportedWithMore({ completed: 1, lost: 1, handedBack: 1, ended: "aborted" }),
+      ["t0"],
+    ],
+  ])("that are lost while the task waits for its turn: the drain %s", async (_, closes, expected, begun) => {
+    const clocked = rig.queue<number>();
+    const [t0, t1, t2] = numbered(3) as [NewTask<number>, NewTask<number>, NewTask<number>];
+    await clocked.enqueueMany([t0, { ...t1, lease: "1s" }, t2]);
+    const closing = new AbortController();
+    const ids: string[] = [];
+    const handler = async ({ id }: HeldTask) => {
+      ids.push(id);
+      if (id !== "t0") return;
+      rig.now += 1_001;
+      await (await clocked.dequeue())[0]?.complete("by another");
+      // Past the half of that lease.
+      await pause(800);
+      if (closes) closing.abort();
+    };
+    const report = await drain(clocked, handler, { concurrency: 1, closing: closing.signal });
+    expect([report, ids]).toEqual([expected, begun]);
+    expect(await clocked.get("t1")).toMatchObject({ result: "by another", attempt: 2 });
   });
 
   test("that are lost unnoticed make the late settlement count for nothing", async () => {
