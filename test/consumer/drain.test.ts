@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { drain } from "../../src/consumer/drain.ts";
+import { RetryAfter } from "../../src/consumer/failures.ts";
 import { key, START, useRig } from "../support/rig.ts";
 import { many, numbered } from "../support/new-tasks.ts";
 import { heeding, leasedIn, noting, pause, reported, reportedWithMore } from "./draining.ts";
@@ -7,6 +8,16 @@ import { heeding, leasedIn, noting, pause, reported, reportedWithMore } from "./
 const rig = useRig();
 
 describe("a drain", () => {
+  test("says when the first of those that it requeued is due, not the last", async () => {
+    await rig.queue().enqueueMany(numbered(3));
+    const delays = ["2h", "1h", "3h"] as const;
+    const report = await drain(rig.queue<0 | 1 | 2>({ now: undefined }), ({ payload }) => {
+      throw new RetryAfter(delays[payload]);
+    });
+    const { dueAt } = (await rig.queue().get("t1")) ?? {};
+    expect(report).toEqual(reported({ requeued: 3, nextDueAt: dueAt as number }));
+  });
+
   test("of an empty queue ends with its first pull", async () => {
     const { transport, sent } = noting(rig.transport);
     const report = await drain(rig.queue({ transport }), () => expect.unreachable());
