@@ -9,6 +9,9 @@ const rig = useRig();
 
 describe("a drain", () => {
   test("says when the first of those that it requeued is due, not the last", async () => {
+    // Where Redis does not know settle yet, the pull behind it runs before it.
+    await rig.queue().enqueue("known");
+    await drain(rig.queue(), () => undefined);
     await rig.queue().enqueueMany(numbered(3));
     const delays = ["2h", "1h", "3h"] as const;
     const report = await drain(rig.queue<0 | 1 | 2>({ now: undefined }), ({ payload }) => {
