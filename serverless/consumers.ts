@@ -6,6 +6,7 @@ import {
   type DrainOptions,
   type DrainReport,
   type HeldTask,
+  WORK_OPTIONS,
 } from "../src/consumer/drain.ts";
 import { reinforced } from "../src/consumer/reinforced.ts";
 import { SluiceError } from "../src/errors.ts";
@@ -54,17 +55,6 @@ export interface Place<Env> {
   /** How a drain is told that the process is to end: first gently, then at once. */
   readonly ending: Pick<DrainOptions, "closing" | "signal"> | undefined;
 }
-
-const OPTIONS = [
-  "batch",
-  "concurrency",
-  "lease",
-  "extendEvery",
-  "timeout",
-  "backoff",
-  "wait",
-  "worker",
-] as const satisfies readonly (keyof ConsumerOptions)[];
 
 /** Of drains that end within this time of each other, ms, one hands over. */
 const HAND_OVER = 100;
@@ -197,7 +187,7 @@ export class Consumers<Env> {
 
 function checked<Env>(given: Consumer<Env>, path: string, budget: number): ConsumerOptions<Env, never> {
   const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
-  onlyOptions(options, ["handler", "schema", ...OPTIONS], `${path}.`);
+  onlyOptions(options, ["handler", "schema", ...WORK_OPTIONS], `${path}.`);
   const { handler, schema, ...draining } = options;
   if (typeof handler !== "function") {
     throw new SluiceError(

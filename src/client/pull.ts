@@ -1,18 +1,14 @@
 import { milliseconds } from "../queue/duration.ts";
+import { fittingTasks, type RawTask, tokenOfNext } from "../queue/fitting-tasks.ts";
 import { derivedName, newToken } from "../queue/identity.ts";
-import { LeasedTask } from "../queue/leased-task.ts";
 import { requestKey } from "../queue/names.ts";
 import type { Batch, QueueOptions } from "../queue/queue.ts";
-import { fit, misfitError } from "../queue/schema.ts";
 import type { DequeueOptions, RequestOptions, Settled, Settlement } from "../queue/types.ts";
 import { jsonOf, split, valueOf } from "./body.ts";
 
-/** How often one dequeue begins anew because all that it got did not fit the schema. */
-const MOST_ROUNDS = 10;
-
 /** What a pull is answered with. */
 export interface Pulled {
-  readonly tasks: readonly (Omit<ConstructorParameters<typeof LeasedTask>[1], "payload"> & {
+  readonly tasks: readonly (Omit<RawTask, "payload"> & {
     readonly payload?: unknown;
     readonly encoding?: string;
   })[];
@@ -80,21 +76,16 @@ export class Pull<Out> {
 
   /** The tasks, without those that do not fit the schema: they become dead letters. */
   async answer({ tasks, nextDueAt, paused }: Pulled, round = 0): Promise<Batch<Out>> {
-    const { name, fixed, pull, settle } = this.#queue;
-    const leased: LeasedTask<Out>[] = [];
-    const misfits: Settlement[] = [];
-    for (const { encoding, ...task } of tasks) {
-      const fitted = await fit(fixed.schema, valueOf(task.payload, encoding));
-      if ("misfits" in fitted) {
-        misfits.push({ receipt: task.receipt, outcome: "reject", error: misfitError(fitted.misfits) });
-      } else {
-        leased.push(new LeasedTask<Out>({ settle }, { ...task, payload: fitted.payload }));
-      }
-    }
-    // Where this fails their leases expire, and they are met again.
-    if (misfits.length > 0) await settle(misfits).catch(() => {});
-    if (leased.length === 0 && misfits.length > 0 && round < MOST_ROUNDS) {
-      this.#token = await derivedName("again", name, this.#token);
+    const { name, fixed, pull } = this.#queue;
+    const readers = tasks.map(({ encoding, ...task }) => () => ({
+      ...task,
+      payload: valueOf(task.payload, encoding),
+    }));
+    const { tasks: leased, allMisfits, unreadable } = await fittingTasks(this.#queue, fixed.schema, readers);
+    if (unreadable !== undefined && leased.length === 0) throw unreadable;
+    const next = allMisfits ? await tokenOfNext(name, this.#token, round) : undefined;
+    if (next !== undefined) {
+      this.#token = next;
       return this.answer(await pull(this), round + 1);
     }
     return Object.assign(leased, { nextDueAt, paused });

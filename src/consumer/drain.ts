@@ -156,8 +156,8 @@ export async function drainBatches<T>(
   return run(source, handler, work, options, { concurrency: 1, together: true });
 }
 
-const OPTIONS = [
-  "budget",
+/** What a drain is told of its work; beside this, how long it lasts. */
+export const WORK_OPTIONS = [
   "batch",
   "concurrency",
   "lease",
@@ -166,9 +166,9 @@ const OPTIONS = [
   "backoff",
   "wait",
   "worker",
-  "signal",
-  "closing",
 ] as const satisfies readonly (keyof DrainOptions)[];
+
+const OPTIONS: readonly (keyof DrainOptions)[] = ["budget", ...WORK_OPTIONS, "signal", "closing"];
 
 function run<T>(
   source: TaskSource<T>,

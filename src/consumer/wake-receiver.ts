@@ -2,6 +2,7 @@ import { isSigned, signingKey } from "./signature.ts";
 import { WAKE } from "./webhook-waker.ts";
 import type { DrainReport } from "./drain.ts";
 import { onlyOptions } from "../queue/names.ts";
+import { toConsole } from "../queue/waker.ts";
 
 const MAX_BODY = 10_000;
 
@@ -28,7 +29,7 @@ export function wakeReceiver(
   options: WakeReceiverOptions,
 ): (request: Request, after?: AfterResponse) => Promise<Response> {
   onlyOptions(options, ["secret", "drain", "onError"]);
-  const { secret, drain, onError = toConsole } = options;
+  const { secret, drain, onError = toConsole("drain") } = options;
   let keys: CryptoKey[] | undefined;
 
   return async (request, { waitUntil } = {}) => {
@@ -76,9 +77,4 @@ function refused(status: number, detail: string, headers: Record<string, string>
     status,
     headers: { ...type, ...headers },
   });
-}
-
-function toConsole(error: unknown, queue: string): void {
-  const reason = error instanceof Error ? error.message : String(error);
-  console.error(JSON.stringify({ drain: queue, failed: reason }));
 }

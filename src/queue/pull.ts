@@ -1,16 +1,15 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { callOf } from "./binding.ts";
 import { milliseconds } from "./duration.ts";
+import { fittingTasks, tokenOfNext } from "./fitting-tasks.ts";
 import { derivedName, newToken } from "./identity.ts";
 import type { Keys } from "./keys.ts";
-import { LeasedTask } from "./leased-task.ts";
 import { type LongPollSteps, pollUntilSome, waitOf } from "./long-poll.ts";
 import { leaseToken, onlyOptions, replyBytes, REQUEST_OPTIONS, requestKey, wholeNumber } from "./names.ts";
 import { lastReply, replyAt } from "./outcome.ts";
 import type { Batch } from "./queue.ts";
 import { writeReceipt } from "./receipt.ts";
 import { readFixed } from "./record.ts";
-import { fit, misfitError } from "./schema.ts";
 import { dequeueScript } from "./scripts.ts";
 import type { Command, Reply, ScriptCall, Transport } from "./transport.ts";
 import type { DequeueOptions, Settled, Settlement } from "./types.ts";
@@ -18,9 +17,6 @@ import { signOfLife } from "./worker.ts";
 
 /** Most tasks of one dequeue, and most settlements of one settle. */
 export const MAX_DEQUEUE = 1_000;
-
-/** How often one dequeue begins anew because all that it got did not fit the schema. */
-const MOST_ROUNDS = 10;
 
 const OPTIONS = ["max", "lease", "maxBytes", "worker", "token", "wait", ...REQUEST_OPTIONS];
 
@@ -132,32 +128,19 @@ export class Pull<Out> {
 
   async #read(reply: Reply, round = 0): Promise<Batch<Out>> {
     const { nextDueAt, paused, tasks } = dequeueScript.decode(reply);
-    const leased: LeasedTask<Out>[] = [];
-    const misfits: Settlement[] = [];
-    let unreadable: unknown;
-    for (const { id, attempt, lease, deadlineAt, record } of tasks) {
+    const { schema } = this.#queue;
+    const readers = tasks.map(({ id, attempt, lease, deadlineAt, record }) => () => {
+      const { enqueuedAt, lease: fixed, headers, group, payload } = readFixed(record);
       const receipt = writeReceipt({ id, attempt, lease, token: this.#token });
-      try {
-        const { enqueuedAt, lease: fixed, headers, group, payload } = readFixed(record);
-        const fitted = await fit(this.#queue.schema, payload);
-        if ("misfits" in fitted) {
-          misfits.push({ receipt, outcome: "reject", error: misfitError(fitted.misfits) });
-        } else {
-          const leasedFor = fixed ?? Number(this.#args.lease);
-          const lasts = { enqueuedAt, deadlineAt, leasedFor };
-          const task = { id, receipt, payload: fitted.payload, attempt, ...lasts, headers, group };
-          leased.push(new LeasedTask<Out>(this.#queue, task));
-        }
-      } catch (error) {
-        unreadable = error;
-      }
-    }
-    // Where this fails their leases expire, and they are met again.
-    if (misfits.length > 0) await this.#queue.settle(misfits).catch(() => {});
-    // One beyond reading must not take its batch along: its lease expires, until it is a dead letter.
+      const lasts = { enqueuedAt, deadlineAt, leasedFor: fixed ?? Number(this.#args.lease) };
+      return { id, receipt, payload, attempt, ...lasts, headers, group };
+    });
+    const { tasks: leased, allMisfits, unreadable } = await fittingTasks(this.#queue, schema, readers);
+    // Its lease expires, until it is a dead letter.
     if (unreadable !== undefined && leased.length === 0) throw unreadable;
-    if (leased.length === 0 && misfits.length > 0 && round < MOST_ROUNDS) {
-      this.#token = await derivedName("again", this.#queue.name, this.#token);
+    const next = allMisfits ? await tokenOfNext(this.#queue.name, this.#token, round) : undefined;
+    if (next !== undefined) {
+      this.#token = next;
       return this.#read(lastReply(await this.#send([this.#call(this.#wait === 0)])), round + 1);
     }
     return Object.assign(leased, { nextDueAt: nextDueAt || null, paused });

@@ -24,6 +24,16 @@ export interface Waker {
   readonly onError?: ((error: unknown, queue: string) => void) | undefined;
 }
 
+/** One line on the console for each failure of which nobody waits to hear. */
+export const toConsole =
+  (what: "drain" | "wake") =>
+  (error: unknown, queue: string): void => {
+    const reason = error instanceof Error ? error.message : String(error);
+    console.error(JSON.stringify({ [what]: queue, failed: reason }));
+  };
+
+const tellFailure = toConsole("wake");
+
 /** A waker as the queue uses it, checked. */
 export class CheckedWaker {
   readonly #window: string;
@@ -46,22 +56,17 @@ export class CheckedWaker {
 
   /** Wakes: at once, or, where the platform can, after the response. Never throws. */
   async wake(queue: string): Promise<void> {
-    const { wake, waitUntil, onError = toConsole } = this.#waker;
+    const { wake, waitUntil, onError = tellFailure } = this.#waker;
     const woken = Promise.resolve()
       .then(() => wake(queue))
       .catch((error: unknown) => onError(error, queue))
-      .catch((error: unknown) => toConsole(error, queue));
+      .catch((error: unknown) => tellFailure(error, queue));
     try {
       if (waitUntil) return waitUntil(woken);
     } catch (error) {
       // Such as one without its `this`. The tasks stand: what called must not fail for it.
-      toConsole(error, queue);
+      tellFailure(error, queue);
     }
     await woken;
   }
-}
-
-function toConsole(error: unknown, queue: string): void {
-  const reason = error instanceof Error ? error.message : String(error);
-  console.error(JSON.stringify({ wake: queue, failed: reason }));
 }

@@ -1,0 +1,58 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { derivedName } from "./identity.ts";
+import { LeasedTask } from "./leased-task.ts";
+import { fit, misfitError } from "./schema.ts";
+import type { Settled, Settlement } from "./types.ts";
+
+/** How often one dequeue begins anew because all that it got did not fit the schema. */
+const MOST_ROUNDS = 10;
+
+/** A task as it was leased, before a schema has seen its payload. */
+export type RawTask = ConstructorParameters<typeof LeasedTask>[1];
+
+/** Of the tasks of one dequeue, those for a handler. */
+export interface FittingTasks<Out> {
+  readonly tasks: LeasedTask<Out>[];
+  /** Whether there were others, and no more than others. */
+  readonly allMisfits: boolean;
+  /** What kept a task from being read at all. */
+  readonly unreadable: unknown;
+}
+
+/**
+ * Reads the tasks of a dequeue. Those that do not fit the schema become dead letters; where that fails their leases
+ * expire, and they are met again. One beyond reading does not take its batch along.
+ * @param readers one for each task; it may throw
+ */
+export async function fittingTasks<Out>(
+  queue: { readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]> },
+  schema: StandardSchemaV1<unknown, Out> | undefined,
+  readers: readonly (() => RawTask)[],
+): Promise<FittingTasks<Out>> {
+  const tasks: LeasedTask<Out>[] = [];
+  const misfits: Settlement[] = [];
+  let unreadable: unknown;
+  for (const read of readers) {
+    try {
+      const task = read();
+      const fitted = await fit(schema, task.payload);
+      if ("misfits" in fitted) {
+        misfits.push({ receipt: task.receipt, outcome: "reject", error: misfitError(fitted.misfits) });
+      } else {
+        tasks.push(new LeasedTask<Out>(queue, { ...task, payload: fitted.payload }));
+      }
+    } catch (error) {
+      unreadable = error;
+    }
+  }
+  if (misfits.length > 0) await queue.settle(misfits).catch(() => {});
+  return { tasks, allMisfits: tasks.length === 0 && misfits.length > 0, unreadable };
+}
+
+/**
+ * The token with which a dequeue begins anew that got nothing but misfits: another one, and the same for whoever sends
+ * the dequeue again. Nothing once it has begun anew often enough.
+ */
+export async function tokenOfNext(queue: string, token: string, round: number): Promise<string | undefined> {
+  return round < MOST_ROUNDS ? derivedName("again", queue, token) : undefined;
+}
