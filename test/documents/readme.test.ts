@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { serve } from "@hono/node-server";
@@ -105,53 +105,6 @@ describe("the library's first use", () => {
       mailer.close();
     }
   });
-});
-
-/** What the headings of a Markdown file can be reached by. */
-function anchorsOf(file: string): string[] {
-  const headings = readFileSync(file, "utf8").matchAll(/^#+ (.*)$/gm);
-  return Array.from(headings, ([, text = ""]) =>
-    text
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
-  );
-}
-
-test("every link of the documents to a file, or a place in one, leads there", () => {
-  const lost: string[] = [];
-  for (const document of [
-    "README.md",
-    "CONTRIBUTING.md",
-    "lua/README.md",
-    "docs/benchmarks.md",
-    "docs/faults.md",
-    "docs/deployments.md",
-    "docs/gateway.md",
-    "docs/http.md",
-    "docs/library.md",
-    ...globSync("docs/platforms/*.md", { cwd: root }),
-  ]) {
-    const text = readFileSync(join(root, document), "utf8");
-    for (const [, target = "", anchor] of text.matchAll(/\]\(([^)#:\s]*)(?:#([^)]*))?\)/g)) {
-      const file = target === "" ? join(root, document) : join(root, dirname(document), target);
-      if (!existsSync(file)) lost.push(`${document}: ${target}`);
-      else if (anchor !== undefined && !anchorsOf(file).includes(anchor)) {
-        lost.push(`${document}: ${target}#${anchor}`);
-      }
-    }
-  }
-  expect(lost).toEqual([]);
-});
-
-test("each fault of other queues is linked to a test that is called so", () => {
-  const faults = readFileSync(join(root, "docs/faults.md"), "utf8");
-  const links = [...faults.matchAll(/\[([^\]]+)\]\(([^)#]+\.test\.ts)\)/g)];
-  expect(links.length).toBeGreaterThan(40);
-  const nameless = links.filter(
-    ([, title = "", target = ""]) => !readFileSync(join(root, "docs", target), "utf8").includes(title),
-  );
-  expect(nameless.map(([link]) => link)).toEqual([]);
 });
 
 describe("the README's table of features", () => {

@@ -1,15 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { listQueues, Schedules, sweep, type NewSchedule } from "../../src/index.ts";
 import { key, QUEUE, START, useRig } from "../support/rig.ts";
+import { FIRST, MINUTE, minutely } from "../support/scheduling.ts";
 
 const rig = useRig();
 const schedules = <T = unknown>() =>
   new Schedules<T>(QUEUE, { transport: rig.transport, now: () => rig.now });
 const NEVER = 8_640_000_000_000_001;
-/** START is 20 s after a minute. */
-const MINUTE = 60_000;
-const FIRST = START + 40_000;
-const minutely = { cron: "* * * * *", payload: 1 } as const;
 
 describe("a schedule that is put", () => {
   test("is there with its task, its next occurrence, and a reminder for the sweep", async () => {
