@@ -51,3 +51,10 @@ test("each fault of other queues is linked to a test that is called so", () => {
   );
   expect(nameless.map(([link]) => link)).toEqual([]);
 });
+
+test("the code of the page on deployments is the one that the type check reads", () => {
+  const page = readFileSync(join(root, "docs/deployments.md"), "utf8");
+  const [, code = "none"] = /```ts\n([\s\S]*?)\n```/.exec(page) ?? [];
+  const checked = readFileSync(join(root, "test/documents/deployment.ts"), "utf8");
+  expect(checked.trimEnd().endsWith(code)).toBe(true);
+});

@@ -1,0 +1,31 @@
+// The code of docs/deployments.md, behind what it leaves out: so that the type check reads it.
+
+import type { HeldTask } from "sluice-queue";
+
+interface Env {
+  readonly MAIL_URL: string;
+}
+declare function render(url: string): Promise<string>;
+declare function send(to: string, url: string, signal: AbortSignal): Promise<void>;
+
+import { consumer, sluice } from "sluice-queue/cloudflare";
+import { z } from "zod";
+
+export default sluice<Env>({
+  consumers: {
+    // A handler; or one with options, and a schema that gives it its type.
+    thumbnails: ({ payload }: HeldTask<{ url: string }>) => render(payload.url),
+    emails: consumer({
+      schema: z.object({ to: z.email() }),
+      handler: ({ payload, signal }, env: Env) => send(payload.to, env.MAIL_URL, signal),
+      concurrency: 10,
+      timeout: "10s",
+      backoff: ["10s", "1m", "10m"],
+    }),
+  },
+  // What is not /v1/…, /wake, /health, /docs or /openapi.json; nothing returned is 404. Beside these: env, waitUntil.
+  async fetch(_request, { queue, schedules }) {
+    await schedules("emails").put("digest", { cron: "0 9 * * 1", payload: { to: "team@example.com" } });
+    return Response.json(await queue("emails").enqueue({ to: "a@example.com" }));
+  },
+});
