@@ -142,8 +142,9 @@ export class DeepPass extends QueueHandle {
     const page = this.#note(await this.run(auditScript, args, [], this.#options));
     this.#findings.looked(page.entries);
     this.#ghostsAdded += page.ghosts;
-    if (page.entries > 0) {
-      const affordable = Math.floor((PAGE_BYTES * page.entries) / Math.max(1, page.bytes));
+    // A page of the hash may hold notes of calls alone. A place that is empty tells nothing of the size of records.
+    if (page.entries > 0 || page.cursor !== "0") {
+      const affordable = Math.floor((PAGE_BYTES * Math.max(1, page.entries)) / Math.max(1, page.bytes));
       this.#size = Math.max(1, Math.min(MOST_ENTRIES, 16 * this.#size, affordable));
     }
     return page;
