@@ -26,6 +26,9 @@ const forgotten = (...args: Parameters<typeof of>): Case => ({ ...of(...args), f
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
+/** Long after the handler has returned, also on a machine that is busy with other things. */
+const later = () => new Promise((resolve) => setTimeout(resolve, 300));
+
 const fails = (): never => {
   throw new Error("the handler failed");
 };
@@ -138,7 +141,7 @@ export const cases: Record<string, Case> = {
     "ack, retry, retry",
     ({ messages: [a] }, ctx) => {
       a?.ack();
-      ctx.waitUntil(soon().then(fails));
+      ctx.waitUntil(later().then(fails));
     },
     "ack, ack, ack",
   ),
@@ -146,8 +149,8 @@ export const cases: Record<string, Case> = {
     "retry 1, ack, ack",
     ({ messages: [a] }, ctx) => {
       ctx.waitUntil(
-        soon().then(() => {
-          ctx.waitUntil(soon().then(() => a?.retry({ delaySeconds: 1 })));
+        later().then(() => {
+          ctx.waitUntil(later().then(() => a?.retry({ delaySeconds: 1 })));
         }),
       );
     },
@@ -156,13 +159,13 @@ export const cases: Record<string, Case> = {
   "waitUntil() is waited for when the handler throws": forgotten(
     "ack, retry, retry",
     ({ messages: [a] }, ctx) => {
-      ctx.waitUntil(soon().then(() => a?.ack()));
+      ctx.waitUntil(later().then(() => a?.ack()));
       fails();
     },
     "retry, retry, retry",
   ),
   "what nobody waits for has no effect": of("ack, ack, ack", ({ messages: [a] }) => {
-    setTimeout(() => a?.retry(), 500);
+    setTimeout(() => a?.retry(), 1_000);
   }),
 
   // Delays that are no whole numbers.
