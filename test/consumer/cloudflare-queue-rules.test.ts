@@ -119,7 +119,8 @@ describe("each handler of the table does the same in workerd and in Sluice", () 
         props: {},
       };
       expect(await settled(handle, { ctx, waitForWaitUntil: false })).toBe(impatient);
-      expect(background).toHaveLength(1);
+      // The first of them may have given another one since.
+      expect(background.length).toBeGreaterThan(0);
       await Promise.all(background);
     },
   );
