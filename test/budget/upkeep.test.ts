@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Redis } from "@upstash/redis";
 import { deepSweep, Queue, sweep } from "../../src/index.ts";
+import { abreast } from "../support/abreast.ts";
 import { useBilled } from "../support/billed.ts";
 
 // What sweeps cost that find something, and deep sweeps.
@@ -73,7 +74,8 @@ describe("a deep sweep", () => {
     ],
   ])("costs at most %i of an idle queue that %s", async (most, _, least, used) => {
     const idle = used();
-    await Promise.all(Array.from({ length: 2_000 }, () => idle.dequeue({ token: crypto.randomUUID() })));
+    const tokens = Array.from({ length: 2_000 }, () => crypto.randomUUID());
+    await abreast(tokens, (token) => idle.dequeue({ token }));
     const spent = await deep(idle.name);
     expect(spent).toBeGreaterThan(least);
     expect(spent).toBeLessThanOrEqual(most);

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { drain, drainBatches } from "../../src/consumer/drain.ts";
 import type { TaskSource } from "../../src/consumer/source.ts";
+import { abreast } from "../support/abreast.ts";
 import { useBilled } from "../support/billed.ts";
 import { many } from "../support/new-tasks.ts";
 import { leasedIn, pause, reported } from "./draining.ts";
@@ -83,7 +84,7 @@ describe("a drain costs", () => {
     const { queue } = billed;
     const cancelled = [...(await queue.enqueueMany(many(1_000))), ...(await queue.enqueueMany(many(1_000)))];
     await queue.enqueue("behind");
-    await Promise.all(cancelled.map(({ id }) => queue.cancel(id)));
+    await abreast(cancelled, ({ id }) => queue.cancel(id));
     let report = reported();
     const { requests } = await costOf(async () => (report = await drain(queue, () => undefined)));
     expect([report, requests]).toEqual([reported({ completed: 1 }), 3]);
