@@ -1,13 +1,8 @@
 import type { Environment } from "../src/config.ts";
 import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
 
-export {
-  type Around,
-  type Consumer,
-  consumer,
-  type ConsumerHandler,
-  type ConsumerOptions,
-} from "./service.ts";
+export * from "./consumer.ts";
+export type { Around } from "./service.ts";
 export type { ServeOptions, Server } from "./process.ts";
 
 /** What is used here of Bun's own global. */

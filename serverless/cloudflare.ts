@@ -1,14 +1,8 @@
 import type { Environment } from "../src/config.ts";
 import { Deployment, overHttp, type Platform, type ServiceOptions } from "./service.ts";
 
-export {
-  type Around,
-  type Consumer,
-  consumer,
-  type ConsumerHandler,
-  type ConsumerOptions,
-  type ServiceOptions,
-} from "./service.ts";
+export * from "./consumer.ts";
+export type { Around, ServiceOptions } from "./service.ts";
 
 export interface Context {
   waitUntil(promise: Promise<unknown>): void;

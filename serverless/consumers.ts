@@ -1,5 +1,3 @@
-import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { Environment } from "../src/config.ts";
 import {
   checkDrainOptions,
   drain,
@@ -9,7 +7,7 @@ import {
   WORK_OPTIONS,
 } from "../src/consumer/drain.ts";
 import { reinforced } from "../src/consumer/reinforced.ts";
-import { SluiceError } from "../src/errors.ts";
+import { invalidArgument } from "../src/errors.ts";
 import { cut } from "../src/queue/codec.ts";
 import { onlyOptions, queueName } from "../src/queue/names.ts";
 import { Queue } from "../src/queue/queue.ts";
@@ -17,29 +15,7 @@ import { checkedSchema } from "../src/queue/schema.ts";
 import type { Transport } from "../src/queue/transport.ts";
 import type { Waker } from "../src/queue/waker.ts";
 import { sleep } from "../src/sleep.ts";
-
-/** Works on the tasks of one queue, as a drain's handler does; `env` is the deployment's environment. */
-export type ConsumerHandler<Env = Environment, T = unknown> = (task: HeldTask<T>, env: Env) => unknown;
-
-/** A handler with the options of its drain and of its queue. */
-export interface ConsumerOptions<Env = Environment, T = unknown> extends Omit<
-  DrainOptions,
-  "budget" | "signal" | "closing"
-> {
-  readonly handler: ConsumerHandler<Env, T>;
-  /** What a payload must be; {@link consumer} gives the handler its type. */
-  readonly schema?: StandardSchemaV1<unknown, T> | undefined;
-}
-
-/** What works on one queue, whatever its payloads are. */
-export type Consumer<Env = Environment> =
-  | ConsumerHandler<Env, never>
-  | (Omit<ConsumerOptions<Env, never>, "schema"> & { readonly schema?: StandardSchemaV1 | undefined });
-
-/** A consumer whose handler takes what its schema makes of a payload. */
-export function consumer<T, Env = Environment>(options: ConsumerOptions<Env, T>): Consumer<Env> {
-  return options;
-}
+import type { Consumer, ConsumerOptions } from "./consumer.ts";
 
 /** What consumers need of their deployment. */
 export interface Place<Env> {
@@ -190,11 +166,7 @@ function checked<Env>(given: Consumer<Env>, path: string, budget: number): Consu
   onlyOptions(options, ["handler", "schema", ...WORK_OPTIONS], `${path}.`);
   const { handler, schema, ...draining } = options;
   if (typeof handler !== "function") {
-    throw new SluiceError(
-      "invalid_argument",
-      `${path} must be a function, or have a handler that is one`,
-      path,
-    );
+    throw invalidArgument(path, "must be a function, or have a handler that is one");
   }
   checkedSchema(schema, `${path}.schema`);
   checkDrainOptions({ ...draining, budget }, `${path}.`);

@@ -3,14 +3,8 @@ import { type HttpEvent, type HttpResult, requestOf, resultOf } from "./lambda/h
 import { Deployment, overHttp, type Platform, type ServiceOptions } from "./service.ts";
 
 export type { HttpEvent, HttpResult } from "./lambda/http-event.ts";
-export {
-  type Around,
-  type Consumer,
-  consumer,
-  type ConsumerHandler,
-  type ConsumerOptions,
-  type ServiceOptions,
-} from "./service.ts";
+export * from "./consumer.ts";
+export type { Around, ServiceOptions } from "./service.ts";
 
 /** What EventBridge sends by a schedule, a rule's or the Scheduler's. */
 export interface ScheduledEvent {

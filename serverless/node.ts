@@ -5,13 +5,8 @@ import { createAdaptorServer } from "@hono/node-server";
 import type { Environment } from "../src/config.ts";
 import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
 
-export {
-  type Around,
-  type Consumer,
-  consumer,
-  type ConsumerHandler,
-  type ConsumerOptions,
-} from "./service.ts";
+export * from "./consumer.ts";
+export type { Around } from "./service.ts";
 export type { ServeOptions, Server } from "./process.ts";
 
 /** From a connection's last answer to its end, once the server lets nobody in, ms. */

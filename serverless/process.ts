@@ -1,4 +1,5 @@
 import process from "node:process";
+import { messageOf } from "../src/errors.ts";
 import { type Environment, readPort } from "../src/config.ts";
 import { milliseconds } from "../src/queue/duration.ts";
 import { onlyOptions, wholeNumber } from "../src/queue/names.ts";
@@ -166,7 +167,7 @@ function repeat(work: () => Promise<void>, every: number, signal: AbortSignal, u
     if (busy) return;
     busy = true;
     const ended = work()
-      .catch((error: unknown) => console.error(JSON.stringify({ cron: reasonOf(error) })))
+      .catch((error: unknown) => console.error(JSON.stringify({ cron: messageOf(error) })))
       .finally(() => (busy = false));
     underWay.add(ended);
   };
@@ -179,5 +180,3 @@ function urlOf(port: number, hostname = ""): string {
   if (["", "0.0.0.0", "::"].includes(hostname)) return `http://localhost:${port}`;
   return `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
-
-const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -2,7 +2,7 @@ import { type Config, type Environment, readConfig } from "../src/config.ts";
 import type { DrainOptions } from "../src/consumer/drain.ts";
 import { wakeReceiver } from "../src/consumer/wake-receiver.ts";
 import { webhookWaker } from "../src/consumer/webhook-waker.ts";
-import { SluiceError } from "../src/errors.ts";
+import { invalidArgument, SluiceError } from "../src/errors.ts";
 import { createApp } from "../src/http/app.ts";
 import type { App } from "../src/http/context.ts";
 import { misconfigured } from "../src/http/misconfigured.ts";
@@ -16,9 +16,8 @@ import type { Transport } from "../src/queue/transport.ts";
 import type { Duration } from "../src/queue/types.ts";
 import type { Waker } from "../src/queue/waker.ts";
 import { upstash } from "../src/transport/upstash.ts";
-import { type Consumer, Consumers } from "./consumers.ts";
-
-export { consumer, type Consumer, type ConsumerHandler, type ConsumerOptions } from "./consumers.ts";
+import type { Consumer } from "./consumer.ts";
+import { Consumers } from "./consumers.ts";
 
 /** Lets work go on after the response. */
 export type WaitUntil = (promise: Promise<unknown>) => void;
@@ -93,8 +92,7 @@ export class Service<Env extends object = Environment> {
     const url = wakeUrl ?? (platform.wakeFetch && "https://consumer/wake");
     const { wakeFetch, wakeTimeout } = platform;
     if (wakeFetch && !secret) {
-      const [path, why] = ["SLUICE_WAKE_SECRET", "is not set, but a binding to the consumer is"];
-      throw new SluiceError("invalid_argument", `${path} ${why}`, path);
+      throw invalidArgument("SLUICE_WAKE_SECRET", "is not set, but a binding to the consumer is");
     }
     this.#elsewhere =
       url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
@@ -142,9 +140,10 @@ export class Service<Env extends object = Environment> {
       wake,
       signal: this.#platform.ending?.closing,
     });
-    const { promoted, reclaimed, rejected, expired, failed } = report;
+    const { scheduled, promoted, reclaimed, rejected, expired, failed } = report;
     if (failed.length > 0) console.error(JSON.stringify({ sweep: report }));
-    else if (promoted + reclaimed + rejected + expired > 0) console.log(JSON.stringify({ sweep: report }));
+    else if (scheduled + promoted + reclaimed + rejected + expired > 0)
+      console.log(JSON.stringify({ sweep: report }));
   }
 
   #around(waitUntil: WaitUntil | undefined): Around<Env> {

@@ -1,4 +1,4 @@
-import { SluiceError } from "./errors.ts";
+import { invalidArgument } from "./errors.ts";
 import { parseTokens, type TokenEntry } from "./http/auth.ts";
 
 /** How Redis is reached: over HTTP, as on Upstash, or over TCP. */
@@ -54,17 +54,17 @@ export function readPort(env: Environment): number | undefined {
   const port = text(env, "PORT");
   if (port === undefined) return undefined;
   if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return Number(port);
-  throw refuse("PORT", "must be a number from 0 to 65535");
+  throw invalidArgument("PORT", "must be a number from 0 to 65535");
 }
 
 function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
   const wakeUrl = address(env, "SLUICE_WAKE_URL", ["https:", "http:"]);
   const wakeSecrets = text(env, "SLUICE_WAKE_SECRET")?.split(/ +/) ?? [];
   if (wakeSecrets.some((secret) => !/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(secret))) {
-    throw refuse("SLUICE_WAKE_SECRET", "must be whsec_ and 24 to 64 bytes in base64");
+    throw invalidArgument("SLUICE_WAKE_SECRET", "must be whsec_ and 24 to 64 bytes in base64");
   }
   if (wakeUrl !== undefined && wakeSecrets.length === 0) {
-    throw refuse("SLUICE_WAKE_SECRET", "is not set, but SLUICE_WAKE_URL is");
+    throw invalidArgument("SLUICE_WAKE_SECRET", "is not set, but SLUICE_WAKE_URL is");
   }
   return { wakeUrl, wakeSecrets };
 }
@@ -74,13 +74,13 @@ function readRedis(env: Environment): RedisConfig {
   const token = text(env, "UPSTASH_REDIS_REST_TOKEN");
   if (url !== undefined && token !== undefined) return { url, token };
   if (url !== undefined)
-    throw refuse("UPSTASH_REDIS_REST_TOKEN", "is not set, but UPSTASH_REDIS_REST_URL is");
+    throw invalidArgument("UPSTASH_REDIS_REST_TOKEN", "is not set, but UPSTASH_REDIS_REST_URL is");
   if (token !== undefined)
-    throw refuse("UPSTASH_REDIS_REST_URL", "is not set, but UPSTASH_REDIS_REST_TOKEN is");
+    throw invalidArgument("UPSTASH_REDIS_REST_URL", "is not set, but UPSTASH_REDIS_REST_TOKEN is");
 
   const redisUrl = address(env, "REDIS_URL", ["redis:", "rediss:"]);
   if (redisUrl !== undefined) return { redisUrl };
-  throw refuse(
+  throw invalidArgument(
     "UPSTASH_REDIS_REST_URL",
     "and UPSTASH_REDIS_REST_TOKEN have to be set, or REDIS_URL where TCP is allowed",
   );
@@ -94,7 +94,7 @@ function readTokens(env: Environment): TokenEntry[] {
     input = JSON.parse(json);
   } catch {
     // The parser's own message quotes the text, which holds secrets.
-    throw refuse("SLUICE_TOKENS", "is not JSON");
+    throw invalidArgument("SLUICE_TOKENS", "is not JSON");
   }
   return parseTokens(input, "SLUICE_TOKENS");
 }
@@ -102,13 +102,13 @@ function readTokens(env: Environment): TokenEntry[] {
 function readCronSecret(env: Environment): string | undefined {
   const secret = text(env, "CRON_SECRET");
   if (secret === undefined || /^[!-~]{16,512}$/.test(secret)) return secret;
-  throw refuse("CRON_SECRET", "must be 16 to 512 visible ASCII characters");
+  throw invalidArgument("CRON_SECRET", "must be 16 to 512 visible ASCII characters");
 }
 
 function text(env: Environment, name: string): string | undefined {
   const value = env[name];
   if (value === undefined || value === null || value === "") return undefined;
-  if (typeof value !== "string") throw refuse(name, "must be a text");
+  if (typeof value !== "string") throw invalidArgument(name, "must be a text");
   return value.trim();
 }
 
@@ -117,7 +117,8 @@ function address(env: Environment, name: string, schemes: readonly string[]): st
   if (value === undefined) return undefined;
   const scheme = URL.canParse(value) ? new URL(value).protocol : undefined;
   if (scheme !== undefined && schemes.includes(scheme)) return value;
-  throw refuse(name, `must be a URL that begins with ${schemes.map((one) => `${one}//`).join(" or ")}`);
+  throw invalidArgument(
+    name,
+    `must be a URL that begins with ${schemes.map((one) => `${one}//`).join(" or ")}`,
+  );
 }
-
-const refuse = (name: string, why: string) => new SluiceError("invalid_argument", `${name} ${why}`, name);

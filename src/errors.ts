@@ -44,3 +44,13 @@ export class SluiceError extends Error {
     this.path = path;
   }
 }
+
+/** @param problem what is wrong with the input at the path, and what is allowed */
+export function invalidArgument(path: string, problem: string): SluiceError {
+  return new SluiceError("invalid_argument", `${path} ${problem}`, path);
+}
+
+/** What an error says, whatever was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

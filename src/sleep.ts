@@ -1,3 +1,6 @@
+/** What a timer can be set to at most, ms: one that is set to more fires at once. */
+export const LONGEST_TIMER = 2 ** 31 - 1;
+
 /** Resolves after `ms`, or at once when the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { messageOf } from "../errors.ts";
 import { serve } from "../../serverless/node.ts";
 import { startDatabase } from "../local/stack/database.ts";
 import { onFreePort } from "../local/stack/port.ts";
@@ -111,7 +112,7 @@ function readOptions(args: readonly string[]): Options {
       gatewayPort: readPort("--gateway-port", values["gateway-port"]),
     };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
 }
 

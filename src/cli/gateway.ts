@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { messageOf } from "../errors.ts";
 import { startGateway } from "../local/index.ts";
 import { onPort, readPort } from "./port.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
@@ -68,7 +69,7 @@ function readOptions(args: readonly string[]) {
       },
     }).values;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
 }
 

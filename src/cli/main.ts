@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { messageOf } from "../errors.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { dev } from "./dev.ts";
 import { gateway } from "./gateway.ts";
@@ -50,6 +51,6 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`sluice: ${messageOf(error)}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }

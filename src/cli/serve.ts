@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { messageOf } from "../errors.ts";
 import { serve as serveFromNode } from "../../serverless/node.ts";
 import { onPort, readPort } from "./port.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
@@ -33,6 +34,6 @@ function readOptions(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: { port: text, host: text, every: text } }).values;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
 }

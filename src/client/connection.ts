@@ -1,9 +1,9 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import { milliseconds } from "../queue/duration.ts";
 import { newToken } from "../queue/identity.ts";
 import { onlyOptions, requestKey } from "../queue/names.ts";
 import type { Duration, RequestOptions } from "../queue/types.ts";
-import { sleep } from "../sleep.ts";
+import { LONGEST_TIMER, sleep } from "../sleep.ts";
 import { readAnswer, type Answer } from "./answer.ts";
 
 /** How requests leave: what every platform's `fetch` can do. */
@@ -59,7 +59,8 @@ export class Connection {
     onlyOptions(retry, ["deadline", "tryTimeout"], "retry.");
     this.#url = checkedUrl(url);
     this.#headers = { authorization: `Bearer ${checkedToken(token)}`, accept: "application/json" };
-    if (fetch !== undefined && typeof fetch !== "function") throw invalid("fetch", "a function");
+    if (fetch !== undefined && typeof fetch !== "function")
+      throw invalidArgument("fetch", "must be a function");
     // Looked up at each call, and called on nothing: platforms refuse a `fetch` on an object that is not theirs.
     this.#fetch = fetch ?? ((to, init) => globalThis.fetch(to, init));
     this.#deadline = milliseconds(retry.deadline ?? "10s", "retry.deadline", TIMER);
@@ -153,23 +154,19 @@ export class Connection {
 }
 
 /** What a timer can be set to, ms. */
-const TIMER = { min: 1, max: 2_147_483_647 };
+const TIMER = { min: 1, max: LONGEST_TIMER };
 
 function checkedUrl(value: unknown): string {
   const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
   if (url && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.search || url.hash)) {
     return url.href.replace(/\/+$/, "");
   }
-  throw invalid("url", "an http or https URL without user, password, query and fragment");
+  throw invalidArgument("url", "must be an http or https URL without user, password, query and fragment");
 }
 
 function checkedToken(value: unknown): string {
   if (typeof value === "string" && /^[!-~]+$/.test(value)) return value;
-  throw invalid("token", "visible ASCII characters without spaces");
-}
-
-function invalid(path: string, allowed: string): SluiceError {
-  return new SluiceError("invalid_argument", `${path} must be ${allowed}`, path);
+  throw invalidArgument("token", "must be visible ASCII characters without spaces");
 }
 
 function aborted(): SluiceError {

@@ -1,5 +1,5 @@
-import { SluiceError } from "../errors.ts";
-import { type Backoff, delayAfter } from "../queue/backoff.ts";
+import { invalidArgument } from "../errors.ts";
+import { type Backoff, checkBackoff } from "../queue/backoff.ts";
 import { MAX_DURATION } from "../queue/duration.ts";
 import { onlyOptions, trueOrFalse } from "../queue/names.ts";
 import type { BatchHandler, HeldTask, Verdict } from "./drain.ts";
@@ -120,12 +120,13 @@ export function cloudflareQueue<Body = unknown, Env = unknown, Context = Cloudfl
     Env,
     Context
   >;
-  if (typeof consumer?.queue !== "function") throw invalid("worker", "have a queue() function, or be one");
-  if (typeof queue !== "string" || queue === "") throw invalid("queue", "be the queue's name");
+  if (typeof consumer?.queue !== "function")
+    throw invalidArgument("worker", "must have a queue() function, or be one");
+  if (typeof queue !== "string" || queue === "") throw invalidArgument("queue", "must be the queue's name");
   if (!trueOrFalse(waitForWaitUntil, "waitForWaitUntil") && ctx === undefined) {
-    throw invalid("ctx", "be given where waitForWaitUntil is false");
+    throw invalidArgument("ctx", "must be given where waitForWaitUntil is false");
   }
-  delayAfter(1, backoff);
+  checkBackoff(backoff);
 
   return async (tasks, signal) => {
     const answers = new Answers();
@@ -137,10 +138,6 @@ export function cloudflareQueue<Body = unknown, Env = unknown, Context = Cloudfl
     const failure = await Promise.race([work.failure(handled), stopOf(signal)]);
     return answers.verdicts(tasks, failure, backoff);
   };
-}
-
-function invalid(path: string, must: string): SluiceError {
-  return new SluiceError("invalid_argument", `${path} must ${must}`, path);
 }
 
 /** What a handler said of its batch; kept as workerd keeps it. */

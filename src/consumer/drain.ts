@@ -1,5 +1,5 @@
-import { SluiceError } from "../errors.ts";
-import { type Backoff, delayAfter } from "../queue/backoff.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
+import { type Backoff, checkBackoff } from "../queue/backoff.ts";
 import { milliseconds } from "../queue/duration.ts";
 import type { LeasedTask } from "../queue/leased-task.ts";
 import { waitOf } from "../queue/long-poll.ts";
@@ -179,9 +179,9 @@ function run<T>(
 ): Promise<DrainReport> {
   const operations = ["dequeue", "settle", "settleAndDequeue"] as const;
   if (operations.some((name) => typeof source?.[name] !== "function")) {
-    throw invalid("source", "must be a Queue, or another source of tasks");
+    throw invalidArgument("source", "must be a Queue, or another source of tasks");
   }
-  if (typeof handler !== "function") throw invalid("handler", "must be a function");
+  if (typeof handler !== "function") throw invalidArgument("handler", "must be a function");
   return new Run<T>(source, work, {
     ...checkedOptions(options, implied.concurrency),
     together: implied.together,
@@ -211,7 +211,7 @@ function checkedOptions(options: DrainOptions, implied: number): Omit<RunOptions
   if (worker !== undefined) checkWorker(worker, budget);
   for (const [name, given] of Object.entries({ signal, closing })) {
     if (given !== undefined && typeof given?.addEventListener !== "function") {
-      throw invalid(name, "must be an AbortSignal");
+      throw invalidArgument(name, "must be an AbortSignal");
     }
   }
   return {
@@ -229,24 +229,13 @@ function checkedOptions(options: DrainOptions, implied: number): Omit<RunOptions
   };
 }
 
-function checkBackoff(backoff: Backoff | true): void {
-  if (typeof backoff === "function") return;
-  delayAfter(1, backoff);
-  if (!Array.isArray(backoff)) return;
-  for (const [i, delay] of backoff.entries()) milliseconds(delay as Duration, `backoff[${i}]`);
-}
-
 function checkWorker(worker: Worker, budget: number): void {
   signOfLife(worker);
   const { silentAfter = budget } = worker;
   if (milliseconds(silentAfter, "worker.silentAfter") < budget) {
-    throw invalid(
+    throw invalidArgument(
       "worker.silentAfter",
       `must be the budget at least, ${budget} ms: a drain gives a sign of life only when it pulls`,
     );
   }
-}
-
-function invalid(path: string, problem: string): SluiceError {
-  return new SluiceError("invalid_argument", `${path} ${problem}`, path);
 }

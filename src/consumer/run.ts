@@ -1,3 +1,4 @@
+import { LONGEST_TIMER } from "../sleep.ts";
 import { newToken } from "../queue/identity.ts";
 import type { Batch } from "../queue/queue.ts";
 import type { Settled, Worker } from "../queue/types.ts";
@@ -17,7 +18,6 @@ const PAUSE = 1_000;
 const IN_VAIN = 10;
 /** How long before the end a long poll is over: its last look takes a request, ms. */
 const LAST_LOOK = 100;
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** A drain's options, checked; durations in ms. */
 export interface RunOptions extends Omit<HandsOptions, "grace"> {

@@ -1,8 +1,8 @@
 /**
  * Signatures of the Standard Webhooks specification (standardwebhooks.com): who knows the secret can tell that a request
- * comes from one who knows it too, is unchanged, and is not an old one sent again.
+ * comes from one who knows it too, is unchanged, and at most five minutes old.
  */
-import { SluiceError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 
 /** How old a signature may be, or how far ahead, s: as the specification's own libraries have it. */
 const TOLERANCE = 5 * 60;
@@ -17,7 +17,7 @@ export async function signingKey(secret: string, path = "secret"): Promise<Crypt
   const bytes =
     typeof secret === "string" && secret.startsWith(PREFIX) ? decoded(secret.slice(6)) : undefined;
   if (bytes === undefined || bytes.length < 24 || bytes.length > 64) {
-    throw new SluiceError("invalid_argument", `${path} must be ${PREFIX} and 24 to 64 bytes in base64`, path);
+    throw invalidArgument(path, `must be ${PREFIX} and 24 to 64 bytes in base64`);
   }
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { SluiceError } from "../errors.ts";
-import { type Backoff, delayAfter } from "../queue/backoff.ts";
+import { invalidArgument } from "../errors.ts";
+import { type Backoff, checkBackoff } from "../queue/backoff.ts";
 import { milliseconds } from "../queue/duration.ts";
 import { onlyOptions, queueName, trueOrFalse } from "../queue/names.ts";
 import type { Duration } from "../queue/types.ts";
@@ -114,7 +114,7 @@ export interface SqsOptions {
  */
 export function sqs(handler: SqsHandler, options: SqsOptions): BatchHandler {
   if (typeof handler !== "function") {
-    throw new SluiceError("invalid_argument", "handler must be a function", "handler");
+    throw invalidArgument("handler", "must be a function");
   }
   onlyOptions(options, [
     "queue",
@@ -134,7 +134,7 @@ export function sqs(handler: SqsHandler, options: SqsOptions): BatchHandler {
   const queue = queueName(options.queue);
   const { eventSourceARN = `arn:aws:sqs:${awsRegion}:000000000000:${queue}`, context } = options;
   const reported = trueOrFalse(reportBatchItemFailures, "reportBatchItemFailures");
-  delayAfter(1, backoff);
+  checkBackoff(backoff);
   const time = milliseconds(timeout, "timeout");
 
   const reportedAsFailed: Verdict = { outcome: "requeue", backoff, error: "reported in batchItemFailures" };

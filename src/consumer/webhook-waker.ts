@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 import { milliseconds } from "../queue/duration.ts";
 import { newToken } from "../queue/identity.ts";
 import { onlyOptions } from "../queue/names.ts";
@@ -39,11 +39,11 @@ export function webhookWaker(options: WebhookWakerOptions): Waker {
   const { url, secret, timeout = "2s", fetch: send = (request) => fetch(request), ...waker } = options;
   onlyOptions(options, ["url", "secret", "timeout", "fetch", "queues", "window", "waitUntil", "onError"]);
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new SluiceError("invalid_argument", "url must be one that begins with https:// or http://", "url");
+    throw invalidArgument("url", "must be one that begins with https:// or http://");
   }
   if (new URL(url).username + new URL(url).password !== "") {
     // Not only is there no such request: the engine's error quotes it.
-    throw new SluiceError("invalid_argument", "url must be one without a user and a password", "url");
+    throw invalidArgument("url", "must be one without a user and a password");
   }
   const within = milliseconds(timeout, "timeout", { min: 1, max: 60_000 });
   let key: CryptoKey | undefined;

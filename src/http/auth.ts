@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { SluiceError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 import { Problem } from "./problem.ts";
 import { faultsOf, fields, wording } from "./validate.ts";
 
@@ -46,7 +46,7 @@ export function parseTokens(input: unknown, path: string): TokenEntry[] {
   if (parsed.success) return parsed.output;
   const [fault] = faultsOf(parsed.issues);
   const at = `${path}${fault?.path ?? ""}`;
-  throw new SluiceError("invalid_argument", `${at} ${fault?.message ?? "is not valid"}`, at);
+  throw invalidArgument(at, fault?.message ?? "is not valid");
 }
 
 interface Entry {

@@ -3095,7 +3095,7 @@ export const openapi: OpenApiDocument = {
           "operation"
         ],
         "summary": "Promote due tasks, reclaim expired leases; or repair what contradicts itself",
-        "description": "What cron calls once a minute where the platform has no cron binding. It also enqueues what schedules have due. With a token it sweeps the queues that the token is for, with the cron secret all of them.\n\nWith `deep: true` it looks at every entry for what contradicts itself, as a failover leaves it where keys went back in time one by one, repairs it, and reports what it found: tasks without a place or in two, leases without a holder, records beyond reading, wrong counts. It works beside live traffic, and what is sound stays as it is. Where `cursor` is not null, call again with it. It costs about three Redis commands for a hundred entries. Scope: admin.",
+        "description": "What cron calls once a minute where the platform has no cron binding. It also enqueues what schedules have due. With a token it sweeps the queues that the token is for, with the cron secret all of them.\n\nWith `deep: true` it looks at every entry for what contradicts itself, as a failover leaves it where keys went back in time one by one, repairs it, and reports what it found: tasks without a place or in two, leases without a holder, records beyond reading, wrong counts. It works beside live traffic, and what is sound stays as it is. Where `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, 110 where they are of groups; each further 100 tasks some 5, or 15. Scope: admin.",
         "security": [
           {
             "token": [

@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { messageOf } from "../errors.ts";
 import { addresses, whatNow } from "./stack/addresses.ts";
 import { startChild } from "./stack/child.ts";
 import { askedToEnd, Running } from "./stack/running.ts";
@@ -121,7 +122,7 @@ function readArguments() {
     }
     return { ...values, events: values.events };
   } catch (error) {
-    throw new StackError(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    throw new StackError(`${messageOf(error)}\n\n${usage}`);
   }
 }
 

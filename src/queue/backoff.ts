@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 import { MAX_DURATION, milliseconds } from "./duration.ts";
 import { onlyOptions } from "./names.ts";
 import type { Duration } from "./types.ts";
@@ -36,7 +36,7 @@ export function delayAfter(
   if (Array.isArray(backoff)) {
     const delay: unknown = backoff[Math.min(attempt, backoff.length) - 1];
     if (delay === undefined) {
-      throw new SluiceError("invalid_argument", `${path} must have at least one delay`, path);
+      throw invalidArgument(path, "must have at least one delay");
     }
     return milliseconds(delay as Duration, path);
   }
@@ -47,14 +47,21 @@ export function delayAfter(
   onlyOptions(options, ["base", "factor", "most"], `${path}.`);
   const { base = "1s", factor = 2, most = "15m" } = options;
   if (typeof factor !== "number" || !(factor >= 1 && factor <= 100)) {
-    throw new SluiceError(
-      "invalid_argument",
-      `${path}.factor must be a number from 1 to 100`,
-      `${path}.factor`,
-    );
+    throw invalidArgument(`${path}.factor`, "must be a number from 1 to 100");
   }
   const highest = Math.min(milliseconds(most, `${path}.most`), MAX_DURATION);
   return Math.round(
     random() * Math.min(highest, milliseconds(base, `${path}.base`) * factor ** (attempt - 1)),
   );
+}
+
+/**
+ * Checks a backoff before anything has failed: all of it, but for what a function will say.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function checkBackoff(backoff: Backoff | true): void {
+  if (typeof backoff === "function") return;
+  delayAfter(1, backoff);
+  if (!Array.isArray(backoff)) return;
+  for (const [i, delay] of backoff.entries()) milliseconds(delay as Duration, `backoff[${i}]`);
 }

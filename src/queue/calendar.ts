@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 import { milliseconds } from "./duration.ts";
 import { LAST_INSTANT, wholeNumber } from "./names.ts";
 import type { Duration } from "./types.ts";
@@ -50,10 +50,6 @@ const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 /** Options of {@link Recurrence}. */
 export const RECURRENCE = ["cron", "timeZone", "every", "from"] as const;
 
-function refuse(message: string, path: string): never {
-  throw new SluiceError("invalid_argument", `${path} ${message}`, path);
-}
-
 /**
  * What a caller says, checked, but for when it first occurs.
  * @throws {SluiceError} `invalid_argument`
@@ -62,20 +58,21 @@ export function readRecurrence(
   recurrence: Recurrence,
 ): { cron: string; timeZone: string } | { every: number; from: number | undefined } {
   const { cron, timeZone, every, from } = recurrence;
-  if ((cron === undefined) === (every === undefined)) refuse("or every must be given, and not both", "cron");
+  if ((cron === undefined) === (every === undefined))
+    throw invalidArgument("cron", "or every must be given, and not both");
   if (cron === undefined) {
-    if (timeZone !== undefined) refuse("must stand beside cron", "timeZone");
+    if (timeZone !== undefined) throw invalidArgument("timeZone", "must stand beside cron");
     return {
       every: milliseconds(every, "every", { min: 1_000 }),
       from: from === undefined ? undefined : wholeNumber(from, "from", 0, LAST_INSTANT),
     };
   }
-  if (from !== undefined) refuse("must stand beside every", "from");
+  if (from !== undefined) throw invalidArgument("from", "must stand beside every");
   const fields = typeof cron === "string" ? cron.trim().split(/\s+/).join(" ") : "";
   if (!FIELDS.test(fields) || fields.length > MAX_EXPRESSION) {
-    refuse(
-      "must be a cron expression of five fields, of six with seconds in front, or such as @daily",
+    throw invalidArgument(
       "cron",
+      "must be a cron expression of five fields, of six with seconds in front, or such as @daily",
     );
   }
   return { cron: fields, timeZone: readZone(timeZone ?? "UTC") };
@@ -87,7 +84,7 @@ function readZone(timeZone: unknown): string {
     Intl.DateTimeFormat("en", { timeZone });
     return timeZone;
   } catch {
-    return refuse('must be a time zone that the IANA names, such as "Europe/Berlin"', "timeZone");
+    throw invalidArgument("timeZone", 'must be a time zone that the IANA names, such as "Europe/Berlin"');
   }
 }
 
@@ -143,7 +140,7 @@ async function byCron({ cron, timeZone }: { cron: string; timeZone: string }): P
   } catch (error) {
     // Such as "CronPattern: Invalid value for minute: 60".
     const reason = error instanceof Error ? error.message.replace(/^\w+: /, "") : "";
-    return refuse(`must be a cron expression: ${reason}`, "cron");
+    throw invalidArgument("cron", `must be a cron expression: ${reason}`);
   }
   // It looks for what lies strictly behind an instant, or before it.
   return {

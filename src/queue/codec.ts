@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 
 /** Limit of a payload, and of a result: its JSON as UTF-8, or the bytes of a `Uint8Array`. */
 export const MAX_VALUE_BYTES = 1_048_576;
@@ -43,10 +43,9 @@ function toJson(value: unknown, path: string): string {
     // The engine's message may quote the value.
   }
   if (json === undefined) {
-    throw new SluiceError(
-      "invalid_argument",
-      `${path} must be a Uint8Array or something that JSON can express: no undefined, function, symbol, bigint or cycle`,
+    throw invalidArgument(
       path,
+      "must be a Uint8Array or something that JSON can express: no undefined, function, symbol, bigint or cycle",
     );
   }
   return json;

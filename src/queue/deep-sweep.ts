@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import { DeepPass, FIRST, isPlace, type Findings, type Stand } from "./deep-pass.ts";
 import { endOf } from "./duration.ts";
 import type { Fault } from "./faults.ts";
@@ -76,11 +76,7 @@ export async function deepSweep(
   const timeIsUp = () => performance.now() >= deadline;
   const start = readCursor(options.cursor);
   if (options.queue !== undefined && start !== undefined && start.queue !== options.queue) {
-    throw new SluiceError(
-      "invalid_argument",
-      "cursor must be one that a report of that queue gave",
-      "cursor",
-    );
+    throw invalidArgument("cursor", "must be one that a report of that queue gave");
   }
   const names =
     options.queue === undefined ? await registered(transport, options) : [queueName(options.queue)];
@@ -182,7 +178,7 @@ function readCursor(cursor: string | undefined): { queue: string; stand: Stand }
   if (cursor === undefined) return undefined;
   const [, queue, place, scan] = /^([\w.-]+)\/(\w+)\/(\d{1,20})$/.exec(cursor) ?? [];
   if (queue === undefined || place === undefined || scan === undefined || !isPlace(place)) {
-    throw new SluiceError("invalid_argument", "cursor must be one that an earlier report gave", "cursor");
+    throw invalidArgument("cursor", "must be one that an earlier report gave");
   }
   return { queue: queueName(queue, "cursor"), stand: { place, scan } };
 }

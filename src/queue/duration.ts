@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 import type { Duration } from "./types.ts";
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -22,10 +22,9 @@ export function milliseconds(duration: Duration, path: string, bounds: DurationB
   const { min = 0, max = MAX_DURATION } = bounds;
   const ms = typeof duration === "number" ? duration : parse(duration);
   if (!Number.isInteger(ms) || ms < min || ms > max) {
-    throw new SluiceError(
-      "invalid_argument",
-      `${path} must be a duration of ${min} to ${max} ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"`,
+    throw invalidArgument(
       path,
+      `must be a duration of ${min} to ${max} ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"`,
     );
   }
   return ms;

@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 
 /** The last instant that a date can have, epoch ms. */
 export const LAST_INSTANT = 8_640_000_000_000_000;
@@ -12,7 +12,7 @@ const CURSOR = /^\d{1,20}$/;
 
 function checked(value: unknown, pattern: RegExp, path: string, allowed: string): string {
   if (typeof value !== "string" || !pattern.test(value)) {
-    throw new SluiceError("invalid_argument", `${path} must be ${allowed}`, path);
+    throw invalidArgument(path, `must be ${allowed}`);
   }
   return value;
 }
@@ -77,7 +77,7 @@ export function leaseToken(value: unknown, path = "token"): string {
 /** @throws {SluiceError} `invalid_argument` */
 export function wholeNumber(value: unknown, path: string, min: number, max: number): number {
   if (typeof value !== "number" || !Number.isInteger(value) || value < min || value > max) {
-    throw new SluiceError("invalid_argument", `${path} must be a whole number from ${min} to ${max}`, path);
+    throw invalidArgument(path, `must be a whole number from ${min} to ${max}`);
   }
   return value;
 }
@@ -93,15 +93,11 @@ export const REQUEST_OPTIONS = ["signal", "idempotencyKey"] as const;
 export function onlyOptions(options: unknown, known: readonly string[], at = ""): void {
   if (typeof options !== "object" || options === null) {
     const path = at.replace(/\.$/, "") || "options";
-    throw new SluiceError("invalid_argument", `${path} must be an object`, path);
+    throw invalidArgument(path, "must be an object");
   }
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw new SluiceError(
-      "invalid_argument",
-      `${at}${unknown} is no option here; there are ${known.join(", ")}`,
-      `${at}${unknown}`,
-    );
+    throw invalidArgument(`${at}${unknown}`, `is no option here; there are ${known.join(", ")}`);
   }
 }
 
@@ -117,7 +113,7 @@ export function replyBytes(value: number = 8_000_000): number {
 /** @throws {SluiceError} `invalid_argument` */
 export function trueOrFalse(value: unknown, path: string): boolean {
   if (typeof value !== "boolean") {
-    throw new SluiceError("invalid_argument", `${path} must be true or false`, path);
+    throw invalidArgument(path, "must be true or false");
   }
   return value;
 }
@@ -125,6 +121,6 @@ export function trueOrFalse(value: unknown, path: string): boolean {
 /** @throws {SluiceError} `invalid_argument` for what is no list, or a longer one */
 export function listOf(value: unknown, path: string, most: number): void {
   if (!Array.isArray(value) || value.length > most) {
-    throw new SluiceError("invalid_argument", `${path} must be an array of at most ${most}`, path);
+    throw invalidArgument(path, `must be an array of at most ${most}`);
   }
 }

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import { byteLength, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { derivedName, newTaskId } from "./identity.ts";
@@ -212,7 +212,7 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
 function whenReady(defaults: TaskDefaults, task: EnqueueOptions, at: string): string {
   if (task.at !== undefined) {
     if (task.delay !== undefined) {
-      throw new SluiceError("invalid_argument", `${at}at and ${at}delay exclude each other`, `${at}at`);
+      throw invalidArgument(`${at}at`, `and ${at}delay exclude each other`);
     }
     return String(wholeNumber(task.at, `${at}at`, 0, LAST_INSTANT));
   }
@@ -223,11 +223,11 @@ function whenReady(defaults: TaskDefaults, task: EnqueueOptions, at: string): st
 function uniqueness({ id, dedup, ...task }: EnqueueOptions, at: string): string {
   const again = trueOrFalse(task.again ?? false, `${at}again`);
   if (again && id === undefined) {
-    throw new SluiceError("invalid_argument", `${at}again must have an id beside it`, `${at}again`);
+    throw invalidArgument(`${at}again`, "must have an id beside it");
   }
   if (dedup === undefined) return again ? "again" : "";
   if (again) {
-    throw new SluiceError("invalid_argument", `${at}again must not stand beside dedup`, `${at}again`);
+    throw invalidArgument(`${at}again`, "must not stand beside dedup");
   }
   onlyOptions(dedup, ["key", "window"], `${at}dedup.`);
   const window = milliseconds(dedup.window, `${at}dedup.window`, { min: 1 });
@@ -256,11 +256,7 @@ function checkedHeaders(headers: Readonly<Record<string, string>>, path: string)
   const entries = headers !== null && typeof headers === "object" ? Object.entries(headers) : [["", 0]];
   for (const [name, value] of entries) {
     if (name === "" || typeof value !== "string") {
-      throw new SluiceError(
-        "invalid_argument",
-        `${path} must be an object of texts with names that are not empty`,
-        path,
-      );
+      throw invalidArgument(path, "must be an object of texts with names that are not empty");
     }
   }
   const size = asciiJson(headers).length;

@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 
 /** What a receipt proves. */
 export interface Lease {
@@ -20,7 +20,7 @@ export function writeReceipt({ id, attempt, lease, token }: Lease): string {
 export function readReceipt(receipt: unknown, path: string): Lease {
   const match = typeof receipt === "string" ? RECEIPT.exec(receipt) : null;
   if (!match) {
-    throw new SluiceError("invalid_argument", `${path} must be a receipt as dequeue gave it`, path);
+    throw invalidArgument(path, "must be a receipt as dequeue gave it");
   }
   const [, attempt, lease, token, id] = match as unknown as [string, string, string, string, string];
   return { id, attempt: Number(attempt), lease: Number(lease), token };

@@ -1,5 +1,5 @@
 import { decodeValue, encodeValue } from "./codec.ts";
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import { escaped, recordName, unescaped } from "./names.ts";
 import type { RejectReason, TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
 
@@ -66,7 +66,7 @@ function inAscii(json: string): string {
 /** Progress as a record's first line can hold it. */
 export function encodeProgress(progress: unknown, path: string): string {
   if (progress instanceof Uint8Array) {
-    throw new SluiceError("invalid_argument", `${path} must be something that JSON can express`, path);
+    throw invalidArgument(path, "must be something that JSON can express");
   }
   return escaped(inAscii(encodeValue(progress, path, MAX_PROGRESS_BYTES)));
 }
@@ -132,7 +132,7 @@ export function readFixed(record: string): {
 /** A worker as records hold it: name and incarnation, which may be empty. */
 export function writeWorker(worker: WorkerName, path: string): string {
   if (typeof worker !== "object" || worker === null) {
-    throw new SluiceError("invalid_argument", `${path} must be an object with a name`, path);
+    throw invalidArgument(path, "must be an object with a name");
   }
   const { name, incarnation } = worker;
   const which = incarnation === undefined ? "" : recordName(incarnation, `${path}.incarnation`);

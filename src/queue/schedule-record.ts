@@ -1,7 +1,7 @@
 /** What stands in a queue's timetable: when each schedule recurs, and the task that does. */
 import { calendarOf, type Rhythm } from "./calendar.ts";
 import { decodeValue, encodeValue } from "./codec.ts";
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import { escaped, LAST_INSTANT, unescaped } from "./names.ts";
 import { fixedOptions } from "./producer.ts";
 import { readHeaders, readRecord, writeFixed } from "./record.ts";
@@ -155,11 +155,7 @@ export function writeTask(name: string, task: ScheduledOptions & { readonly payl
   const fixed = fixedOptions({}, task, "");
   for (const header of [NAME_HEADER, TIME_HEADER]) {
     if (fixed.headers && Object.hasOwn(fixed.headers, header)) {
-      throw new SluiceError(
-        "invalid_argument",
-        `headers.${header} must not be given: the schedule sets it`,
-        `headers.${header}`,
-      );
+      throw invalidArgument(`headers.${header}`, "must not be given: the schedule sets it");
     }
   }
   const headers = (time: string) => ({ ...fixed.headers, [NAME_HEADER]: name, [TIME_HEADER]: time });

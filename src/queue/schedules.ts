@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import { callOf } from "./binding.ts";
 import { readRecurrence, RECURRENCE, rhythmOf, type Recurrence } from "./calendar.ts";
 import { QueueHandle } from "./handle.ts";
@@ -128,11 +128,7 @@ export class Schedules<T = unknown> extends QueueHandle {
       const kept = same && at > 0 && at <= (until ?? LAST_INSTANT);
       const next = kept ? at : await nextOf(plan, now);
       if (next === NEVER && !same) {
-        throw new SluiceError(
-          "invalid_argument",
-          "schedule must occur once at least from now on",
-          "schedule",
-        );
+        throw invalidArgument("schedule", "must occur once at least from now on");
       }
       return { plan, task, at: plan.paused ? NEVER : next };
     });
@@ -277,11 +273,7 @@ export class Schedules<T = unknown> extends QueueHandle {
 function scheduleName(name: unknown): string {
   const checked = taskId(name, "name");
   if (checked.length > MAX_SCHEDULE_NAME) {
-    throw new SluiceError(
-      "invalid_argument",
-      `name must have at most ${MAX_SCHEDULE_NAME} characters`,
-      "name",
-    );
+    throw invalidArgument("name", `must have at most ${MAX_SCHEDULE_NAME} characters`);
   }
   return checked;
 }

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { SluiceError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 import { cut } from "./codec.ts";
 
 /** @throws {SluiceError} `invalid_argument` for what is no Standard Schema */
@@ -8,11 +8,7 @@ export function checkedSchema<In, Out>(
   path = "schema",
 ): StandardSchemaV1<In, Out> | undefined {
   if (schema !== undefined && typeof schema?.["~standard"]?.validate !== "function") {
-    throw new SluiceError(
-      "invalid_argument",
-      `${path} must be a Standard Schema, as zod, valibot and arktype make them`,
-      path,
-    );
+    throw invalidArgument(path, "must be a Standard Schema, as zod, valibot and arktype make them");
   }
   return schema;
 }
@@ -59,7 +55,7 @@ export async function fitting<In, Out>(
   if (!("misfits" in result)) return payload;
   const at = [path, result.misfits[0]?.path].filter(Boolean).join(".");
   // The schema's own words may quote the payload; they are kept with dead letters only.
-  throw new SluiceError("invalid_argument", `${at} does not fit the schema of the queue`, at);
+  throw invalidArgument(at, "does not fit the schema of the queue");
 }
 
 /** What a dead letter says that did not fit at dequeue. */

@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import { delayAfter } from "./backoff.ts";
 import { encodeError, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
@@ -43,11 +43,7 @@ export function settlementArguments(settlement: Settlement, at: string) {
     case "requeue":
       if (trueOrFalse(settlement.unstarted ?? false, `${at}.unstarted`)) {
         if ([settlement.delay, settlement.backoff, settlement.error].some((value) => value !== undefined)) {
-          throw new SluiceError(
-            "invalid_argument",
-            `${at}.unstarted must stand alone: no delay, no backoff, no error`,
-            `${at}.unstarted`,
-          );
+          throw invalidArgument(`${at}.unstarted`, "must stand alone: no delay, no backoff, no error");
         }
         return { ...plain, outcome: "return" };
       }
@@ -78,11 +74,7 @@ export function settlementArguments(settlement: Settlement, at: string) {
         text: settlement.progress === undefined ? "" : encodeProgress(settlement.progress, `${at}.progress`),
       };
     default:
-      throw new SluiceError(
-        "invalid_argument",
-        `${at}.outcome must be complete, reject, requeue or extend`,
-        `${at}.outcome`,
-      );
+      throw invalidArgument(`${at}.outcome`, "must be complete, reject, requeue or extend");
   }
 }
 

@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 import { LAST_INSTANT, recordName, wholeNumber } from "./names.ts";
 import { rejectReasons, type RejectReason } from "./types.ts";
 
@@ -37,10 +37,10 @@ export const FILTER_OPTIONS = [
 export function writeFilter(filter: TaskFilter): string {
   const { text, group, reason } = filter;
   if (text !== undefined && (typeof text !== "string" || text === "" || text.length > MAX_TEXT)) {
-    throw new SluiceError("invalid_argument", `text must be a text of 1 to ${MAX_TEXT} characters`, "text");
+    throw invalidArgument("text", `must be a text of 1 to ${MAX_TEXT} characters`);
   }
   if (reason !== undefined && !rejectReasons.includes(reason)) {
-    throw new SluiceError("invalid_argument", `reason must be one of ${rejectReasons.join(", ")}`, "reason");
+    throw invalidArgument("reason", `must be one of ${rejectReasons.join(", ")}`);
   }
   const letters = [
     ["G", group === undefined ? undefined : recordName(group, "group")],
@@ -82,7 +82,7 @@ const CURSORS = {
 export function writeCursor(cursor: string | undefined, kind: keyof typeof CURSORS): string {
   if (cursor === undefined) return "";
   if (typeof cursor !== "string" || !CURSORS[kind].test(cursor)) {
-    throw new SluiceError("invalid_argument", "cursor must be one that an earlier call gave", "cursor");
+    throw invalidArgument("cursor", "must be one that an earlier call gave");
   }
   return cursor;
 }

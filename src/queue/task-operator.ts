@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import { BOUNDS, untilDone, type RunOptions, type RunReport } from "./bounded-run.ts";
 import { decodeValue } from "./codec.ts";
 import { QueueHandle } from "./handle.ts";
@@ -175,7 +175,7 @@ export class TaskOperator extends QueueHandle {
     const { ids, rate } = options;
     const filter = writeFilter(options);
     if (rate !== undefined && !(typeof rate === "number" && rate >= 0.001 && rate <= 1_000_000)) {
-      throw new SluiceError("invalid_argument", "rate must be a number from 0.001 to 1,000,000", "rate");
+      throw invalidArgument("rate", "must be a number from 0.001 to 1,000,000");
     }
     const args = {
       dry: trueOrFalse(options.dryRun ?? false, "dryRun") ? "1" : "",
@@ -184,7 +184,7 @@ export class TaskOperator extends QueueHandle {
     };
     if (ids !== undefined) {
       if (filter !== "" || options.limit !== undefined || options.cursor !== undefined) {
-        throw new SluiceError("invalid_argument", "ids must stand without filter, limit and cursor", "ids");
+        throw invalidArgument("ids", "must stand without filter, limit and cursor");
       }
       return this.#redriveByIds(ids, args, options);
     }
@@ -237,11 +237,7 @@ export class TaskOperator extends QueueHandle {
     );
     const filter = writeFilter(options);
     if (state === "pending" && filter !== "" && options.group === undefined) {
-      throw new SluiceError(
-        "invalid_argument",
-        "group must be given with a filter of pending tasks",
-        "group",
-      );
+      throw invalidArgument("group", "must be given with a filter of pending tasks");
     }
     const cursor = writeCursor(options.cursor, state === "pending" ? "places" : "members");
     const { count, ...report } = await untilDone({ ...options, cursor }, (cursor, limit) =>
@@ -254,7 +250,7 @@ export class TaskOperator extends QueueHandle {
 function stateOf(state: unknown, allowed: readonly TaskState[]): TaskState {
   const found = allowed.find((known) => known === state);
   if (found === undefined) {
-    throw new SluiceError("invalid_argument", `state must be one of ${allowed.join(", ")}`, "state");
+    throw invalidArgument("state", `must be one of ${allowed.join(", ")}`);
   }
   return found;
 }

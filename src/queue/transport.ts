@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 
 /** A Lua script as the build embeds it. */
 export interface Script {
@@ -68,10 +68,9 @@ export interface Transport {
 /** @throws {SluiceError} `invalid_argument` for what is no transport */
 export function checkedTransport(value: Transport): Transport {
   if (typeof value?.send !== "function") {
-    throw new SluiceError(
-      "invalid_argument",
-      "transport must be a Transport: sluice-queue/upstash and sluice-queue/resp make them",
+    throw invalidArgument(
       "transport",
+      "must be a Transport: sluice-queue/upstash and sluice-queue/resp make them",
     );
   }
   return value;

@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, messageOf } from "../errors.ts";
 import { milliseconds } from "./duration.ts";
 import { onlyOptions } from "./names.ts";
 import type { Duration } from "./types.ts";
@@ -28,8 +28,7 @@ export interface Waker {
 export const toConsole =
   (what: "drain" | "wake") =>
   (error: unknown, queue: string): void => {
-    const reason = error instanceof Error ? error.message : String(error);
-    console.error(JSON.stringify({ [what]: queue, failed: reason }));
+    console.error(JSON.stringify({ [what]: queue, failed: messageOf(error) }));
   };
 
 const tellFailure = toConsole("wake");
@@ -42,7 +41,7 @@ export class CheckedWaker {
   /** @throws {SluiceError} `invalid_argument` */
   constructor(waker: Waker) {
     if (typeof waker?.wake !== "function") {
-      throw new SluiceError("invalid_argument", "wake must be a Waker: webhookWaker makes one", "wake");
+      throw invalidArgument("wake", "must be a Waker: webhookWaker makes one");
     }
     onlyOptions(waker, ["wake", "queues", "window", "waitUntil", "onError"], "wake.");
     this.#waker = waker;

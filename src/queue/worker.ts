@@ -1,4 +1,4 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 import { milliseconds } from "./duration.ts";
 import { escaped, onlyOptions, unescaped, wholeNumber } from "./names.ts";
 import { asciiJson, writeWorker } from "./record.ts";
@@ -13,11 +13,7 @@ export function signOfLife(worker: Worker): { worker: string; info: string } {
   onlyOptions(worker, ["name", "incarnation", "node", "pid", "silentAfter"], "worker.");
   const { node = "", pid, silentAfter } = worker;
   if (typeof node !== "string" || node.length > MAX_NODE) {
-    throw new SluiceError(
-      "invalid_argument",
-      `worker.node must be a text of at most ${MAX_NODE} characters`,
-      "worker.node",
-    );
+    throw invalidArgument("worker.node", `must be a text of at most ${MAX_NODE} characters`);
   }
   const silent = silentAfter === undefined ? "" : milliseconds(silentAfter, "worker.silentAfter", { min: 1 });
   const process = pid === undefined ? "" : wholeNumber(pid, "worker.pid", 0, 2 ** 53 - 1);

@@ -1,5 +1,5 @@
-import { SluiceError } from "../errors.ts";
-import { sleep } from "../sleep.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
+import { LONGEST_TIMER, sleep } from "../sleep.ts";
 
 /** How long and how often a transport resends what is worth resending. All times are in milliseconds. */
 export interface RetryOptions {
@@ -47,11 +47,9 @@ const defaults: RetryPolicy = {
   firstWait: 50,
   longestWait: 1_000,
 };
-/** setTimeout takes no more than this. */
-const longestTimer = 2_147_483_647;
 const counts = { unit: "tries", least: 1, most: Number.MAX_SAFE_INTEGER };
-const waits = { unit: "milliseconds", least: 0, most: longestTimer };
-const limits = { unit: "milliseconds", least: 1, most: longestTimer };
+const waits = { unit: "milliseconds", least: 0, most: LONGEST_TIMER };
+const limits = { unit: "milliseconds", least: 1, most: LONGEST_TIMER };
 
 /** @throws {SluiceError} `invalid_argument` where an option is unknown or out of its bounds */
 export function retryPolicy(options: RetryOptions = {}): RetryPolicy {
@@ -61,7 +59,7 @@ export function retryPolicy(options: RetryOptions = {}): RetryPolicy {
     const path = `retry.${name}`;
     if (!isOption(name)) {
       const known = Object.keys(defaults).join(", ");
-      throw new SluiceError("invalid_argument", `${path} is unknown; allowed are ${known}`, path);
+      throw invalidArgument(path, `is unknown; allowed are ${known}`);
     }
     const { unit, least, most } = name === "tries" ? counts : name.endsWith("Wait") ? waits : limits;
     if (typeof value !== "number" || !(value >= least && value <= most)) {

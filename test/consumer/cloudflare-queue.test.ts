@@ -271,6 +271,12 @@ it.each<[string, string, unknown, unknown]>([
   ["a misspelt option", "retryDelay", () => {}, { queue: "q", retryDelay: 1 }],
   ["a backoff of no form", "backoff.base", () => {}, { queue: "q", backoff: { base: "1 s" } }],
   ["a backoff without a delay", "backoff", () => {}, { queue: "q", backoff: [] }],
+  [
+    "a backoff with a later delay of no form",
+    "backoff[1]",
+    () => {},
+    { queue: "q", backoff: ["1s", "soon"] },
+  ],
   ["a text for true or false", "waitForWaitUntil", () => {}, { queue: "q", waitForWaitUntil: "no" }],
   ["nobody to see promises through", "ctx", () => {}, { queue: "q", waitForWaitUntil: false }],
 ])("refuses %s", (_, path, worker, options) => {

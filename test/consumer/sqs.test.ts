@@ -139,6 +139,12 @@ it.each<[string, string, unknown, unknown]>([
   ["no queue", "queue", () => {}, {}],
   ["a misspelt option", "eventSourceArn", () => {}, { queue: "q", eventSourceArn: "" }],
   ["a backoff without a delay", "backoff", () => {}, { queue: "q", backoff: [] }],
+  [
+    "a backoff with a later delay of no form",
+    "backoff[1]",
+    () => {},
+    { queue: "q", backoff: ["1s", "soon"] },
+  ],
   ["a timeout of no form", "timeout", () => {}, { queue: "q", timeout: "1 s" }],
   [
     "a text for true or false",

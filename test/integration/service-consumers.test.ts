@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
-import { consumer, Service, type Platform, type ServiceOptions } from "../../serverless/service.ts";
+import { consumer } from "../../serverless/consumer.ts";
+import { Service, type Platform, type ServiceOptions } from "../../serverless/service.ts";
 import { sluice } from "../../serverless/cloudflare.ts";
-import type { HeldTask } from "../../src/index.ts";
+import { Schedules, type HeldTask } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 
 // Real time, and who works in a deployment.
@@ -162,6 +164,44 @@ describe("a task that falls due soon", () => {
     await its.service.cron();
     await Promise.all(its.after);
     expect(attempts).toEqual([1, 1, 2, 2]);
+  });
+});
+
+describe("cron's sweep", () => {
+  const cron = () => deployment({}).service.cron();
+
+  test("leaves no line where it moved nothing", async () => {
+    await queue().enqueue(1);
+    await cron();
+    expect(lines).toEqual({ out: [], err: [] });
+  });
+
+  test.each([
+    ["promoted", { promoted: 1, scheduled: 0 }, () => queue().enqueue(1, { delay: "1ms" })],
+    [
+      "enqueued by a schedule",
+      { promoted: 0, scheduled: 1 },
+      () =>
+        new Schedules("emails", { transport: rig.transport }).put("daily", {
+          every: "1d",
+          from: Date.now() + 50,
+          payload: 1,
+        }),
+    ],
+  ])("leaves one for a task that it has %s", async (_, moved, prepare) => {
+    await prepare();
+    await sleep(60);
+    await cron();
+    expect(lines).toEqual({ out: [{ sweep: expect.objectContaining({ ...moved, failed: [] }) }], err: [] });
+  });
+
+  test("leaves one as an error where it could not sweep a queue", async () => {
+    await queue().enqueue(1);
+    await rig.command("SET", "sluice:{emails}:delayed", "no zset");
+    await cron();
+    const failed = [{ queue: "emails", code: "redis_error" }];
+    expect(lines).toEqual({ out: [], err: [{ sweep: expect.objectContaining({ failed }) }] });
+    await rig.command("DEL", "sluice:{emails}:delayed");
   });
 });
 

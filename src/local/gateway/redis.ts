@@ -1,4 +1,5 @@
 import { createClient, ErrorReply, RESP_TYPES } from "@redis/client";
+import { messageOf } from "../../errors.ts";
 import { type Feed, feedOf, startFeed } from "./feed.ts";
 
 /** An argument as it goes to Redis. */
@@ -78,7 +79,7 @@ async function connect(client: RedisClient): Promise<void> {
  */
 function errorReply(error: unknown): Error {
   if (error instanceof ErrorReply && !error.message.startsWith("LOADING ")) return error;
-  throw new RedisUnavailable(error instanceof Error ? error.message : String(error));
+  throw new RedisUnavailable(messageOf(error));
 }
 
 /**

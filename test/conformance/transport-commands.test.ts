@@ -1,66 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 
-import { startGateway } from "../../src/local/index.ts";
-import type { Gateway } from "../../src/local/index.ts";
-import type { Command, CommandOutcome, Reply, Script, Transport } from "../../src/queue/transport.ts";
-import { resp } from "../../src/transport/resp.ts";
-import type { RetryOptions } from "../../src/transport/retry.ts";
+import type { Command, Reply, Transport } from "../../src/queue/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
-import { startRedis } from "../support/redis.ts";
-import type { TestRedis } from "../support/redis.ts";
-import { startProxy } from "../transport/proxy.ts";
-import type { Proxy } from "../transport/proxy.ts";
 import { script } from "../transport/script.ts";
+import { call, count, echo, reply, store, useTransports } from "./transports.ts";
 
-// One suite for every transport: what a queue may rely on, whatever it is reached by.
-
-let redis: TestRedis;
-let proxy: Proxy;
-let gateway: Gateway;
-const open: ReturnType<typeof resp>[] = [];
-
-beforeAll(async () => {
-  redis = await startRedis();
-  proxy = await startProxy(redis.port);
-  gateway = await startGateway({ redisUrl: proxy.url });
-});
-beforeEach(() => run([["FLUSHALL"], ["SCRIPT", "FLUSH"]]));
-afterAll(async () => {
-  await Promise.all(open.map((each) => each.close()));
-  await gateway.close();
-  await proxy.stop();
-  await redis.stop();
-});
-
-const transports: readonly (readonly [string, (retry?: RetryOptions) => Transport])[] = [
-  ["upstash", (retry) => upstash(gateway, { retry })],
-  ["resp", (retry) => overTcp({ url: proxy.url, retry })],
-];
-
-function overTcp(options: Parameters<typeof resp>[0]) {
-  const transport = resp(options);
-  open.push(transport);
-  return transport;
-}
-
-/** Past the transport under test, straight to Redis. */
-async function run(commands: readonly Command[]): Promise<CommandOutcome[]> {
-  const direct = resp(redis.url);
-  const outcomes = await direct.send(commands);
-  await direct.close();
-  return outcomes;
-}
-
-const call = (script: Script, args: readonly string[] = [], keys: readonly string[] = []): Command => ({
-  script,
-  keys,
-  args,
-});
-const reply = (value: Reply) => ({ reply: value });
-
-const echo = script("echo", "return ARGV");
-const store = script("store", "redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[1])");
-const count = script("count", "return redis.call('INCR', KEYS[1])");
+const { its, transports, overTcp, run } = useTransports();
 
 describe.each(transports)("%s", (_, connect) => {
   let transport: Transport;
@@ -254,59 +199,13 @@ describe.each(transports)("%s", (_, connect) => {
       sends.map((_, index) => [reply(`v${index}`), reply(`e${index}`)]),
     );
   });
-
-  test("a full Redis is queue_full, and drains", async () => {
-    const [memory] = await run([["CONFIG", "SET", "maxmemory", "1"]]);
-    expect(memory).toEqual(reply("OK"));
-    try {
-      // Known to Redis: a full one does not load a script either.
-      const outcomes = await transport.send([
-        call(store, ["the-secret-payload"], ["{q}:k"]),
-        ["DEL", "{q}:k"],
-      ]);
-      expect(outcomes).toMatchObject([{ error: { code: "queue_full" } }, reply(0)]);
-    } finally {
-      await run([["CONFIG", "SET", "maxmemory", "0"]]);
-    }
-  });
-
-  test("a server that restarts loses no request, only its scripts", async () => {
-    const before = connect();
-    await before.send([call(count, [], ["{q}:n"])]);
-    const next = await startRedis();
-    try {
-      proxy.leadTo(next.port);
-      proxy.breakAll();
-      const sends = Array.from({ length: 20 }, (_, index) =>
-        before.send([call(store, [`${index}`], [`{q}:${index}`])]),
-      );
-      expect(await Promise.all(sends)).toEqual(sends.map((_, index) => [reply(`${index}`)]));
-    } finally {
-      proxy.leadTo(redis.port);
-      proxy.breakAll();
-      await next.stop();
-    }
-  });
-
-  test("an aborted request rejects, and the transport goes on", async () => {
-    // Opens the connection that is then held.
-    await transport.send([["ECHO", "x"]]);
-    const controller = new AbortController();
-    const held = proxy.hold();
-    const sending = transport.send([["ECHO", "x"]], { signal: controller.signal });
-    await held;
-    controller.abort();
-    await expect(sending).rejects.toMatchObject({ code: "aborted" });
-    proxy.release();
-    expect(await transport.send([["ECHO", "y"]])).toEqual([reply("y")]);
-  });
 });
 
 describe("a script that touches a key it does not declare", () => {
   const stray = script("stray", "return redis.call('INCR', '{q}:' .. ARGV[1])");
 
   test("is refused with key locking, and has changed nothing", async () => {
-    const outcomes = await upstash(gateway).send([call(stray, ["stray"], ["{q}:declared"])]);
+    const outcomes = await upstash(its.gateway).send([call(stray, ["stray"], ["{q}:declared"])]);
     expect(outcomes).toMatchObject([{ error: { code: "redis_error" } }]);
     expect(`${outcomes[0] && "error" in outcomes[0] && outcomes[0].error.message}`).toContain(
       "Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: {q}:stray",
@@ -315,45 +214,14 @@ describe("a script that touches a key it does not declare", () => {
   });
 
   test("runs without", async () => {
-    const transport = upstash(gateway, { keyLocking: false });
+    const transport = upstash(its.gateway, { keyLocking: false });
     expect(await transport.send([call(stray, ["stray"], ["{q}:declared"])])).toEqual([reply(1)]);
   });
 
   test("with key locking is refused by a Redis that does not know the flag", async () => {
-    const transport = overTcp({ url: redis.url, keyLocking: true });
+    const transport = overTcp({ url: its.redis.url, keyLocking: true });
     expect(await transport.send([call(count, [], ["{q}:n"])])).toMatchObject([
       { error: { code: "redis_error" } },
     ]);
-  });
-});
-
-describe("through the gateway", () => {
-  const twice: Command = { script: echo, keys: [], args: ["first"], resendArgs: ["again"] };
-  const quick = { retry: { firstWait: 1, tries: 3 } };
-
-  test.each([
-    [{ kind: "lose-reply" }, "again"],
-    [{ kind: "cut" }, "again"],
-    [{ kind: "cut-body" }, "again"],
-    [{ kind: "http", status: 429 }, "again"],
-    [{ kind: "http", status: 500 }, "again"],
-    [{ kind: "http", status: 502, body: "<h1>Bad Gateway</h1>", contentType: "text/html" }, "again"],
-    [{ kind: "noscript" }, "first"],
-  ] as const)("%j is got over, and the copy that counts says %s", async (fault, word) => {
-    const transport = upstash(gateway, quick);
-    await transport.send([twice]);
-    const handle = gateway.faults.add(fault);
-    expect(await transport.send([twice])).toEqual([reply([word])]);
-    expect(handle.hits).toBe(1);
-    gateway.faults.clear();
-  });
-
-  test("a used up quota and a wrong token are told apart, and not sent again", async () => {
-    const handle = gateway.faults.add({ kind: "quota", match: { times: "always" } });
-    expect(await upstash(gateway, quick).send([twice])).toMatchObject([{ error: { code: "redis_quota" } }]);
-    expect(handle.hits).toBe(1);
-    gateway.faults.clear();
-    const stranger = upstash({ url: gateway.url, token: "another-token" }, quick);
-    await expect(stranger.send([twice])).rejects.toMatchObject({ code: "redis_unauthorized" });
   });
 });

@@ -1,78 +1,22 @@
-import { http, HttpResponse } from "msw";
-import { setupServer } from "msw/node";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { HttpResponse } from "msw";
+import { describe, expect, test } from "vitest";
 
-import { SluiceError } from "../../src/errors.ts";
-import type { Command, CommandOutcome } from "../../src/queue/transport.ts";
-import type { RetryOptions } from "../../src/transport/retry.ts";
-import { upstash } from "../../src/transport/upstash.ts";
-import { script } from "../transport/script.ts";
+import {
+  call,
+  error,
+  failure,
+  firstCopy,
+  ok,
+  payload,
+  refused,
+  resend,
+  transport,
+  useUpstash,
+} from "./upstash-stand-in.ts";
+import type { Responder } from "./upstash-stand-in.ts";
 
-const url = "http://redis.test";
-const token = "the-secret-token";
-/** Stands in the arguments of every script call: it must not come out anywhere. */
-const payload = "the-secret-payload";
+const { answering } = useUpstash();
 
-const echo = script("echo", "return ARGV[1]");
-const call: Command = { script: echo, keys: ["{q}:k"], args: [payload, "0"], resendArgs: [payload, "1"] };
-const evalsha = ["EVALSHA", echo.keyLockingSha1, "1", "{q}:k"];
-const firstCopy = [...evalsha, payload, "0"];
-const resend = [...evalsha, payload, "1"];
-
-const server = setupServer();
-beforeAll(() => server.listen({ onUnhandledFrame: "error" }));
-afterEach(() => server.resetHandlers());
-afterAll(() => server.close());
-
-type Responder = () => Response | Promise<Response>;
-
-/** Answers the n-th request with the n-th responder and keeps what was sent. */
-function answering(...responders: Responder[]) {
-  const sent: { path: string; body: unknown }[] = [];
-  server.use(
-    http.post(`${url}/*`, async ({ request }) => {
-      sent.push({ path: new URL(request.url).pathname, body: await request.json() });
-      const responder = responders[sent.length - 1];
-      if (!responder) throw new Error(`request ${sent.length} was one too many`);
-      return responder();
-    }),
-  );
-  return sent;
-}
-
-function transport(retry: RetryOptions = {}) {
-  return upstash({ url, token }, { retry: { firstWait: 1, longestWait: 1, ...retry } });
-}
-
-async function failure(sending: Promise<CommandOutcome[]>): Promise<SluiceError> {
-  const outcome: unknown = await sending.then(
-    ([first]) => first && "error" in first && first.error,
-    (reason: unknown) => reason,
-  );
-  if (!(outcome instanceof SluiceError)) throw new Error("expected a SluiceError");
-  expectNoSecret(outcome);
-  return outcome;
-}
-
-/** Looks wherever an error is commonly shown or logged. */
-function expectNoSecret(error: Error) {
-  for (let each: unknown = error; each instanceof Error; each = each.cause) {
-    const shown = [
-      String(each),
-      each.stack,
-      JSON.stringify(each),
-      JSON.stringify(each, Object.getOwnPropertyNames(each)),
-    ].join("\n");
-    expect(shown).not.toContain(payload);
-    expect(shown).not.toContain(token);
-  }
-}
-
-const ok: Responder = () => HttpResponse.json([{ result: "done" }]);
-/** The command fails; the request does not. */
-const refused = (text: string) => () => HttpResponse.json([{ error: text }]);
-/** The request fails. */
-const error = (status: number, text: string) => () => HttpResponse.json({ error: text }, { status });
 const html = (status: number) => () => HttpResponse.html(`<h1>${payload}</h1>`, { status });
 const lost: Responder = () => HttpResponse.error();
 const never: Responder = () => new Promise<never>(() => undefined);
@@ -82,77 +26,6 @@ const cut: Responder = () => {
   const body = new ReadableStream({ start: (controller) => controller.enqueue(start), pull });
   return new HttpResponse(body, { headers: { "content-type": "application/json" } });
 };
-
-describe("the request", () => {
-  test("is one pipeline of all commands, even of one, and nothing else", async () => {
-    const sent = answering(ok, () => HttpResponse.json([{ result: 1 }, { result: null }]));
-    expect(await transport().send([call])).toEqual([{ reply: "done" }]);
-    expect(
-      await transport().send([
-        ["LLEN", "l"],
-        ["GET", "007"],
-      ]),
-    ).toEqual([{ reply: 1 }, { reply: null }]);
-    expect(sent).toEqual([
-      { path: "/pipeline", body: [firstCopy] },
-      {
-        path: "/pipeline",
-        body: [
-          ["LLEN", "l"],
-          ["GET", "007"],
-        ],
-      },
-    ]);
-  });
-
-  test("authorizes itself, asks for plain replies and reports on nobody", async () => {
-    let headers: Record<string, string> = {};
-    server.use(
-      http.post(`${url}/pipeline`, ({ request }) => {
-        headers = Object.fromEntries(request.headers);
-        return ok();
-      }),
-    );
-    await transport().send([call]);
-    expect(headers["authorization"]).toBe(`Bearer ${token}`);
-    expect(
-      Object.keys(headers).filter((name) => /telemetry|encoding/.test(name) && name.startsWith("upstash")),
-    ).toEqual([]);
-  });
-
-  test("carries the sync token of the reply before", async () => {
-    const tokens: (string | null)[] = [];
-    server.use(
-      http.post(`${url}/pipeline`, ({ request }) => {
-        tokens.push(request.headers.get("upstash-sync-token"));
-        return HttpResponse.json([{ result: 1 }], { headers: { "upstash-sync-token": `t${tokens.length}` } });
-      }),
-    );
-    const one = transport();
-    await one.send([["GET", "k"]]);
-    await one.send([["GET", "k"]]);
-    expect(tokens).toEqual(["", "t1"]);
-  });
-
-  test("without key locking names the script without it", async () => {
-    const sent = answering(refused("NOSCRIPT No matching script."), ok);
-    await upstash({ url, token }, { keyLocking: false }).send([call]);
-    expect(sent.map(({ body }) => body)).toEqual([
-      [["EVALSHA", echo.sha1, "1", "{q}:k", payload, "0"]],
-      [["EVAL", echo.source, "1", "{q}:k", payload, "0"]],
-    ]);
-  });
-});
-
-describe("a text in a reply", () => {
-  test.each(["42", "null", "", "OK", "\uFEFFmarked", "\u0000", "😀", "T0s=", '{"a":1}'])(
-    "%j stays as it is",
-    async (text) => {
-      answering(() => HttpResponse.json([{ result: [text, [text]] }]));
-      expect(await transport().send([call])).toEqual([{ reply: [text, [text]] }]);
-    },
-  );
-});
 
 describe("is sent again, as a resend:", () => {
   test.each<[string, Responder, string]>([
@@ -265,36 +138,6 @@ describe("a command that is refused is not sent again:", () => {
     expect(sent).toHaveLength(1);
     answering(refused(text));
     await failure(transport().send([call]));
-  });
-});
-
-describe("a script that Upstash does not know", () => {
-  test("is sent with its body, which is no resend", async () => {
-    const sent = answering(refused("NOSCRIPT No matching script. Please use EVAL."), ok);
-    expect(await transport().send([call])).toEqual([{ reply: "done" }]);
-    expect(sent.map(({ body }) => body)).toEqual([
-      [firstCopy],
-      [["EVAL", `#!lua flags=allow-key-locking\n${echo.source}`, "1", "{q}:k", payload, "0"]],
-    ]);
-  });
-});
-
-describe("an error text", () => {
-  test("loses the command that the SDK repeats in it", async () => {
-    answering(error(400, "ERR syntax error"));
-    const { message } = await failure(transport().send([call]));
-    expect(message).toBe("Redis refused the command: ERR syntax error");
-  });
-
-  test("loses the arguments that Redis repeats in it", async () => {
-    answering(refused(`ERR unknown command 'EVALSHA', with args beginning with: '${payload}'`));
-    expect((await failure(transport().send([call]))).message).toBe(
-      "Redis refused the command: ERR unknown command 'EVALSHA'",
-    );
-    answering(() => HttpResponse.json([{ error: `ERR not a number: ${payload}` }, { result: 1 }]));
-    expect((await failure(transport().send([call, ["PING"]]))).message).toBe(
-      "Redis refused the command: ERR not a number: …",
-    );
   });
 });
 

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, beforeEach } from "vitest";
+
+import { startGateway } from "../../src/local/index.ts";
+import type { Gateway } from "../../src/local/index.ts";
+import type { Command, CommandOutcome, Reply, Script, Transport } from "../../src/queue/transport.ts";
+import { resp } from "../../src/transport/resp.ts";
+import type { RetryOptions } from "../../src/transport/retry.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { startRedis } from "../support/redis.ts";
+import type { TestRedis } from "../support/redis.ts";
+import { startProxy } from "../transport/proxy.ts";
+import type { Proxy } from "../transport/proxy.ts";
+import { script } from "../transport/script.ts";
+
+// One suite for every transport: what a queue may rely on, whatever it is reached by.
+
+/** Registers a Redis for a test file, emptied before each test, and every transport that reaches it. */
+export function useTransports() {
+  const its = {} as {
+    redis: TestRedis;
+    /** In front of that Redis, for every transport. */
+    proxy: Proxy;
+    gateway: Gateway;
+  };
+  const open: ReturnType<typeof resp>[] = [];
+
+  beforeAll(async () => {
+    its.redis = await startRedis();
+    its.proxy = await startProxy(its.redis.port);
+    its.gateway = await startGateway({ redisUrl: its.proxy.url });
+  });
+  beforeEach(() => run([["FLUSHALL"], ["SCRIPT", "FLUSH"]]));
+  afterAll(async () => {
+    await Promise.all(open.map((each) => each.close()));
+    await its.gateway.close();
+    await its.proxy.stop();
+    await its.redis.stop();
+  });
+
+  const transports: readonly (readonly [string, (retry?: RetryOptions) => Transport])[] = [
+    ["upstash", (retry) => upstash(its.gateway, { retry })],
+    ["resp", (retry) => overTcp({ url: its.proxy.url, retry })],
+  ];
+
+  function overTcp(options: Parameters<typeof resp>[0]) {
+    const transport = resp(options);
+    open.push(transport);
+    return transport;
+  }
+
+  /** Past the transport under test, straight to Redis. */
+  async function run(commands: readonly Command[]): Promise<CommandOutcome[]> {
+    const direct = resp(its.redis.url);
+    const outcomes = await direct.send(commands);
+    await direct.close();
+    return outcomes;
+  }
+
+  return { its, transports, overTcp, run };
+}
+
+export const call = (
+  script: Script,
+  args: readonly string[] = [],
+  keys: readonly string[] = [],
+): Command => ({
+  script,
+  keys,
+  args,
+});
+export const reply = (value: Reply) => ({ reply: value });
+
+export const echo = script("echo", "return ARGV");
+export const store = script("store", "redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[1])");
+export const count = script("count", "return redis.call('INCR', KEYS[1])");

@@ -1,0 +1,85 @@
+import { http, HttpResponse } from "msw";
+import { setupServer } from "msw/node";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+
+import { SluiceError } from "../../src/errors.ts";
+import type { Command, CommandOutcome } from "../../src/queue/transport.ts";
+import type { RetryOptions } from "../../src/transport/retry.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { script } from "../transport/script.ts";
+
+export const url = "http://redis.test";
+export const token = "the-secret-token";
+/** Stands in the arguments of every script call: it must not come out anywhere. */
+export const payload = "the-secret-payload";
+
+export const echo = script("echo", "return ARGV[1]");
+export const call: Command = {
+  script: echo,
+  keys: ["{q}:k"],
+  args: [payload, "0"],
+  resendArgs: [payload, "1"],
+};
+const evalsha = ["EVALSHA", echo.keyLockingSha1, "1", "{q}:k"];
+export const firstCopy = [...evalsha, payload, "0"];
+export const resend = [...evalsha, payload, "1"];
+
+export type Responder = () => Response | Promise<Response>;
+
+/** Registers an Upstash for a test file that answers as each test says. */
+export function useUpstash() {
+  const server = setupServer();
+  beforeAll(() => server.listen({ onUnhandledFrame: "error" }));
+  afterEach(() => server.resetHandlers());
+  afterAll(() => server.close());
+
+  /** Answers the n-th request with the n-th responder and keeps what was sent. */
+  function answering(...responders: Responder[]) {
+    const sent: { path: string; body: unknown }[] = [];
+    server.use(
+      http.post(`${url}/*`, async ({ request }) => {
+        sent.push({ path: new URL(request.url).pathname, body: await request.json() });
+        const responder = responders[sent.length - 1];
+        if (!responder) throw new Error(`request ${sent.length} was one too many`);
+        return responder();
+      }),
+    );
+    return sent;
+  }
+
+  return { server, answering };
+}
+
+export function transport(retry: RetryOptions = {}) {
+  return upstash({ url, token }, { retry: { firstWait: 1, longestWait: 1, ...retry } });
+}
+
+export async function failure(sending: Promise<CommandOutcome[]>): Promise<SluiceError> {
+  const outcome: unknown = await sending.then(
+    ([first]) => first && "error" in first && first.error,
+    (reason: unknown) => reason,
+  );
+  if (!(outcome instanceof SluiceError)) throw new Error("expected a SluiceError");
+  expectNoSecret(outcome);
+  return outcome;
+}
+
+/** Looks wherever an error is commonly shown or logged. */
+function expectNoSecret(error: Error) {
+  for (let each: unknown = error; each instanceof Error; each = each.cause) {
+    const shown = [
+      String(each),
+      each.stack,
+      JSON.stringify(each),
+      JSON.stringify(each, Object.getOwnPropertyNames(each)),
+    ].join("\n");
+    expect(shown).not.toContain(payload);
+    expect(shown).not.toContain(token);
+  }
+}
+
+export const ok: Responder = () => HttpResponse.json([{ result: "done" }]);
+/** The command fails; the request does not. */
+export const refused = (text: string) => () => HttpResponse.json([{ error: text }]);
+/** The request fails. */
+export const error = (status: number, text: string) => () => HttpResponse.json({ error: text }, { status });
