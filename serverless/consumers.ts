@@ -48,7 +48,7 @@ const LEAST = 1_000;
 export class Consumers<Env> {
   readonly #all: ReadonlyMap<string, ConsumerOptions<Env, never>>;
   readonly #place: Place<Env>;
-  /** In a process that lives on: the queues that are worked on, and what ends the pause of those who stay. */
+  /** In a process that lives on: the queues that are worked on, and what makes those who work, or stay, look for more. */
   readonly #working = new Map<string, { readonly done: Promise<DrainReport>; rouse: () => void }>();
   /** Those of them for which a wake has come meanwhile. */
   readonly #wokenAgain = new Set<string>();
@@ -80,11 +80,12 @@ export class Consumers<Env> {
     if (!this.#place.lives) return this.#workFor(name, Math.min(time, this.#place.budget));
     const working = this.#working.get(name);
     if (!working) {
-      const begun = { done: this.#goOn(name), rouse: () => {} };
+      // Not before it stands there: what it calls looks it up.
+      const begun = { done: Promise.resolve().then(() => this.#goOn(name)), rouse: () => {} };
       this.#working.set(name, begun);
       return begun.done;
     }
-    // That drain may just have found that nothing is left.
+    // That drain looks at once; or it may just have found that nothing is left.
     this.#wokenAgain.add(name);
     working.rouse();
     return working.done;
@@ -128,11 +129,15 @@ export class Consumers<Env> {
   async #pause(name: string, ms: number, closing: AbortSignal | undefined): Promise<void> {
     const roused = new AbortController();
     const rouse = () => roused.abort();
-    const working = this.#working.get(name);
-    if (working) working.rouse = rouse;
+    this.#rouseBy(name, rouse);
     closing?.addEventListener("abort", rouse);
     if (!closing?.aborted) await sleep(ms, roused.signal);
     closing?.removeEventListener("abort", rouse);
+  }
+
+  #rouseBy(name: string, rouse: () => void): void {
+    const working = this.#working.get(name);
+    if (working) working.rouse = rouse;
   }
 
   /** One drain; where that ends before the work does, another invocation or process goes on. */
@@ -150,7 +155,13 @@ export class Consumers<Env> {
       }
     };
     const budget = Math.max(Math.floor(time), LEAST);
-    const report = await drain(wake ? reinforced(queue) : queue, handle, { ...options, ...ending, budget });
+    const listen = (look: () => void) => this.#rouseBy(name, look);
+    const report = await drain(wake ? reinforced(queue) : queue, handle, {
+      ...options,
+      ...ending,
+      budget,
+      listen,
+    });
     if (tasksOf(report) > 0) console.log(JSON.stringify({ drain: name, ...report }));
     if (wake && (report.ended === "budget" || report.ended === "aborted")) {
       // The wake that began this drain, not long ago where the budget is short, is no reason not to send another.

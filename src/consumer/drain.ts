@@ -62,7 +62,10 @@ export type BatchHandler<T = unknown> = (
 ) => readonly Verdict[] | Promise<readonly Verdict[]>;
 
 export interface DrainOptions {
-  /** How long the drain may last in all, its last request included. @default "25s" */
+  /**
+   * How long the drain may last in all, its last request included; where Redis does not answer, a second or two more.
+   * @default "25s"
+   */
   readonly budget?: Duration | undefined;
   /** Most tasks of one pull, 1 to 1,000 (over HTTP 100). @default 10 */
   readonly batch?: number | undefined;
@@ -91,6 +94,11 @@ export interface DrainOptions {
   readonly signal?: AbortSignal | undefined;
   /** Ends the drain gently: it takes no more tasks, hands back what it has not begun, and lets what runs end. */
   readonly closing?: AbortSignal | undefined;
+  /**
+   * Is given what makes the drain look for tasks at once while handlers run, for a process that hears of them, such as by
+   * a wake. Without it a drain looks a second after a pull that left nothing, and then when a handler has ended.
+   */
+  readonly listen?: ((look: () => void) => void) | undefined;
 }
 
 /** What a drain did. Each task that it leased is counted once. */
@@ -110,7 +118,10 @@ export interface DrainReport {
   readonly lost: number;
   /** Why it ended: nothing was left, the time was over, the signal aborted, or the queue is paused. */
   readonly ended: "empty" | "budget" | "aborted" | "paused";
-  /** When it is worth coming again, epoch ms: at once where work was left; null where nothing waits, or all is paused. */
+  /**
+   * When it is worth coming again, epoch ms: at once where work was left, or the time was over before it could tell; null
+   * where nothing waits, or all is paused.
+   */
   readonly nextDueAt: number | null;
 }
 
@@ -168,7 +179,7 @@ export const WORK_OPTIONS = [
   "worker",
 ] as const satisfies readonly (keyof DrainOptions)[];
 
-const OPTIONS: readonly (keyof DrainOptions)[] = ["budget", ...WORK_OPTIONS, "signal", "closing"];
+const OPTIONS: readonly (keyof DrainOptions)[] = ["budget", ...WORK_OPTIONS, "signal", "closing", "listen"];
 
 function run<T>(
   source: TaskSource<T>,
@@ -205,7 +216,7 @@ export function checkDrainOptions(options: DrainOptions, at: string): void {
 function checkedOptions(options: DrainOptions, implied: number): Omit<RunOptions, "together"> {
   onlyOptions(options, OPTIONS);
   const { budget: span = "25s", batch = 10, concurrency = implied, lease, timeout } = options;
-  const { backoff = true, wait, worker, signal, closing } = options;
+  const { backoff = true, wait, worker, signal, closing, listen } = options;
   const budget = milliseconds(span, "budget", { min: 1 });
   checkBackoff(backoff);
   if (worker !== undefined) checkWorker(worker, budget);
@@ -214,6 +225,8 @@ function checkedOptions(options: DrainOptions, implied: number): Omit<RunOptions
       throw invalidArgument(name, "must be an AbortSignal");
     }
   }
+  if (listen !== undefined && typeof listen !== "function")
+    throw invalidArgument("listen", "must be a function");
   return {
     budget,
     batch: wholeNumber(batch, "batch", 1, MAX_DEQUEUE),
@@ -226,6 +239,7 @@ function checkedOptions(options: DrainOptions, implied: number): Omit<RunOptions
     worker,
     signal,
     closing,
+    listen,
   };
 }
 

@@ -1,5 +1,6 @@
 import { LONGEST_TIMER } from "../sleep.ts";
 import { newToken } from "../queue/identity.ts";
+import { IN_VAIN } from "../queue/long-poll.ts";
 import type { Batch } from "../queue/queue.ts";
 import type { Settled, Worker } from "../queue/types.ts";
 import type { DrainReport } from "./drain.ts";
@@ -12,10 +13,8 @@ import { Tally } from "./tally.ts";
 
 /** How long a free handler waits for those that are about to end too, ms: one request then serves them all. */
 const LINGER = 5;
-/** From an empty pull to the next, while handlers run, ms. */
+/** From a pull that left nothing to the next, while handlers run, ms. */
 const PAUSE = 1_000;
-/** How many pulls in a row may find nothing although something is said to be ready. */
-const IN_VAIN = 10;
 /** How long before the end a long poll is over: its last look takes a request, ms. */
 const LAST_LOOK = 100;
 
@@ -31,6 +30,7 @@ export interface RunOptions extends Omit<HandsOptions, "grace"> {
   readonly worker: Worker | undefined;
   readonly signal: AbortSignal | undefined;
   readonly closing: AbortSignal | undefined;
+  readonly listen: ((look: () => void) => void) | undefined;
 }
 
 /**
@@ -55,6 +55,13 @@ export class Run<T> {
   #stopped = false;
   /** Whether the last pull left something. */
   #more = true;
+  /**
+   * Whether to look once more although it left nothing: who enqueues soon after it wakes nobody, for whoever took tasks
+   * counts as awake.
+   */
+  #onceMore = false;
+  /** How often somebody said that more has come. */
+  #looks = 0;
   #pullAgainAt = 0;
   /** How many calls had ended when a pull went out that found nothing: one that ended since may have enqueued. */
   #emptyAt = -1;
@@ -76,7 +83,8 @@ export class Run<T> {
 
   /** @throws the first fault of a request */
   report(): Promise<DrainReport> {
-    const { signal, closing } = this.#options;
+    const { signal, closing, listen } = this.#options;
+    listen?.(this.#look);
     return new Promise((resolve, reject) => {
       this.#finish = (failure) => {
         this.#over = true;
@@ -84,7 +92,7 @@ export class Run<T> {
         signal?.removeEventListener("abort", this.#abort);
         closing?.removeEventListener("abort", this.#closeGently);
         if (failure) reject(failure.error);
-        else resolve(this.#tally.report(this.#ended, this.#more));
+        else resolve(this.#tally.report(this.#ended, this.#more || this.#ended === "budget"));
       };
       signal?.addEventListener("abort", this.#abort);
       closing?.addEventListener("abort", this.#closeGently);
@@ -102,6 +110,13 @@ export class Run<T> {
 
   readonly #closeGently = () => {
     this.#close("aborted");
+    queueMicrotask(() => this.#step());
+  };
+
+  readonly #look = () => {
+    this.#looks++;
+    this.#onceMore = true;
+    this.#pullAgainAt = 0;
     queueMicrotask(() => this.#step());
   };
 
@@ -200,7 +215,7 @@ export class Run<T> {
     if (this.#closed || !this.#hands.free) return undefined;
     const { batch, together, wait, lease, worker } = this.#options;
     const { idle, most, firstEndAt = 0 } = this.#hands;
-    const mayBeMore = this.#more || wait > 0;
+    const mayBeMore = this.#more || this.#onceMore || wait > 0;
     const wanted =
       idle && outbox.size === 0
         ? !this.#isEmpty
@@ -229,12 +244,16 @@ export class Run<T> {
     const renewals = pull?.wait ? [] : this.#hands.held.filter((held) => held.renewAt(true) <= now);
     if (pull) this.#hands.firstEndAt = undefined;
     const last = idle && this.#requests.failure !== undefined;
+    const looks = this.#looks;
     this.#requests
       .send(renewals, pull, last, (tasks, leasedAt) => {
         this.#more = tasks.length >= (pull?.max ?? 1) || this.#leftSome(tasks, pull?.wait);
         const isEmpty = tasks.length === 0 && !this.#more;
         if (isEmpty) this.#emptyAt = ended;
-        this.#pullAgainAt = isEmpty ? now + PAUSE : 0;
+        const heard = this.#looks > looks;
+        this.#onceMore = heard || (tasks.length > 0 && !this.#more);
+        const waits = this.#options.wait > 0 && !isEmpty;
+        this.#pullAgainAt = heard || this.#more || waits ? 0 : now + PAUSE;
         this.#take(tasks, leasedAt);
       })
       .then(this.#tick)

@@ -30,7 +30,7 @@ export class Tally {
     }
   }
 
-  /** @param more whether the last pull left something */
+  /** @param more whether something is left, or may be */
   report(ended: DrainReport["ended"], more: boolean): DrainReport {
     const nextDueAt = ended === "paused" ? null : more ? Date.now() : this.nextDueAt;
     return { ...this.#counts, ended, nextDueAt };

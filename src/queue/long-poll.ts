@@ -3,7 +3,7 @@ import { sleep } from "../sleep.ts";
 import { milliseconds } from "./duration.ts";
 import type { Duration } from "./types.ts";
 
-/** Longest that one call may wait, ms: what every platform allows a request. */
+/** Longest that one call may wait, ms. */
 export const LONGEST_WAIT = 60_000;
 
 /** From one look to the next, ms: at first, then twice as long each time, up to the longest. */
@@ -12,6 +12,9 @@ const LONGEST_PAUSE = 500;
 
 /** After a pull that found nothing although something was in line, held by a limit or a pause, ms. */
 const HELD_PAUSE = 2_000;
+
+/** How many pulls in a row may find nothing although something is said to be ready: then who says so is not believed. */
+export const IN_VAIN = 10;
 
 /** How often it looks at what is delayed, too: what was delayed since the last pull may be due before all else, ms. */
 const DUE_EVERY = 2_000;
@@ -67,6 +70,7 @@ export async function pollUntilSome<B extends Pulled>(
   const left = () => end - performance.now();
   let batch = first;
   let pause = FIRST_PAUSE;
+  let inVain = 0;
   let pulledAt = performance.now();
   let askedAt = pulledAt;
   /** When something falls due, by Redis's clock, and what that is ahead of this function's: learnt when it matters. */
@@ -88,6 +92,9 @@ export async function pollUntilSome<B extends Pulled>(
       batch = await pull(false);
       pulledAt = performance.now();
       dueAt = batch.nextDueAt;
+      // Such as under a token that is used up: it is given nothing any more, whatever there is.
+      if (untilDue() > 0) inVain = 0;
+      else if (++inVain >= IN_VAIN) dueAt = null;
       pause = seen.some || isDue ? HELD_PAUSE : LONGEST_PAUSE;
     } else {
       pause = Math.min(pause * 2, LONGEST_PAUSE);

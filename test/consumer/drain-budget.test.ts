@@ -56,7 +56,21 @@ describe("the end of the budget", () => {
   test("completes the tasks of handlers that return when they are stopped", async () => {
     await queue().enqueueMany(numbered(3));
     const report = await drain(queue(), stopOf, short);
-    expect(report).toEqual(reported({ completed: 3, ended: "budget" }));
+    expect(report).toEqual(reportedWithMore({ completed: 3, ended: "budget" }));
+  });
+
+  test("says that it is worth coming again at once, where it could not look any more", async () => {
+    await queue().enqueue(0);
+    const report = await drain(
+      queue(),
+      async (task) => {
+        await stopOf(task);
+        await queue().enqueue(1);
+      },
+      short,
+    );
+    expect(report).toEqual(reportedWithMore({ completed: 1, ended: "budget" }));
+    expect(report.nextDueAt).toBeLessThanOrEqual(Date.now());
   });
 
   test("says that it is worth coming again at once, where the last pull left something", async () => {

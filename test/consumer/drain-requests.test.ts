@@ -111,9 +111,17 @@ describe("a drain costs", () => {
     expect([report, asked]).toEqual([reported({ nextDueAt: pulls }), pulls]);
   });
 
-  test("no request while tasks run for less than a third of their lease", async () => {
-    await billed.queue.enqueueMany(many(5));
-    const cost = await costOf(() => drain(billed.queue, () => pause(700), { lease: "1m" }));
-    expect(cost).toMatchObject({ requests: 2 });
+  test.each([
+    ["no request more", "less than a second", 700, 2],
+    [
+      "one request more, of 5 commands,",
+      "longer, beside a free hand, but less than a third of their lease",
+      2_500,
+      3,
+    ],
+  ])("%s while tasks run for %s", async (_, __, ms, requests) => {
+    await billed.queue.enqueueMany(many(5, { resultTtl: 0 }));
+    const cost = await costOf(() => drain(billed.queue, () => pause(ms), { lease: "1m", concurrency: 10 }));
+    expect(cost).toEqual({ requests, commands: 8 + 6 + 5 + (requests - 2) * 5 });
   });
 });

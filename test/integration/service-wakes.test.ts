@@ -12,7 +12,7 @@ const env = {
 };
 
 /** A deployment that enqueues to the queue that a path names. */
-function deployment(platform: Partial<Platform>, consumers?: Record<string, () => void>) {
+function deployment(platform: Partial<Platform>, consumers?: Record<string, () => unknown>) {
   const service = new Service(
     env,
     {
@@ -51,6 +51,33 @@ test("in a process that lives on, a task that comes when a drain has just found 
   await enqueue("emails");
   await Promise.all(after);
   expect(done).toEqual([1, 1]);
+});
+
+test.each([
+  ["an invocation", "bounded"],
+  ["a process that lives on", "any"],
+] as const)("in %s, tasks begin while the handler of another goes on", async (_, afterResponse) => {
+  const begun: unknown[] = [];
+  let enqueue = async (_queue: string): Promise<void> => {};
+  const its = deployment(
+    { afterResponse },
+    {
+      async emails() {
+        begun.push(begun.length);
+        if (begun.length > 1) return;
+        // Who is awake finds this one; of the next ones the drain has to be told, or another one begins.
+        for (let count = 2; count <= 4; count++) {
+          await enqueue("emails");
+          await expect.poll(() => begun.length, { timeout: 5_000 }).toBe(count);
+        }
+      },
+    },
+  );
+  enqueue = its.enqueue;
+  await enqueue("emails");
+  for (let i = 0; i < its.after.length; i++) await its.after[i];
+  expect(begun).toEqual([0, 1, 2, 3]);
+  expect(await rig.queue({ now: undefined }).counts()).toMatchObject({ pending: 0, working: 0, delayed: 0 });
 });
 
 test("a deployment with consumers wakes nobody for the queues of others; one without wakes for any", async () => {

@@ -60,6 +60,20 @@ test("it pulls every two seconds where what is there is held", async () => {
   expect((await polled(6_500, { some: true })).map(([second]) => second)).toEqual([0.1, 2.1, 4.1, 6.1, 6.5]);
 });
 
+test("it pulls ten times where something is said to be ready that no pull gets, and then every two seconds", async () => {
+  const pulls: number[] = [];
+  const began = performance.now();
+  const pull = async () => {
+    pulls.push(Math.round((performance.now() - began) / 1_000));
+    return { length: 0, nextDueAt: performance.now() };
+  };
+  const look = async () => ({ some: true, now: performance.now() });
+  const polling = pollUntilSome({ ...nothing, nextDueAt: began }, 6_000, { pull, look }, undefined);
+  await vi.advanceTimersByTimeAsync(6_001);
+  await polling;
+  expect(pulls).toEqual([...Array.from({ length: 10 }, () => 0), 2, 4, 6]);
+});
+
 test("a timer that fires a little early costs no look more", async () => {
   const fired = performance.now.bind(performance);
   const began = fired();
