@@ -114,7 +114,7 @@ describe("a drain costs", () => {
   test.each([
     ["no request more", "less than a second", 700, 2],
     [
-      "one request more, of 5 commands,",
+      "one request more, of 6 commands,",
       "longer, beside a free hand, but less than a third of their lease",
       2_500,
       3,
@@ -122,6 +122,6 @@ describe("a drain costs", () => {
   ])("%s while tasks run for %s", async (_, __, ms, requests) => {
     await billed.queue.enqueueMany(many(5, { resultTtl: 0 }));
     const cost = await costOf(() => drain(billed.queue, () => pause(ms), { lease: "1m", concurrency: 10 }));
-    expect(cost).toEqual({ requests, commands: 8 + 6 + 5 + (requests - 2) * 5 });
+    expect(cost).toEqual({ requests, commands: 8 + 6 + 5 + (requests - 2) * 6 });
   });
 });
