@@ -139,12 +139,14 @@ export async function start<Env extends object>(
   const end = async () => {
     closing.abort();
     const ended = Promise.all([listener.stop(), underWay.settled()]);
-    if (!(await within(grace, ended))) {
+    const inTime = await within(grace, ended);
+    const last = performance.now() + LAST;
+    if (!inTime) {
       ending.abort();
       listener.drop?.();
       await within(LAST, ended);
     }
-    if (transport?.close) await within(LAST, transport.close());
+    if (transport?.close) await within(last - performance.now(), transport.close());
   };
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {

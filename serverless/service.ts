@@ -106,7 +106,8 @@ export class Service<Env extends object = Environment> {
       ending: platform.ending,
     });
     const wake = this.#waker(platform.afterResponse !== "none", () => this.#budget);
-    this.#app = createApp({ transport: this.#transport, tokens, cronSecret, prefix, wake });
+    const limits = { budget: Math.min(20_000, this.#sweepBudget(this.#budget)) };
+    this.#app = createApp({ transport: this.#transport, tokens, cronSecret, prefix, wake, limits });
   }
 
   /**
@@ -135,7 +136,7 @@ export class Service<Env extends object = Environment> {
     const waker = this.#waker(true, () => end - performance.now());
     const wake = waker && { ...waker, waitUntil };
     const report = await sweep(this.#transport, {
-      budget: Math.floor(budget * 0.4),
+      budget: this.#sweepBudget(budget),
       prefix: this.#config.prefix,
       wake,
       signal: this.#platform.ending?.closing,
@@ -144,6 +145,11 @@ export class Service<Env extends object = Environment> {
     if (failed.length > 0) console.error(JSON.stringify({ sweep: report }));
     else if (scheduled + promoted + reclaimed + rejected + expired > 0)
       console.log(JSON.stringify({ sweep: report }));
+  }
+
+  /** What a sweep may take of an invocation's time, ms: the rest is for the consumers of what it finds. */
+  #sweepBudget(budget: number): number {
+    return Math.floor(budget * 0.4);
   }
 
   #around(waitUntil: WaitUntil | undefined): Around<Env> {

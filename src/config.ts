@@ -1,5 +1,7 @@
+import { isWakeSecret } from "./consumer/signature.ts";
 import { invalidArgument } from "./errors.ts";
 import { parseTokens, type TokenEntry } from "./http/auth.ts";
+import { keyPrefix } from "./queue/names.ts";
 
 /** How Redis is reached: over HTTP, as on Upstash, or over TCP. */
 export type RedisConfig = { readonly url: string; readonly token: string } | { readonly redisUrl: string };
@@ -41,7 +43,7 @@ export function readConfig(env: Environment): Config {
     redis: readRedis(env),
     tokens: readTokens(env),
     cronSecret: readCronSecret(env),
-    prefix: text(env, "SLUICE_PREFIX"),
+    prefix: readPrefix(env),
     ...readWake(env),
   };
 }
@@ -60,11 +62,14 @@ export function readPort(env: Environment): number | undefined {
 function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
   const wakeUrl = address(env, "SLUICE_WAKE_URL", ["https:", "http:"]);
   const wakeSecrets = text(env, "SLUICE_WAKE_SECRET")?.split(/ +/) ?? [];
-  if (wakeSecrets.some((secret) => !/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(secret))) {
+  if (!wakeSecrets.every(isWakeSecret)) {
     throw invalidArgument("SLUICE_WAKE_SECRET", "must be whsec_ and 24 to 64 bytes in base64");
   }
   if (wakeUrl !== undefined && wakeSecrets.length === 0) {
     throw invalidArgument("SLUICE_WAKE_SECRET", "is not set, but SLUICE_WAKE_URL is");
+  }
+  if (wakeUrl !== undefined && new URL(wakeUrl).username + new URL(wakeUrl).password !== "") {
+    throw invalidArgument("SLUICE_WAKE_URL", "must be a URL without a user and a password");
   }
   return { wakeUrl, wakeSecrets };
 }
@@ -103,6 +108,11 @@ function readCronSecret(env: Environment): string | undefined {
   const secret = text(env, "CRON_SECRET");
   if (secret === undefined || /^[!-~]{16,512}$/.test(secret)) return secret;
   throw invalidArgument("CRON_SECRET", "must be 16 to 512 visible ASCII characters");
+}
+
+function readPrefix(env: Environment): string | undefined {
+  const prefix = text(env, "SLUICE_PREFIX");
+  return prefix === undefined ? undefined : keyPrefix(prefix, "SLUICE_PREFIX");
 }
 
 function text(env: Environment, name: string): string | undefined {

@@ -9,14 +9,24 @@ const TOLERANCE = 5 * 60;
 
 const PREFIX = "whsec_";
 
+/** Whether it is `whsec_` and 24 to 64 bytes in base64. */
+export function isWakeSecret(secret: string): boolean {
+  return secretBytes(secret) !== undefined;
+}
+
+function secretBytes(secret: unknown): Uint8Array<ArrayBuffer> | undefined {
+  const bytes =
+    typeof secret === "string" && secret.startsWith(PREFIX) ? decoded(secret.slice(6)) : undefined;
+  return bytes && bytes.length >= 24 && bytes.length <= 64 ? bytes : undefined;
+}
+
 /**
  * A secret, as the key that signs with it.
  * @throws {SluiceError} `invalid_argument` for what is not `whsec_` and 24 to 64 bytes in base64
  */
 export async function signingKey(secret: string, path = "secret"): Promise<CryptoKey> {
-  const bytes =
-    typeof secret === "string" && secret.startsWith(PREFIX) ? decoded(secret.slice(6)) : undefined;
-  if (bytes === undefined || bytes.length < 24 || bytes.length > 64) {
+  const bytes = secretBytes(secret);
+  if (bytes === undefined) {
     throw invalidArgument(path, `must be ${PREFIX} and 24 to 64 bytes in base64`);
   }
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);

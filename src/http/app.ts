@@ -3,6 +3,8 @@ import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
 import { Queue } from "../queue/queue.ts";
 import type { Transport } from "../queue/transport.ts";
+import { milliseconds } from "../queue/duration.ts";
+import type { Duration } from "../queue/types.ts";
 import type { Waker } from "../queue/waker.ts";
 import { forbidden, Gate, type Scope, type TokenEntry } from "./auth.ts";
 import { type App, type Services, type Variables, waitUntilOf } from "./context.ts";
@@ -33,6 +35,8 @@ export interface AppOptions {
     | {
         /** Longest body of a request, in bytes. @default 10_000_000 */
         readonly body?: number | undefined;
+        /** How long a sweep, or another long call, goes on that does not say. @default "20s" */
+        readonly budget?: Duration | undefined;
       }
     | undefined;
   /** Told of every fault of this server or of Redis. @default one line of JSON on the console */
@@ -97,7 +101,8 @@ export function createApp(options: AppOptions): App {
   };
 
   const bodyLimit = limits?.body ?? 10_000_000;
-  const services: Services = { transport, prefix, allow, faultOf, wakerOf, bodyLimit };
+  const budget = milliseconds(limits?.budget ?? "20s", "limits.budget", { min: 1 });
+  const services: Services = { transport, prefix, allow, faultOf, wakerOf, bodyLimit, budget };
   taskRoutes(app, services);
   watchRoutes(app, services);
   taskOperationRoutes(app, services);

@@ -28,6 +28,8 @@ export interface Services {
   readonly transport: Transport;
   readonly prefix: string | undefined;
   readonly bodyLimit: number;
+  /** How long a request goes on that does not say, ms. */
+  readonly budget: number;
   /** Lets only callers with one of the scopes pass, for the queue that the path names if it names one. */
   readonly allow: (...scopes: (Scope | "cron")[]) => MiddlewareHandler<Variables>;
   /** What wakes consumers on behalf of this call, if anything does. */
@@ -47,15 +49,13 @@ export function waitUntilOf(c: Context): Waker["waitUntil"] {
   }
 }
 
-/** Within the time that every platform allows a request. */
-const defaultBudget: Duration = "20s";
 const longestBudget = 60_000;
 
 /**
  * How long a request may go on, ms.
  * @throws {SluiceError} invalid_argument
  */
-export function budgetOf(wanted: Duration = defaultBudget): number {
+export function budgetOf({ budget }: Services, wanted: Duration = budget): number {
   return milliseconds(wanted, "budget", { min: 1, max: longestBudget });
 }
 

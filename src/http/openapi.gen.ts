@@ -3827,7 +3827,7 @@ export const openapi: OpenApiDocument = {
           },
           "budget": {
             "$ref": "#/components/schemas/Duration",
-            "description": "When to stop. Default \"20s\", at most \"60s\"."
+            "description": "When to stop. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
           }
         },
         "additionalProperties": false
@@ -3903,7 +3903,7 @@ export const openapi: OpenApiDocument = {
           },
           "budget": {
             "$ref": "#/components/schemas/Duration",
-            "description": "When to stop. Default \"20s\", at most \"60s\"."
+            "description": "When to stop. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
           }
         },
         "required": [
@@ -4188,7 +4188,7 @@ export const openapi: OpenApiDocument = {
         "properties": {
           "budget": {
             "$ref": "#/components/schemas/Duration",
-            "description": "Time that the sweep may take. Default \"20s\", at most \"60s\"."
+            "description": "Time that the sweep may take. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
           }
         },
         "additionalProperties": false
@@ -4217,7 +4217,7 @@ export const openapi: OpenApiDocument = {
           },
           "budget": {
             "$ref": "#/components/schemas/Duration",
-            "description": "Time that the sweep may take. Default \"20s\", at most \"60s\"."
+            "description": "Time that the sweep may take. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
           }
         },
         "required": [

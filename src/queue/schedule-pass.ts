@@ -44,6 +44,8 @@ export interface SchedulePassOptions extends SendOptions {
   readonly prefix?: string | undefined;
   /** Most tasks that one call enqueues. */
   readonly limit: number;
+  /** Until when it may work, on the clock of `performance.now()`: however much was missed, queues have to be swept too. */
+  readonly until: number;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }
@@ -72,16 +74,14 @@ export class SchedulePass {
   }
 
   /**
-   * Follows the schedules of queues whose reminders are due, for half of the time that is left: however much was
-   * missed, queues have to be swept too.
+   * Follows the schedules of queues whose reminders are due.
    * @returns the queues where something was due, which therefore have tasks
    */
-  async run(reminders: readonly Reminder[], deadline: number): Promise<ReadonlySet<string>> {
+  async run(reminders: readonly Reminder[]): Promise<ReadonlySet<string>> {
     const given = new Set<string>();
-    const halfway = (performance.now() + deadline) / 2;
     let rest = reminders;
     while (rest.length > 0) {
-      if (performance.now() >= halfway) {
+      if (performance.now() >= this.#options.until) {
         this.more = true;
         break;
       }

@@ -59,12 +59,12 @@ export async function sweep(transport: Transport, options: SweepOptions = {}): P
   onlyOptions(options, ["budget", "prefix", "queues", "limit", "wake", "signal", "now"]);
   const { prefix, signal, now } = options;
   const deadline = endOf(options.budget);
-  const pass = new SweepPass(checkedTransport(transport), options);
+  const pass = new SweepPass(checkedTransport(transport), options, deadline);
   let cursor: string | undefined;
   try {
     do {
       const page = await readRegistry(transport, { prefix, signal, now, cursor, size: 1_000 });
-      await pass.sweepPage(page, deadline);
+      await pass.sweepPage(page);
       cursor = page.cursor ?? undefined;
     } while (cursor !== undefined && performance.now() < deadline);
   } finally {
@@ -78,6 +78,8 @@ class SweepPass {
   readonly #transport: Transport;
   readonly #options: SweepOptions;
   readonly #limit: string;
+  /** On the clock of `performance.now()`. */
+  readonly #deadline: number;
   readonly #wanted: (name: string) => boolean;
   readonly #schedules: SchedulePass;
   readonly #waker: CheckedWaker | undefined;
@@ -86,13 +88,15 @@ class SweepPass {
   readonly #failed = new Map<string, string>();
   #counts: SweepCounts = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, more: false };
 
-  constructor(transport: Transport, options: SweepOptions) {
+  constructor(transport: Transport, options: SweepOptions, deadline: number) {
     this.#transport = transport;
+    this.#deadline = deadline;
     this.#options = options;
     const limit = wholeNumber(options.limit ?? 1_000, "limit", 1, 10_000);
     this.#limit = String(limit);
     const { prefix, signal, now } = options;
-    this.#schedules = new SchedulePass(transport, { prefix, signal, now, limit });
+    const until = (performance.now() + deadline) / 2;
+    this.#schedules = new SchedulePass(transport, { prefix, signal, now, limit, until });
     this.#wanted = options.queues ?? (() => true);
     this.#waker = options.wake && new CheckedWaker(options.wake);
   }
@@ -117,10 +121,10 @@ class SweepPass {
     if (waker) await Promise.all(Array.from(this.#asleep, (queue) => waker.wake(queue)));
   }
 
-  async sweepPage({ queues: page, reminders, now }: RegistryPage, deadline: number): Promise<void> {
+  async sweepPage({ queues: page, reminders, now }: RegistryPage): Promise<void> {
     // First, so that a consumer is woken for what they enqueue.
     const remind = reminders.filter(({ queue, at }) => at <= now && this.#wanted(queue));
-    const given = await this.#schedules.run(remind, deadline);
+    const given = await this.#schedules.run(remind);
     const fresh = page.filter(({ name }) => !this.#seen.has(name) && this.#wanted(name));
     // Where the budget ends a pass, another pass begins elsewhere.
     const queues = shuffled(fresh);
@@ -129,7 +133,7 @@ class SweepPass {
     const empty = await this.#emptyAmong(old, now);
     const holding = queues.filter((queue) => !empty.has(queue));
     for (const name of given) this.#seen.add(name);
-    await this.#sweepUntilDone([...new Set([...holding.map(({ name }) => name), ...given])], deadline);
+    await this.#sweepUntilDone([...new Set([...holding.map(({ name }) => name), ...given])]);
     await this.#note(
       old.filter((queue) => !empty.has(queue)),
       [...empty].filter(({ seenAt }) => now - seenAt >= FORGET_AFTER),
@@ -154,10 +158,10 @@ class SweepPass {
     return empty;
   }
 
-  async #sweepUntilDone(names: readonly string[], deadline: number): Promise<void> {
+  async #sweepUntilDone(names: readonly string[]): Promise<void> {
     let rest = names;
     while (rest.length > 0) {
-      if (performance.now() >= deadline) {
+      if (performance.now() >= this.#deadline) {
         this.#counts = { ...this.#counts, more: true };
         return;
       }

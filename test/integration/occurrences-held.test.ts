@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type Transport } from "../../src/index.ts";
 import { roomFor } from "../support/no-room.ts";
-import { key, QUEUE, useRig } from "../support/rig.ts";
+import { key, QUEUE, START, useRig } from "../support/rig.ts";
 import { FIRST, MINUTE, minutely, scheduling } from "../support/scheduling.ts";
 
 const rig = useRig();
@@ -136,4 +137,23 @@ describe("a schedule that cannot be followed", () => {
     rig.now = FIRST;
     expect(await run()).toMatchObject({ scheduled: 1, failed: [{ queue: "broken", code: "redis_error" }] });
   });
+});
+
+test("many queues with missed occurrences take half of a sweep's time, however many pages the registry has", async () => {
+  const reminders = Array.from({ length: 3_000 }, (_, i) => [String(START - 1), `~q${i}`]);
+  await rig.command("ZADD", "sluice:queues", ...reminders.flat());
+  let looks = 0;
+  const slow: Transport = {
+    async send(commands, options) {
+      const [first] = commands;
+      if (first && "script" in first && first.script.name === "occurrences") {
+        looks++;
+        await sleep(60);
+      }
+      return rig.transport.send(commands, options);
+    },
+  };
+  const { more } = await run({ budget: "1s" }, slow);
+  // Half a second has room for nine of them; each page of the registry has fifty.
+  expect([more, looks <= 9, looks > 0]).toEqual([true, true, true]);
 });

@@ -4,7 +4,8 @@ import { z } from "zod";
 import { consumer } from "../../serverless/consumer.ts";
 import { Service, type Platform, type ServiceOptions } from "../../serverless/service.ts";
 import { sluice } from "../../serverless/cloudflare.ts";
-import { Schedules, type HeldTask } from "../../src/index.ts";
+import { Schedules, type HeldTask, type Transport } from "../../src/index.ts";
+import { many } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
 
 // Real time, and who works in a deployment.
@@ -193,6 +194,27 @@ describe("cron's sweep", () => {
     await sleep(60);
     await cron();
     expect(lines).toEqual({ out: [{ sweep: expect.objectContaining({ ...moved, failed: [] }) }], err: [] });
+  });
+
+  test("over HTTP takes two fifths of an invocation's time, where it is not told another", async () => {
+    await queue().enqueueMany(many(900, { delay: "1ms" }));
+    await queue().enqueueMany(many(900, { delay: "1ms" }));
+    const transport: Transport = {
+      async send(commands, options) {
+        await sleep(250);
+        return rig.transport.send(commands, options);
+      },
+    };
+    const CRON_SECRET = "a-secret-of-cron";
+    const swept = async (budget: "1s" | "10s") => {
+      const platform = { transport: () => transport, budget, afterResponse: "none" } as const;
+      const authorization = `Bearer ${CRON_SECRET}`;
+      const request = new Request("https://sluice.test/v1/sweep", { headers: { authorization } });
+      return (await new Service({ ...env, CRON_SECRET }, {}, platform).fetch(request)).json();
+    };
+    // Two requests take all of its time, and the second one moves a thousand.
+    expect(await swept("1s")).toMatchObject({ promoted: 1_000, more: true });
+    expect(await swept("10s")).toMatchObject({ promoted: 800, more: false });
   });
 
   test("leaves one as an error where it could not sweep a queue", async () => {

@@ -8,6 +8,7 @@ import { serve, type Server, type ServeOptions } from "../../serverless/node.ts"
 import { Queue } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
+import { startProxy } from "../transport/proxy.ts";
 
 let redis: TestRedis;
 let transport: ReturnType<typeof resp>;
@@ -43,6 +44,31 @@ describe("a server of Node", () => {
     await expect.poll(() => stateOf(queue, early.id), { timeout: 10_000 }).toBe("pending");
     const late = await queue.enqueue(1, { delay: 1 });
     await expect.poll(() => stateOf(queue, late.id), { timeout: 10_000 }).toBe("pending");
+  });
+
+  it("has closed two seconds after its grace, though Redis is silent", async () => {
+    const proxy = await startProxy(redis.port);
+    const handled = vi.fn();
+    const closing = await start({
+      env: { REDIS_URL: proxy.url },
+      every: "1s",
+      grace: "500ms",
+      consumers: {
+        async emails() {
+          handled();
+          await new Promise(() => {});
+        },
+      },
+    });
+    await new Queue("emails", { transport }).enqueue(1);
+    await expect.poll(() => handled.mock.calls.length, { timeout: 10_000 }).toBe(1);
+    proxy.hold();
+    const began = performance.now();
+    await closing.close();
+    // Not twice the two seconds, one after the other.
+    expect(performance.now() - began).toBeLessThan(4_000);
+    proxy.release();
+    await proxy.stop();
   });
 
   it("does not sweep while it sweeps, and no more once it closes", async () => {

@@ -21,7 +21,7 @@ export function sweepRoutes(app: App, services: Services): void {
   const { transport, prefix, allow, wakerOf } = services;
 
   const run = async (c: Call, wanted?: Duration) => {
-    const budget = budgetOf(wanted);
+    const budget = budgetOf(services, wanted);
     const queues = mayBeSweptBy(c);
     const wake = wakerOf(c);
     const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, prefix, queues, wake });
@@ -36,7 +36,7 @@ export function sweepRoutes(app: App, services: Services): void {
     const { deep: _, budget, ...options } = body;
     const queues = mayBeSweptBy(c);
     if (options.queue !== undefined && !queues(options.queue)) throw forbidden(["admin"], options.queue);
-    const within = { budget: budgetOf(budget), prefix, queues };
+    const within = { budget: budgetOf(services, budget), prefix, queues };
     const reply: ReplyOf<typeof replies.deepSwept> = await deepSweep(transport, { ...options, ...within });
     return c.json(reply);
   });

@@ -43,7 +43,7 @@ export function taskOperationRoutes(app: App, services: Services): void {
     const reply: ReplyOf<typeof replies.redriven> = await operator(c).redrive({
       ...body,
       ...options,
-      budget: budgetOf(budget),
+      budget: budgetOf(services, budget),
     });
     return c.json(reply);
   });
@@ -55,7 +55,7 @@ export function taskOperationRoutes(app: App, services: Services): void {
     const reply: ReplyOf<typeof replies.purged> = await operator(c).purge({
       ...body,
       ...options,
-      budget: budgetOf(budget),
+      budget: budgetOf(services, budget),
     });
     return c.json(reply);
   });

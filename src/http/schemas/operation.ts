@@ -3,7 +3,10 @@ import { fields } from "../validate.ts";
 import { cursor, described, duration, queueName, whole } from "./values.ts";
 
 const budget = v.exactOptional(
-  described(duration, 'Time that the sweep may take. Default "20s", at most "60s".'),
+  described(
+    duration,
+    'Time that the sweep may take. Default "20s", or two fifths of the deployment\'s budget where that is less; at most "60s".',
+  ),
 );
 
 export const sweep = fields({ budget });

@@ -50,7 +50,12 @@ const run = {
   cursor: v.exactOptional(
     v.pipe(cursor, v.description("Where to go on: the `cursor` of the call before, with the same filter.")),
   ),
-  budget: v.exactOptional(described(duration, 'When to stop. Default "20s", at most "60s".')),
+  budget: v.exactOptional(
+    described(
+      duration,
+      'When to stop. Default "20s", or two fifths of the deployment\'s budget where that is less; at most "60s".',
+    ),
+  ),
 };
 
 const bodyFilter = filter((meaning) => whole(0, LAST_INSTANT, meaning));
