@@ -37,7 +37,7 @@ interface Problem {
 }
 
 /**
- * Reads an answer. Its text goes into no error but for a problem's `detail`, which repeats no input.
+ * Reads an answer. Its text goes into no error but for a problem's `detail`, `code` and path, which repeat no input.
  * @param has what every reply to this request has
  */
 export function readAnswer(response: Response, text: string, has: string): Answer {

@@ -22,7 +22,8 @@ export interface AfterResponse {
 
 /**
  * Answers a wake: looks at its signature, and drains the queue. With `waitUntil` the answer comes at once, 202;
- * without it when the work is done, 200 with the report. Anything else is 400, 401, 404, 405 or 413.
+ * without it when the work is done, 200 with the report; where that fails the call rejects with its fault. What is no
+ * wake is 400, 401, 404, 405 or 413.
  * @throws {SluiceError} `invalid_argument`, from the first request: for a secret of another form
  */
 export function wakeReceiver(

@@ -2626,7 +2626,7 @@ export const openapi: OpenApiDocument = {
           "schedules"
         ],
         "summary": "Create a schedule, or change it",
-        "description": "At each occurrence its task is enqueued, by the first sweep from then on: once, however many sweeps run. So how often the sweep runs is how exact the time is. The task's id is `<name>.<epoch ms of the occurrence>`, and a task that is known by that id already counts as it; its headers have the name as `schedule`, and that time as `scheduled-at`.\n\nThe body is the whole schedule: what it does not name is as of a new one, but for `paused`. The next occurrence stays where `cron` and `timeZone`, or `every` and `from`, are what they were (a `from` that is not given is); otherwise the first from now on is next.\n\nWhere the clock of the time zone is put forward, a fixed time that is skipped occurs right after the gap, and those that recur within the hour are left out; where it is put back, a fixed time that comes twice occurs the first time, and those that recur within the hour in both. Scope: admin.",
+        "description": "At each occurrence its task is enqueued, by the first sweep from then on: once, however many sweeps run. So how often the sweep runs is how exact the time is. The task's id is `<name>.<epoch ms of the occurrence>`, and a task that is known by that id already counts as it; its headers have the name as `schedule`, and that time as `scheduled-at`.\n\nThe body is the whole schedule: what it does not name is as of a new one, but for `paused`. The next occurrence stays where `cron` and `timeZone`, or `every` and `from`, are what they were (a `from` that is not given is); otherwise the first from now on is next.\n\nWhere the clock of the time zone is put forward, the time of an expression with one hour and one minute that is skipped occurs right after the gap; where it is put back, it occurs the first time. Of an expression with several, what is skipped is left out, and what comes twice occurs twice. Scope: admin.",
         "security": [
           {
             "token": [
@@ -3532,7 +3532,7 @@ export const openapi: OpenApiDocument = {
           },
           "wait": {
             "$ref": "#/components/schemas/Duration",
-            "description": "Where there is no task: how long to wait for one, at most \"60s\". Each second of it costs some 2 Redis commands. Default 0: answer at once."
+            "description": "Where there is no task: how long to wait for one, at most \"60s\". Each second of it costs some 3 Redis commands. Default 0: answer at once."
           },
           "maxBytes": {
             "type": "integer",

@@ -13,9 +13,10 @@ export type Recurrence =
        */
       readonly cron: string;
       /**
-       * By whose clock, as the IANA names it, such as `"Europe/Berlin"`. Where the clock is put forward, one time that is
-       * skipped counts as the first after the gap, and those that recur within the hour are left out; where it is put
-       * back, one time that comes twice counts once, and those that recur within the hour come in both. @default "UTC"
+       * By whose clock, as the IANA names it, such as `"Europe/Berlin"`. Where the clock is put forward, the time of an
+       * expression with one hour and one minute that is skipped counts as the first after the gap, and where it is put
+       * back it counts once. Of one with several, what is skipped is left out, and what comes twice counts twice.
+       * @default "UTC"
        */
       readonly timeZone?: string | undefined;
       readonly every?: undefined;

@@ -91,7 +91,8 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
   }
 
   /**
-   * Adds up to 1,000 tasks, in one request: all of them, or none where it throws.
+   * Adds up to 1,000 tasks, in one request: all of them, or none where it is refused. Where it throws `redis_unreachable`
+   * or `aborted`, all of them may be there.
    * @throws {SluiceError} as {@link enqueue}; the path says which task is at fault
    */
   async enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {

@@ -102,7 +102,7 @@ export class Schedules<T = unknown> extends QueueHandle {
    * interval and `from`, are what they were (a `from` that is not given is); otherwise, and where it is resumed, the first
    * from now on is next, by Redis's time. Two requests, more where others write the same schedule meanwhile.
    * @param name 1 to 100 visible ASCII characters, beginning with a letter or a digit
-   * @throws {SluiceError} `invalid_argument`, also for what would never occur; `too_large`; `queue_full` where Redis has
+   * @throws {SluiceError} `invalid_argument`, also for a recurrence, other than before, that would never occur; `too_large`; `queue_full` where Redis has
    *   no room
    */
   async put(name: string, schedule: NewSchedule<T>, options: RequestOptions = {}): Promise<SchedulePut> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Queue, sweep, type Waker } from "../../src/index.ts";
+import { Operator, Queue, sweep, type Waker } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
 import { many } from "../support/new-tasks.ts";
 
@@ -56,6 +56,27 @@ describe("waiting in vain", () => {
     // 100, 200 and 400 ms after the last, then every 500 ms: 7; fewer where the machine is slow.
     expect(commands).toBeLessThanOrEqual(5 + 7 + 1 + 5);
     expect(commands).toBeGreaterThan(5 + 5);
+  });
+
+  test.each<[string, (operator: Operator) => Promise<unknown>, object]>([
+    ["a pause", (operator) => operator.pause(), {}],
+    ["the queue's maxWorking", (operator) => operator.configure({ maxWorking: 1 }), {}],
+    ["the queue's rate", (operator) => operator.configure({ rate: { max: 1, per: "1h" } }), {}],
+    ["a group's maxWorking", (operator) => operator.configureGroup("a", { maxWorking: 1 }), { group: "a" }],
+    [
+      "a group's rate",
+      (operator) => operator.configureGroup("a", { rate: { max: 1, per: "1h" } }),
+      { group: "a" },
+    ],
+  ])("costs at most 13 a second where %s holds what is there", async (_, hold, options) => {
+    await billed.queue.enqueueMany(many(2, options));
+    const operator = new Operator(billed.queue.name, { transport: billed.queue["transport"] });
+    await hold(operator);
+    await billed.queue.dequeue();
+    const commands = await cost(() => billed.queue.dequeue({ wait: "4s" }));
+    // Beside the pull at its beginning and the one at its end. On a machine that is slow there are fewer looks.
+    expect(commands).toBeLessThanOrEqual(9 + 4 * 13 + 9);
+    expect(commands).toBeGreaterThan(4 + 4 * 1);
   });
 
   test("costs 1 more where something is due later, to learn Redis's time", async () => {

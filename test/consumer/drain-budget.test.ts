@@ -3,16 +3,7 @@ import { drain } from "../../src/consumer/drain.ts";
 import type { StoppedError } from "../../src/consumer/failures.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
-import {
-  hanging,
-  heeding,
-  leasedIn,
-  pause,
-  reported,
-  reportedWithMore,
-  stoppedError,
-  stopOf,
-} from "./draining.ts";
+import { hanging, heeding, leasedIn, pause, reportedWithMore, stoppedError, stopOf } from "./draining.ts";
 
 // Real time: a drain waits on the clock of this process.
 const rig = useRig();

@@ -62,7 +62,7 @@ describe("a server of Node", () => {
     });
     await new Queue("emails", { transport }).enqueue(1);
     await expect.poll(() => handled.mock.calls.length, { timeout: 10_000 }).toBe(1);
-    proxy.hold();
+    void proxy.hold();
     const began = performance.now();
     await closing.close();
     // Not twice the two seconds, one after the other.

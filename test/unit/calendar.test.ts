@@ -83,6 +83,28 @@ describe("where the clock is put forward", () => {
   });
 });
 
+// Which of the two rules above holds, the form of the expression says: one hour and one minute, or several.
+describe("an expression with several hours", () => {
+  test.each(["0 0,2 * * *", "0 */2 * * *"])("leaves out what is skipped: %s", async (expression) => {
+    const calendar = await cron(expression, "Europe/Berlin");
+    const [midnight, then] = next(calendar, "2024-03-30T23:00Z", 2);
+    // 00:00, and then 04:00 or the next midnight, but neither 02:00 nor 03:00.
+    expect([midnight, then]).toEqual([
+      "2024-03-30T23:00Z",
+      expression === "0 */2 * * *" ? "2024-03-31T02:00Z" : "2024-03-31T22:00Z",
+    ]);
+  });
+
+  test("occurs twice at what comes twice", async () => {
+    const calendar = await cron("15 2,3 * * *", "Europe/Berlin");
+    expect(next(calendar, "2024-10-27T00:00Z", 3)).toEqual([
+      "2024-10-27T00:15Z",
+      "2024-10-27T01:15Z",
+      "2024-10-27T02:15Z",
+    ]);
+  });
+});
+
 describe("where the clock is put back", () => {
   test("a fixed time that comes twice occurs the first time", async () => {
     const calendar = await cron("30 2 * * *", "Europe/Berlin");

@@ -114,7 +114,7 @@ export const pull = fields({
   wait: v.exactOptional(
     described(
       duration,
-      'Where there is no task: how long to wait for one, at most "60s". Each second of it costs some 2 Redis commands. Default 0: answer at once.',
+      'Where there is no task: how long to wait for one, at most "60s". Each second of it costs some 3 Redis commands. Default 0: answer at once.',
     ),
   ),
   maxBytes: v.exactOptional(
