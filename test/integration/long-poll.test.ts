@@ -30,16 +30,22 @@ describe("a pull that waits", () => {
   });
 
   test("answers when a task comes, long before its time is over", async () => {
+    const began = performance.now();
     const waiting = queue().dequeue({ wait: "20s", max: 5 });
     await new Promise((resolve) => setTimeout(resolve, 300));
     await queue().enqueueMany([{ payload: "a" }, { payload: "b", group: "g" }]);
     expect(new Set((await waiting).map(({ payload }) => payload))).toEqual(new Set(["a", "b"]));
+    // Not by the pull that comes every ten seconds.
+    expect(performance.now() - began).toBeLessThan(8_000);
   });
 
   test("answers when a task of a group comes, or one with a priority", async () => {
+    const began = performance.now();
     const waiting = queue().dequeue({ wait: "20s" });
+    await new Promise((resolve) => setTimeout(resolve, 300));
     await queue().enqueue(1, { group: "g", priority: 9 });
     expect([...(await waiting)]).toMatchObject([{ payload: 1, group: "g" }]);
+    expect(performance.now() - began).toBeLessThan(8_000);
   });
 
   test("answers when a delayed task falls due, though no sweep runs, with few looks", async () => {
@@ -60,8 +66,12 @@ describe("a pull that waits", () => {
 
   test("answers when the lease of another holder expires", async () => {
     await queue().enqueue("lost");
-    await queue().dequeue({ lease: 500 });
+    await queue().enqueue("later", { delay: "1h" });
+    await queue().dequeue({ lease: "3s" });
+    const began = performance.now();
     expect([...(await queue().dequeue({ wait: "20s" }))]).toMatchObject([{ payload: "lost", attempt: 2 }]);
+    // When it expires, and not with what is due later or at the next pull.
+    expect(performance.now() - began).toBeLessThan(8_000);
   });
 
   test("says when the next task is due, where the time is over before", async () => {

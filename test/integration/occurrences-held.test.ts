@@ -110,6 +110,19 @@ describe("a schedule that cannot be followed", () => {
     },
   );
 
+  test("is tried again by the next sweep, whenever the others occur", async () => {
+    await schedules().put("bad", minutely);
+    await schedules().put("x", { every: "1h", from: FIRST, payload: 1 });
+    const record = String(await rig.command("HGET", key("timetable"), ".bad"));
+    await rig.command("HSET", key("timetable"), ".bad", "junk");
+    rig.now = FIRST;
+    expect(await run()).toMatchObject({ scheduled: 1, failed: [{ code: "unexpected_reply" }] });
+    rig.now += MINUTE;
+    expect(await run()).toMatchObject({ scheduled: 0, failed: [{ code: "unexpected_reply" }] });
+    await rig.command("HSET", key("timetable"), ".bad", record);
+    expect(await run()).toMatchObject({ scheduled: 1, failed: [] });
+  });
+
   test("costs a bounded number of requests, however many there are", async () => {
     const bad = Array.from({ length: 3_000 }, (_, i) => `bad${i}`);
     const records = bad.flatMap((name) => [name, "task", `.${name}`, "junk"]);

@@ -36,13 +36,19 @@ describe("a late first copy of a pull that waited in vain leases nothing", () =>
   });
 });
 
-test("a late first copy of a pull's earlier look takes nothing from what a later one leased", async () => {
-  const late: Command[] = [];
-  const waiting = queue(delaying(late)).dequeue({ wait: "20s", token: "token-02" });
-  await expect.poll(() => late.length).toBeGreaterThan(0);
-  await queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
-  const [task] = await waiting;
-  await rig.transport.send(late);
-  expect(await task?.complete()).toMatchObject({ ok: true });
-  expect((await queue().dequeue()).map(({ attempt }) => attempt)).toEqual([1]);
-});
+test.each([
+  ["with a token of the caller's", "token-02"],
+  ["without", undefined],
+])(
+  "a late first copy of a pull's earlier look takes nothing from what a later one leased: %s",
+  async (_, token) => {
+    const late: Command[] = [];
+    const waiting = queue(delaying(late)).dequeue({ wait: "20s", token });
+    await expect.poll(() => late.length).toBeGreaterThan(0);
+    await queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
+    const [task] = await waiting;
+    await rig.transport.send(late);
+    expect(await task?.complete()).toMatchObject({ ok: true });
+    expect((await queue().dequeue()).map(({ attempt }) => attempt)).toEqual([1]);
+  },
+);

@@ -245,23 +245,6 @@ describe("schedules", () => {
   });
 });
 
-describe("schedules that are written at once", () => {
-  test("end up as one of those who wrote them wanted, with a reminder that is no later", async () => {
-    const writers = Array.from({ length: 10 }, (_, i) => [
-      schedules().put("x", { every: `${i + 1}m`, payload: i }),
-      schedules().pause("x"),
-      schedules().resume("x"),
-    ]);
-    await Promise.all(writers.flat());
-    await schedules().resume("x");
-    const found = await schedules<number>().get("x");
-    expect(found).toMatchObject({ paused: false });
-    if (found && "every" in found) expect(found.every).toBe((found.payload + 1) * MINUTE);
-    const reminder = Number(await rig.command("ZSCORE", "sluice:queues", `~${QUEUE}`));
-    expect(reminder).toBeLessThanOrEqual(found?.nextAt ?? 0);
-  });
-});
-
 describe("a copy of a call (law 5)", () => {
   const once = { idempotencyKey: "one" };
 

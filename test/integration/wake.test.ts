@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { deepSweep, sweep, type Waker } from "../../src/index.ts";
+import { abreast } from "../support/abreast.ts";
 import { START, useRig } from "../support/rig.ts";
 import { many } from "../support/new-tasks.ts";
 
@@ -35,6 +36,17 @@ describe("an enqueue wakes a consumer", () => {
     rig.now += 1;
     await queue.enqueue(3);
     expect(woken).toHaveLength(2);
+  });
+
+  test("not while one finds nothing but the cancelled ones that stand in front", async () => {
+    const queue = producer();
+    const ids = [...(await queue.enqueueMany(many(1_000))), ...(await queue.enqueueMany(many(200)))];
+    await queue.enqueue("behind");
+    await abreast(ids, ({ id }) => queue.cancel(id));
+    expect(await queue.dequeue()).toHaveLength(0);
+    expect(await field()).toBe(`${START} ${START + 5_000} 5000`);
+    expect(await queue.dequeue()).toHaveLength(1);
+    expect(woken).toHaveLength(1);
   });
 
   test("not while one takes tasks, and again as soon as it has found nothing", async () => {
