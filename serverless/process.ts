@@ -146,7 +146,7 @@ export async function start<Env extends object>(
       listener.drop?.();
       await within(LAST, ended);
     }
-    if (transport?.close) await within(last - performance.now(), transport.close());
+    if (transport?.close) await within(Math.max(0, last - performance.now()), transport.close());
   };
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Redis } from "@upstash/redis";
 import { Service } from "../../serverless/service.ts";
@@ -5,7 +6,7 @@ import { overHttp } from "../../serverless/service.ts";
 import { dollars, type Gateway, startGateway } from "../../src/local/index.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
-// What a queue with a consumer costs while it is idle: cron every minute, through the gateway. The README has it from here.
+// What a queue with a consumer costs while it is idle: cron every minute, through the gateway.
 
 const minutesOfMonth = 60 * 24 * 30;
 let redis: TestRedis;
@@ -19,7 +20,10 @@ afterAll(async () => {
   await redis.stop();
 });
 
-test("a queue with a consumer and a minute cron costs 4 commands a minute once it is idle: 0.35 $ a month", async () => {
+/** What so many commands a minute cost in a month, $. */
+const monthly = (commands: number) => dollars(commands * minutesOfMonth).toFixed(2);
+
+test("a queue with a consumer and a minute cron costs, while it is idle, what the README says", async () => {
   const done: unknown[] = [];
   const env = {
     UPSTASH_REDIS_REST_URL: gateway.url,
@@ -50,20 +54,41 @@ test("a queue with a consumer and a minute cron costs 4 commands a minute once i
   await service.cron();
   expect(done).toEqual([1]);
 
+  const client = new Redis({ url: gateway.url, token: gateway.token });
+  /** As if the sweep had noted so long ago that the queue holds something. */
+  const noted = (queue: string, minutes: number) =>
+    client.zadd("sluice:queues", { score: Date.now() - minutes * 60_000, member: queue });
+
   // While records of ended tasks are kept, the queue is not empty: its script runs, and asks whether anything is ready.
-  expect(await minute()).toBe(3 + 5 + 1);
+  const kept = await minute();
+  expect(kept).toBe(3 + 5 + 1);
+  // Once in ten minutes it is asked whether it holds anything, and that is noted.
+  await noted("emails", 11);
+  const tenth = await minute();
+  expect([tenth, await minute()]).toEqual([kept + 1 + 3, kept]);
 
   // Ten minutes after the last of them has gone.
-  const client = new Redis({ url: gateway.url, token: gateway.token });
   await client.del("sluice:{emails}:expiry", "sluice:{emails}:tasks");
-  await client.zadd("sluice:queues", { score: Date.now() - 11 * 60_000, member: "emails" });
+  await noted("emails", 11);
   const idle = await minute();
   expect(idle).toBe(3 + 1);
-  expect(idle * minutesOfMonth).toBe(172_800);
-  expect(dollars(idle * minutesOfMonth).toFixed(2)).toBe("0.35");
+  await noted("further", 11);
+  const further = (await minute()) - idle;
+  expect(further).toBe(1);
 
-  // An hour later it is off the list, until its next task.
-  await client.zadd("sluice:queues", { score: Date.now() - 80 * 60_000, member: "emails" });
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8").replaceAll("\n", " ");
+  const [said] = /\*\*Idle\*\*: .*? \(`npm test -- test\/budget\/idle`/.exec(readme) ?? [];
+  expect(said).toBe(
+    `**Idle**: a queue with a consumer and a minute cron costs at most ${idle} commands a minute, ` +
+      `${(idle * minutesOfMonth).toLocaleString("en")} a month: ${monthly(idle)} $; ` +
+      `each further queue ${monthly(further)} $. ` +
+      "That is once its last record has gone; while results or dead letters are kept it is " +
+      `${kept} commands a minute, and ${tenth} each tenth: ${monthly((9 * kept + tenth) / 10)} $. ` +
+      "(`npm test -- test/budget/idle`",
+  );
+
+  // An hour later they are off the list, until their next task.
+  for (const queue of ["emails", "further"]) await noted(queue, 80);
   await minute();
   expect(await minute()).toBe(3);
   await enqueue();

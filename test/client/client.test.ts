@@ -2,13 +2,19 @@ import { build } from "esbuild";
 import { runInNewContext } from "node:vm";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { createClient } from "../../src/client/index.ts";
 import { drain } from "../../src/consumer/drain.ts";
 import { sweep } from "../../src/index.ts";
+import { pause } from "../consumer/draining.ts";
 import { secrets } from "../http/served.ts";
+import { many } from "../support/new-tasks.ts";
 import { useServer } from "./rig.ts";
 
 const server = useServer();
+
+/** Of nobody. */
+const receipt = "1.1.999.abcdefgh.a";
 
 describe("the client itself", () => {
   test("lists the queues that its token may operate, page by page", async () => {
@@ -37,10 +43,22 @@ describe("the client itself", () => {
     await expect(server.client().sweep({ bugdet: "1s" } as never)).rejects.toMatchObject({ path: "bugdet" });
   });
 
+  test("lets a sweep take its budget, though it is longer than a copy may otherwise take", async () => {
+    const client = server.client({
+      retry: { tryTimeout: 1_000, deadline: 1_000 },
+      fetch: async (url, init) => {
+        await pause(1_500);
+        return fetch(url, init);
+      },
+    });
+    expect(await client.sweep({ budget: "5s" })).toEqual(await sweep(server.transport()));
+    expect(server.way().copies.length).toBe(1);
+  });
+
   test("goes to a server below a path, through a fetch of the caller's", async () => {
     const asked: string[] = [];
     const client = server.client({
-      url: "https://gateway.example/queues/",
+      url: "https://gateway.example/queues//",
       fetch(url, init) {
         asked.push(url);
         return fetch(url.replace("https://gateway.example/queues", server.way().url), init);
@@ -52,6 +70,15 @@ describe("the client itself", () => {
       "https://gateway.example/queues/v1/queues/emails/tasks",
       "https://gateway.example/queues/v1/queues/emails/tasks/a%2Fb",
     ]);
+  });
+
+  test("asks a backoff that is a function itself, and tells it which attempt it was", async () => {
+    const queue = server.client().queue("emails");
+    await queue.enqueue("x", { id: "a" });
+    const told: number[] = [];
+    const backoff = (attempt: number) => (told.push(attempt), attempt === 1 ? 0 : "1h");
+    for (let turn = 1; turn <= 2; turn++) await (await queue.dequeue())[0]?.requeue({ backoff });
+    expect([told, (await queue.get("a"))?.state]).toEqual([[1, 2], "delayed"]);
   });
 
   test("makes ids that rise: tasks due in the same millisecond come in the order of their enqueue", async () => {
@@ -84,6 +111,16 @@ describe("a dequeue that waits", () => {
     expect(waits()).toEqual([1_500]);
   });
 
+  test("behind settlements waits for longer than a copy may otherwise take, too", async () => {
+    const queue = server.client({ retry: { tryTimeout: 1_000, deadline: 1_000 } }).queue("emails");
+    const { settled, tasks } = await queue.settleAndDequeue([{ receipt, outcome: "complete" }], {
+      wait: 1_500,
+    });
+    expect(settled).toEqual([{ receipt, ok: false, code: "lease_lost" }]);
+    expect(tasks).toMatchObject({ length: 0, nextDueAt: null, paused: false });
+    expect(server.way().copies.length).toBe(1);
+  });
+
   test("whose answer is lost gets its tasks again, once delivered", async () => {
     server.way().faults = ["lost reply"];
     const pulled = server.client().queue("emails").dequeue({ wait: "30s", max: 2 });
@@ -107,7 +144,6 @@ describe("a dequeue that waits", () => {
 
     const { copies } = server.way();
     copies.length = 0;
-    const receipt = "1.1.999.abcdefgh.a";
     const { settled, tasks } = await queue.settleAndDequeue([{ receipt, outcome: "complete" }], {
       wait: 100,
     });
@@ -115,6 +151,26 @@ describe("a dequeue that waits", () => {
     expect(copies.map(({ body }) => (JSON.parse(body) as { pull: object }).pull)).toMatchObject([
       { wait: 100 },
     ]);
+  });
+
+  test("begins anew ten times, and no more, where nothing fits the schema", async () => {
+    await server.direct("emails").enqueueMany(many(15));
+    const queue = server.client().queue("emails", { schema: z.string() });
+    expect(await queue.dequeue()).toHaveLength(0);
+    expect(await server.direct("emails").counts()).toMatchObject({ pending: 4, working: 0, rejected: 11 });
+  });
+
+  test("of tasks that cannot be read throws where no other came, and gives the others", async () => {
+    const task = { id: "a", receipt, attempt: 1, enqueuedAt: 1, deadlineAt: 2, leasedFor: 1 };
+    const broken = { ...task, payload: "no base64!", encoding: "base64" };
+    const pulled = (...tasks: object[]) => ({
+      status: 200,
+      body: JSON.stringify({ tasks, nextDueAt: null, paused: false }),
+    });
+    server.way().faults = [pulled(broken), pulled(broken, { ...task, payload: "x" })];
+    const queue = server.client().queue("emails");
+    await expect(queue.dequeue()).rejects.toMatchObject({ code: "unexpected_reply" });
+    expect((await queue.dequeue({ max: 2 })).map(({ payload }) => payload)).toEqual(["x"]);
   });
 
   test("for too long is refused by the server", async () => {

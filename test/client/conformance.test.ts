@@ -85,6 +85,7 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
     return each(
       () => queue.settle([]),
       () => queue.settle(mixed),
+      () => queue.get("i"),
       () => queue.settle(mixed.slice(0, 2)),
       () => queue.settle([{ receipt: strayReceipt, outcome: "complete" }]),
       () => tasks[8]?.extend("3h", { progress: null }),

@@ -2,33 +2,12 @@ import { describe, expect, test } from "vitest";
 import { createClient, type ClientQueue, type Fetch, type SluiceErrorCode } from "../../src/client/index.ts";
 import { type ProblemCode, problems } from "../../src/http/problem.ts";
 import { secrets } from "../http/served.ts";
-import { FaultyWay, useServer, type Fault } from "./rig.ts";
+import { failure, payload, problemOf } from "./failure.ts";
+import { useServer, type Fault } from "./rig.ts";
 
 const server = useServer();
 
 const receipt = "1.1.999.abcdefgh.a";
-/** In no error's words. */
-const payload = "a-payload-that-nobody-shows";
-
-/** What an error says of itself, after it was made sure that it gives nothing away. */
-async function failure(run: () => Promise<unknown>) {
-  const error = await run().then(
-    () => expect.unreachable("nothing was thrown"),
-    (thrown: unknown) => thrown as Error & { code: SluiceErrorCode; path?: string },
-  );
-  const shown = [error.message, error.stack, JSON.stringify(error), String(error.cause)].join();
-  for (const secret of [payload, ...Object.values(secrets)]) expect(shown).not.toContain(secret);
-  const { name, code, message, path } = error;
-  expect(name).toBe("SluiceError");
-  return { code, message, ...(path !== undefined && { path }) };
-}
-
-/** A problem as the server would write it, with the secrets' neighbours in it. */
-function problemOf(code: string, status: number): Fault {
-  const body = JSON.stringify({ code, status, detail: `About ${code}.` });
-  return { status, body, headers: { "content-type": "application/problem+json" } };
-}
-
 describe("what the server says with a problem has a code here", () => {
   const expected: Record<ProblemCode, SluiceErrorCode | "sent again"> = {
     invalid_request: "invalid_argument",
@@ -167,46 +146,6 @@ describe("an answer that is not the server's is not sent for again", () => {
       message: "the server answered with a redirect, which is not followed: url has to be where it leads",
     });
     expect(way.copies.length).toBe(1);
-  });
-});
-
-describe("until the deadline", () => {
-  const until = (faults: Fault[], retry: { deadline: string; tryTimeout?: string }) => {
-    server.way().faults = faults;
-    return server.client({ retry }).queue("emails");
-  };
-  const many = (fault: Fault) => Array.from({ length: 1_000 }, () => fault);
-
-  test.each<[string, Fault, string]>([
-    ["a 502", { status: 502 }, "HTTP 502"],
-    ["a problem that may pass", problemOf("redis_unreachable", 504), "HTTP 504 (redis_unreachable)"],
-    ["connections that end", "reset", "a network error (UND_ERR_SOCKET)"],
-    ["bodies that are cut", "half JSON", "a body that is cut or no JSON"],
-    ["no answers", "hang", "no answer within"],
-  ])("%s: what it was is told", async (_, fault, last) => {
-    const queue = until(many(fault), { deadline: "250ms", tryTimeout: "100ms" });
-    const { code, message } = await failure(() => queue.enqueue(payload));
-    expect(code).toBe("redis_unreachable");
-    expect(message).toMatch(
-      /^the server gave no useful answer in \d+ (try|tries) over \d+ ms; the last time: /,
-    );
-    expect(message).toContain(last);
-  });
-
-  test("a Retry-After beyond it ends the tries at once", async () => {
-    const queue = until([{ status: 429, headers: { "retry-after": "60" } }], { deadline: "5s" });
-    expect(await failure(() => queue.enqueue(payload))).toMatchObject({ code: "redis_unreachable" });
-    expect(server.way().copies.length).toBe(1);
-  });
-
-  test("a server that is not there is named by the system's code", async () => {
-    const gone = new FaultyWay("");
-    await gone.open();
-    gone.close();
-    const client = server.client({ url: gone.url, retry: { deadline: 100 } });
-    const { code, message } = await failure(() => client.queue("emails").get("a"));
-    expect(code).toBe("redis_unreachable");
-    expect(message).toMatch(/; the last time: a network error \(ECONNREFUSED\)$/);
   });
 });
 

@@ -6,8 +6,9 @@ import {
   type CloudflareQueueOptions,
 } from "../../src/consumer/cloudflare-queue.ts";
 import { drainBatches } from "../../src/consumer/drain.ts";
-import { NonRetryableError } from "../../src/consumer/failures.ts";
+import { NonRetryableError, StoppedError } from "../../src/consumer/failures.ts";
 import { START, useRig } from "../support/rig.ts";
+import { hanging, stoppedError } from "./draining.ts";
 import { settleBatch } from "./settle-batch.ts";
 
 const rig = useRig();
@@ -183,6 +184,14 @@ it("a delay may be longer than Cloudflare's, and is ten years at most", async ()
   await settleBatch(queue, handler);
   expect((await queue.get("a"))?.dueAt).toBe(START + 100_000_000);
   expect((await queue.get("b"))?.dueAt).toBe(START + 3_650 * 86_400_000);
+});
+
+it("a batch whose time was over before it began does not wait for its handler", async () => {
+  const queue = rig.queue();
+  await queue.enqueue("a", { id: "x" });
+  const handler = cloudflareQueue(hanging, { queue: "emails", backoff: ["1m"] });
+  await settleBatch(queue, handler, AbortSignal.abort(new StoppedError("budget")));
+  expect(await queue.get("x")).toMatchObject({ state: "delayed", error: stoppedError("budget") });
 });
 
 it("a retry on the last attempt makes a dead letter", async () => {

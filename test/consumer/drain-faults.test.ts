@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { SluiceError, type Transport } from "../../src/index.ts";
 import { drain } from "../../src/consumer/drain.ts";
+import { sleep } from "../../src/sleep.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
-import { heeding, noting, pause, reported, reportedWithMore } from "./draining.ts";
+import { block, heeding, noting, pause, reported, reportedWithMore, stopOf } from "./draining.ts";
 
 const rig = useRig();
 
@@ -51,6 +52,18 @@ describe("when a request fails", () => {
     expect(await rig.queue().counts()).toMatchObject({ working: 5 });
     rig.now += 60_001;
     expect(await drain(rig.queue(), () => undefined)).toEqual(reported({ completed: 5 }));
+  });
+
+  test("and the last try in another way, it throws the first fault", async () => {
+    await rig.queue().enqueue(1);
+    const faults = [undefined, unreachable, new SluiceError("redis_error", "the second")];
+    const send: Transport["send"] = async (commands, options) => {
+      const fault = faults.shift();
+      if (fault) throw fault;
+      return rig.transport.send(commands, options);
+    };
+    await expect(drain(rig.queue({ transport: { send } }), () => undefined)).rejects.toBe(unreachable);
+    expect(faults).toEqual([]);
   });
 
   test("though Redis had it, what it settled stays settled", async () => {
@@ -108,6 +121,18 @@ describe("when Redis does not answer", () => {
     expect(requests).toBe(answers + 1);
   });
 
+  test("to the last settlements until the budget is over, what it then answers still counts", async () => {
+    await rig.queue().enqueueMany(numbered(2));
+    let requests = 0;
+    const send: Transport["send"] = async (commands, options) => {
+      if (requests++ > 0) await sleep(500, options?.signal);
+      return rig.transport.send(commands, options);
+    };
+    // They are told to stop some 200 ms before the end.
+    const report = await drain(rig.queue({ transport: { send } }), stopOf, { budget: "1s" });
+    expect(report).toEqual(reportedWithMore({ completed: 2, ended: "budget" }));
+  });
+
   test("to a pull, handlers that run are told to stop in time", async () => {
     await rig.queue().enqueueMany(numbered(1));
     let held: (() => void) | undefined;
@@ -131,11 +156,6 @@ describe("when Redis does not answer", () => {
     expect(await report).toEqual(reportedWithMore({ completed: 1, handedBack: 1, ended: "budget" }));
   });
 });
-
-const block = (ms: number) => {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
-};
 
 describe("when handlers block the event loop", () => {
   test("past the budget, what was finished is settled all the same", async () => {

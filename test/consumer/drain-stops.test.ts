@@ -55,6 +55,23 @@ describe("a timeout", () => {
     expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: stoppedError("timeout") });
   });
 
+  test("leaves it its grace, and no more, where the drain is ended meanwhile", async () => {
+    await queue().enqueueMany(numbered(1));
+    const ending = new AbortController();
+    const report = await drain(
+      queue(),
+      async (task) => {
+        await stopOf(task);
+        setTimeout(() => ending.abort(), 400);
+        // Half a second it has, from the first.
+        await pause(700);
+      },
+      { timeout: 100, signal: ending.signal, backoff: ["1h"] },
+    );
+    expect(report).toEqual(reportedWithMore({ requeued: 1, ended: "aborted" }));
+    expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: stoppedError("timeout") });
+  });
+
   test("makes what the handler does later of no effect", async () => {
     await queue().enqueueMany(numbered(2));
     const late: (() => void)[] = [];
@@ -184,6 +201,21 @@ describe("leases", () => {
     };
     const report = await drain(queue(), handler, { lease: 900, concurrency: 2, batch: 6 });
     expect([report, stolen]).toEqual([reported({ completed: 6 }), []]);
+  });
+
+  test("of which little is left when they come, as where a pull was sent again, are extended within that", async () => {
+    // A clock in Redis that is behind looks the same from here: of a minute, six seconds are left.
+    rig.now = Date.now() - 54_000;
+    const clocked = rig.queue<number>();
+    await clocked.enqueueMany(numbered(1));
+    const deadlineAt = async () => (await clocked.get("t0"))?.deadlineAt;
+    const handler = async () => {
+      rig.now += 1;
+      // After two seconds, a third of what is left; a third of the whole is twenty.
+      await expect.poll(deadlineAt, { timeout: 10_000 }).toBe(rig.now + 60_000);
+    };
+    const report = await drain(clocked, handler, { lease: "1m", extendEvery: "1h" });
+    expect(report).toEqual(reported({ completed: 1 }));
   });
 
   test("that are lost stop the handler, and what it returns is not kept", async () => {

@@ -3,7 +3,7 @@ import { SluiceError, type Transport } from "../../src/index.ts";
 import { drain } from "../../src/consumer/drain.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
-import { noting, pause, reported, reportedWithMore } from "./draining.ts";
+import { block, noting, pause, reported, reportedWithMore } from "./draining.ts";
 
 // Real time: a long poll waits on the clock of this process.
 const rig = useRig();
@@ -50,6 +50,38 @@ describe("a drain that waits", () => {
     );
     expect(report).toEqual(reported({ completed: 2 }));
     expect(await queue().get("t1")).toMatchObject({ state: "completed", attempt: 1 });
+  });
+
+  test("extends a lease that is due when it begins to wait first: it hears of leases late", async () => {
+    await queue().enqueueMany(numbered(2));
+    const closing = new AbortController();
+    const report = await drain(
+      queue(),
+      async ({ id, payload }) => {
+        if (payload === 0) {
+          await pause(50);
+          // Behind the end of this handler, and before the drain has done anything about it.
+          setImmediate(() => block(500));
+          return;
+        }
+        const leased = await queue().get(id);
+        const extended = async () => (await queue().get(id))?.deadlineAt;
+        await pause(100);
+        await expect.poll(extended, { timeout: 5_000 }).toBeGreaterThan(leased?.deadlineAt ?? Number.NaN);
+        closing.abort();
+      },
+      { wait: "15s", budget: "25s", extendEvery: 250, concurrency: 2, closing: closing.signal },
+    );
+    expect(report).toEqual(reported({ completed: 2, ended: "aborted" }));
+  });
+
+  test("begins a wait once a second where nothing comes while a handler runs, however short the wait is", async () => {
+    await queue().enqueue(0);
+    const { transport, sent } = noting(rig.transport);
+    const report = await drain(queue(transport), () => pause(3_000), { wait: 100, concurrency: 2 });
+    expect(report).toEqual(reported({ completed: 1 }));
+    // Some 9; without a pause, 60.
+    expect(sent.length).toBeLessThan(25);
   });
 
   test("takes what comes for handlers that are free, while others run", async () => {

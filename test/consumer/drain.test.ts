@@ -123,6 +123,18 @@ describe("a drain", () => {
     expect(await queue.counts()).toMatchObject({ pending: 25, working: 0 });
   });
 
+  test("has no time to come again where the queue is paused, though a task that failed is due in an hour", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1);
+    const handler = async () => {
+      await rig.operator().pause();
+      throw new Error("not now");
+    };
+    const report = await drain(queue, handler, { backoff: ["1h"] });
+    expect(report).toEqual(reported({ requeued: 1, ended: "paused" }));
+    expect(await queue.counts()).toMatchObject({ delayed: 1, nextDueAt: START + 3_600_000 });
+  });
+
   test("goes on past a task that travels alone, because it killed a function before", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(20));

@@ -56,3 +56,9 @@ export const heeding = async (task: Pick<HeldTask, "signal">): Promise<never> =>
 export const hanging = () => new Promise<never>(() => {});
 
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** Lets nothing else happen in this process meanwhile. */
+export const block = (ms: number) => {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+};

@@ -2,8 +2,11 @@ import type { BatchHandler, HeldTask } from "../../src/consumer/drain.ts";
 import type { TaskSource } from "../../src/consumer/source.ts";
 
 /** Gives all that is pending to the handler, once, and settles it as the handler says. */
-export async function settleBatch<T>(queue: TaskSource<T>, handler: BatchHandler<T>): Promise<void> {
-  const { signal } = new AbortController();
+export async function settleBatch<T>(
+  queue: TaskSource<T>,
+  handler: BatchHandler<T>,
+  signal = new AbortController().signal,
+): Promise<void> {
   const tasks = await queue.dequeue({ max: 100 });
   const held = tasks.map((task): HeldTask<T> => {
     const { id, receipt, payload, attempt, enqueuedAt, headers, group } = task;

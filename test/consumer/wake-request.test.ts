@@ -105,8 +105,15 @@ describe("a wake receiver", () => {
         body.slice(0, 60),
       ]);
     }
-    const get = await receive(new Request("https://consumer.test/wake"));
-    expect([get.status, get.headers.get("allow")]).toEqual([405, "POST"]);
+    const { url, headers } = await request();
+    for (const wrong of [
+      new Request(url),
+      new Request(url, { method: "PUT", headers, body: event() }),
+      new Request(url, { method: "DELETE", headers }),
+    ]) {
+      const answer = await receive(wrong);
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+    }
   });
 
   test("tells of a drain that failed while nobody waits", async () => {
@@ -125,7 +132,7 @@ describe("a wake receiver", () => {
       "",
       "whsec_",
       "secret",
-      `whsec_${btoa("too short")}`,
+      `whsec_${btoa("x".repeat(23))}`,
       `whsec_${btoa("x".repeat(65))}`,
       "whsec_%%%%",
     ]) {
@@ -190,6 +197,13 @@ describe("a webhook waker", () => {
     expect(new Set(seen.map(({ headers }) => headers["webhook-id"])).size).toBe(3);
   });
 
+  test("tries again where the consumer took too long to read, or has too much to do", async () => {
+    const { seen, url, close } = await consumer(408, 429, 202);
+    await webhookWaker({ url, secret }).wake("emails");
+    close();
+    expect(seen).toHaveLength(3);
+  });
+
   test("gives up after the third, and says so without the secret or the URL", async () => {
     const { seen, url, close } = await consumer(500, 503, 401);
     await expect(webhookWaker({ url, secret }).wake("emails")).rejects.toThrow(
@@ -217,6 +231,15 @@ describe("a webhook waker", () => {
     await webhookWaker({ url, secret, timeout: "2s" }).wake("emails");
     close();
     expect(seen).toHaveLength(1);
+  });
+
+  test("does not take it for woken where it could not at first, and then has not answered in time", async () => {
+    const { seen, url, close } = await consumer(503, "never");
+    await expect(webhookWaker({ url, secret, timeout: "2s" }).wake("emails")).rejects.toThrow(
+      /^the consumer answered HTTP 503$/,
+    );
+    close();
+    expect(seen).toHaveLength(2);
   });
 
   test("refuses wrong options by name", () => {

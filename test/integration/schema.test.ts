@@ -71,6 +71,12 @@ describe("what does not fit", () => {
     expect((await queue().counts()).rejected).toBe(7);
   });
 
+  test("ends a dequeue when it has begun anew ten times, whatever stands behind", async () => {
+    await rig.queue().enqueueMany([...many(14), { payload: "fits" }]);
+    expect(await queue().dequeue()).toHaveLength(0);
+    expect(await queue().counts()).toMatchObject({ pending: 4, working: 0, rejected: 11 });
+  });
+
   test("is told in settleAndDequeue as in dequeue", async () => {
     await rig.queue().enqueueMany([{ payload: "a" }, { payload: 1 }, { payload: "b" }]);
     const [first] = await queue().dequeue();

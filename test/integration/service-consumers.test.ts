@@ -112,62 +112,6 @@ describe("a consumer", () => {
   });
 });
 
-describe("a task that falls due soon", () => {
-  const failsOnce = () => {
-    const attempts: number[] = [];
-    return {
-      attempts,
-      consumers: {
-        emails: {
-          backoff: ["300ms"],
-          handler: ({ attempt }: HeldTask<never>) => {
-            attempts.push(attempt);
-            if (attempt === 1) throw new Error("once");
-          },
-        },
-      },
-    };
-  };
-  const enqueueOne: ServiceOptions<Env>["fetch"] = async (_, around) =>
-    Response.json(await around.queue("emails").enqueue(1));
-
-  test.each(["bounded", "any"] as const)(
-    "is worked on in the same invocation, without cron: %s",
-    async (after) => {
-      const { attempts, consumers } = failsOnce();
-      const its = deployment({ consumers, fetch: enqueueOne }, { afterResponse: after });
-      await its.fetch("/");
-      await Promise.all(its.after);
-      expect(attempts).toEqual([1, 2]);
-    },
-  );
-
-  test("does not keep a process that is to end", async () => {
-    const closing = new AbortController();
-    const { attempts, consumers } = failsOnce();
-    consumers.emails.backoff = ["30s"];
-    const ending = { closing: closing.signal };
-    const its = deployment({ consumers, fetch: enqueueOne }, { afterResponse: "any", ending });
-    await its.fetch("/");
-    await expect.poll(async () => (await queue().counts()).delayed).toBe(1);
-    closing.abort();
-    await Promise.all(its.after);
-    expect(attempts).toEqual([1]);
-  });
-
-  test("does not keep one that is woken meanwhile", async () => {
-    const { attempts, consumers } = failsOnce();
-    consumers.emails.backoff = ["1s"];
-    const its = deployment({ consumers, fetch: enqueueOne }, { afterResponse: "any" });
-    await its.fetch("/");
-    await expect.poll(async () => (await queue().counts()).delayed).toBe(1);
-    await queue().enqueue(2);
-    await its.service.cron();
-    await Promise.all(its.after);
-    expect(attempts).toEqual([1, 1, 2, 2]);
-  });
-});
-
 describe("cron's sweep", () => {
   const cron = () => deployment({}).service.cron();
 

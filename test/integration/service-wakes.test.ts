@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Service, type Platform } from "../../serverless/service.ts";
-import type { Transport } from "../../src/index.ts";
+import { type Transport, webhookWaker } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 
 // Real time, and whom a deployment wakes.
@@ -27,7 +27,7 @@ function deployment(platform: Partial<Platform>, consumers?: Record<string, () =
     const request = new Request(`https://sluice.test/${queue}`);
     expect((await service.fetch(request, (promise) => after.push(promise))).status).toBe(200);
   };
-  return { enqueue, after };
+  return { enqueue, after, cron: () => service.cron() };
 }
 
 test("in a process that lives on, a task that comes when a drain has just found nothing is worked on at once", async () => {
@@ -96,4 +96,52 @@ test("a deployment with consumers wakes nobody for the queues of others; one wit
   await producing.enqueue("c");
   await Promise.all(producing.after);
   expect(woken).toEqual([{ queue: "c" }]);
+});
+
+test("a process that is to end leaves what it enqueues to another, which need not wait for it", async () => {
+  const done: string[] = [];
+  const processOf = (name: string, ending?: AbortSignal) =>
+    deployment(
+      { afterResponse: "any", ...(ending && { ending: { closing: ending } }) },
+      { emails: () => void done.push(name) },
+    );
+  const closing = processOf("closing", AbortSignal.abort());
+  await closing.enqueue("emails");
+  await Promise.all(closing.after);
+  expect(done).toEqual([]);
+  await processOf("other").cron();
+  expect(done).toEqual(["other"]);
+});
+
+describe("`/wake`", () => {
+  const wake = async (queue: string, settings: object = env) => {
+    const sent: Request[] = [];
+    const fetch = async (request: Request) => (sent.push(request), new Response());
+    const secret = env.SLUICE_WAKE_SECRET;
+    await webhookWaker({ url: "https://sluice.test/wake", secret, fetch }).wake(queue);
+    const worked: number[] = [];
+    const platform = { transport: () => rig.transport, budget: "20s", afterResponse: "none" } as const;
+    const consumers = { emails: () => void worked.push(1) };
+    await rig.queue({ now: undefined }).enqueue(1);
+    const response = await new Service(settings, { consumers }, platform).fetch(sent[0] as Request);
+    return { status: response.status, body: (await response.json()) as object, worked };
+  };
+
+  test("works on the queue that a signed wake names", async () => {
+    expect(await wake("emails")).toMatchObject({ status: 200, body: { completed: 1 }, worked: [1] });
+  });
+
+  test("knows nothing of a queue on which nobody works here", async () => {
+    const body = { title: "Not a wake", status: 404, detail: "Nobody works on this queue here." };
+    expect(await wake("others")).toEqual({ status: 404, body, worked: [] });
+  });
+
+  test("says what is missing where there is no secret to know wakes by", async () => {
+    const { SLUICE_WAKE_SECRET: _, ...settings } = env;
+    expect(await wake("emails", settings)).toMatchObject({
+      status: 503,
+      body: { code: "misconfigured", detail: "SLUICE_WAKE_SECRET is not set." },
+      worked: [],
+    });
+  });
 });

@@ -47,7 +47,7 @@ export function endsInOrder(runtime: Runtime, command: string): void {
         `import process from "node:process";
          import { serve } from "sluice-queue/${runtime}";
          import { slow } from "./slow.ts";
-         await serve(slow(process.env.GRACE));`,
+         await serve(slow(process.env));`,
       );
       redis = await startRedis();
       transport = resp(redis.url);
@@ -108,18 +108,20 @@ export function endsInOrder(runtime: Runtime, command: string): void {
     });
 
     it("leaves its work to one beside it, which it wakes where it knows the way", async () => {
-      const SLUICE_WAKE_SECRET = wakeSecret;
-      const other = await start({ SLUICE_WAKE_SECRET });
-      const one = await start({ SLUICE_WAKE_SECRET, SLUICE_WAKE_URL: `${other.url}/wake` });
+      // So that nothing but that wake brings the other to work: it does not sweep, and no pull comes back full.
+      const patient = { SLUICE_WAKE_SECRET: wakeSecret, EVERY: "1h", GRACE: "7s" };
+      const other = await start(patient);
+      const one = await start({ ...patient, SLUICE_WAKE_URL: `${other.url}/wake` });
       await enqueue(
         one,
-        Array.from({ length: 20 }, () => ({ ms: 200 })),
+        Array.from({ length: 8 }, () => ({ ms: 1_000 })),
       );
-      await begun(4);
+      await begun(3);
       await end(one);
-      await expect.poll(() => ledger.ended.length, { timeout: 20_000 }).toBe(20);
+      expect(one.printed()).toMatch(/"drain":"work",.*"handedBack":[1-5],.*"ended":"aborted"/);
+      await expect.poll(() => ledger.ended.length, { timeout: 20_000 }).toBe(8);
       await end(other);
-      expect([ledger.begun.toSorted(), ledger.ended.toSorted()]).toEqual([ids(20), ids(20)]);
+      expect([ledger.begun.toSorted(), ledger.ended.toSorted()]).toEqual([ids(8), ids(8)]);
     });
 
     it("tells handlers to stop when the grace is over, and ends where they do not, too", async () => {

@@ -9,11 +9,14 @@ interface Work {
   readonly heeds?: boolean;
 }
 
-type Env = { readonly LEDGER_URL: string; readonly GRACE?: string };
+type Env = { readonly LEDGER_URL: string };
 
-export const slow = (grace: string | undefined): ServeOptions<Env> => ({
-  every: "1s",
-  ...(grace !== undefined && { grace }),
+/** How its process lives, by its environment. */
+type Life = { readonly EVERY?: string | undefined; readonly GRACE?: string | undefined };
+
+export const slow = ({ EVERY: every = "1s", GRACE: grace }: Life): ServeOptions<Env> => ({
+  every,
+  grace,
   consumers: {
     work: {
       concurrency: 3,

@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { unstable_readConfig as readWranglerConfig } from "wrangler";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const text = (file: string) => readFileSync(join(root, file), "utf8");
+
+interface Vercel {
+  readonly crons: readonly object[];
+}
+
+// Cron is what sweeps: a deployment is as late with retries and dead workers as it comes.
+describe("what is shipped for a platform with a cron has it come every minute", () => {
+  test.each(["wrangler.toml", "examples/cloudflare/wrangler.toml", "examples/first-use/wrangler.toml"])(
+    "Cloudflare: %s",
+    (file) => {
+      const { triggers } = readWranglerConfig({ config: join(root, file) }, { hideWarnings: true });
+      expect(triggers).toEqual({ crons: ["* * * * *"] });
+    },
+  );
+
+  test.each(["serverless/vercel/vercel.json", "examples/vercel/vercel.json"])("Vercel: %s", (file) => {
+    const { crons } = JSON.parse(text(file)) as Vercel;
+    expect(crons).toEqual([{ path: "/v1/sweep", schedule: "* * * * *" }]);
+  });
+
+  test.each(["serverless", "examples"])("Netlify: %s", (folder) => {
+    const file = `${folder}/netlify/netlify/functions/cron.mts`;
+    expect(text(file).match(/^export const config = .*$/gm)).toEqual([
+      'export const config = { schedule: "* * * * *" };',
+    ]);
+  });
+
+  test.each(["serverless/lambda/serverless.yml", "examples/lambda/serverless.yml"])("Lambda: %s", (file) => {
+    expect(text(file).match(/^ +- schedule.*$/gm)).toEqual(["      - schedule: rate(1 minute)"]);
+  });
+
+  test.each(["serverless/deno/deno.json", "examples/deno/deno.json"])(
+    "Deno, which its entry tells how often: %s",
+    (file) => expect(JSON.parse(text(file))).toMatchObject({ unstable: ["cron"] }),
+  );
+});
