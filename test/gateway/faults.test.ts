@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { rest, type Stack, startStack, token } from "./stack.ts";
 
@@ -110,6 +111,58 @@ describe("a fault", () => {
     ]);
     expect(await ask(increment)).toEqual([500, { error: "ERR injected fault" }]);
     expect(await counter()).toBe(0);
+  });
+
+  test("http with runs runs the request, and answers as if it had not", async () => {
+    faults().add({ kind: "http", runs: true, status: 503 });
+    faults().add({ kind: "http", runs: true, status: 200, body: "" });
+    expect(await ask(increment)).toEqual([503, { error: "ERR injected fault" }]);
+    expect(await counter()).toBe(1);
+    expect(await ask(increment)).toEqual([200, ""]);
+    expect(await counter()).toBe(2);
+    expect(stack.gateway.usage()).toMatchObject({ commands: 4, requests: 2 });
+  });
+
+  test("flush-scripts makes Redis forget every script right before the matching ones, within a pipeline too", async () => {
+    const other = "return 1";
+    await stack.rest("/", ["SCRIPT", "LOAD", other]);
+    const noScript = { error: "NOSCRIPT No matching script. Please use EVAL." };
+    faults().add({ kind: "flush-scripts", match: { script: "increment" } });
+    const call = ["EVALSHA", sha1(other), 0];
+    expect(await ask([call, ["INCR", "n"], increment, call], "/pipeline")).toEqual([
+      200,
+      [{ result: 1 }, { result: 1 }, noScript, noScript],
+    ]);
+    expect(await ask(["EVAL", source, 1, "n"])).toEqual(ok(2));
+    faults().add({ kind: "flush-scripts" });
+    expect(await ask(["EVAL", source, 1, "n"])).toEqual(ok(3));
+    faults().add({ kind: "flush-scripts" });
+    expect((await ask([["INCR", "n"], increment], "/multi-exec"))[0]).toBe(200);
+    expect(await counter()).toBe(4);
+  });
+
+  test("stall answers at its release, and runs the request then, or with runs at once", async () => {
+    for (const runs of [false, true]) {
+      const fault = faults().add({ kind: "stall", runs });
+      const stalled = ask(["INCR", "stalled"]);
+      while (fault.held === 0) await sleep(1);
+      const [, before] = (await ask(["INCR", "stalled"])) as [number, { result: number }];
+      await fault.release();
+      expect(fault.held).toBe(0);
+      expect([before.result, await stalled]).toEqual(runs ? [4, ok(3)] : [1, ok(2)]);
+    }
+  });
+
+  test("stall runs what its client no longer waits for", async () => {
+    const fault = faults().add({ kind: "stall" });
+    const signal = new AbortController();
+    const given = stack.rest("/", increment, { signal: signal.signal });
+    while (fault.held === 0) await sleep(1);
+    signal.abort();
+    await expect(given).rejects.toThrow(/abort/);
+    expect(await counter()).toBe(0);
+    await fault.release();
+    expect(await counter()).toBe(1);
   });
 
   test("duplicate runs the request twice and answers with either", async () => {

@@ -12,7 +12,7 @@ export const isAdminPath = (path: string): boolean => path === "/-" || path.star
  * | `DELETE /-/usage` | starts counting anew |
  * | `GET /-/faults` | all faults, with how often they hit |
  * | `POST /-/faults` | adds the fault in the body |
- * | `POST /-/faults/:id/release` | runs what a `hold` keeps, and answers when it has run |
+ * | `POST /-/faults/:id/release` | runs what a `hold` keeps, answers what a `stall` does, and answers when it has run |
  * | `DELETE /-/faults`, `DELETE /-/faults/:id` | removes all, or one |
  */
 export async function answerAdmin(

@@ -57,7 +57,23 @@ export async function answerFaulty(
       return fault.answer === "first" ? first : second;
     }
     case "http":
+      if (fault.runs) drop(await run());
       return { status: fault.status, body: fault.body, contentType: fault.contentType };
+    case "stall": {
+      const ran = fault.runs ? await run() : undefined;
+      return await new Promise((resolve) => {
+        hit.hold(async () => {
+          const answered = ran ? Promise.resolve(ran) : run();
+          resolve(answered);
+          await answered;
+        });
+      });
+    }
+    case "flush-scripts":
+      return await answer(runner, request, rights, (command) => {
+        if (hit.matching.has(command) && scriptSha(command) !== undefined) runner.forgetScripts();
+        return undefined;
+      });
     case "quota":
       return await answer(runner, request, rights, () => quota);
     case "noscript":

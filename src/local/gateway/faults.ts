@@ -30,11 +30,14 @@ const faultSchema = v.variant("kind", [
   v.strictObject({ kind: v.literal("delay"), ms: v.pipe(v.number(), v.minValue(0)), match }),
   /** The matching script commands do not run and get NOSCRIPT; the others of the request run. */
   v.strictObject({ kind: v.literal("noscript"), match }),
+  /** Everything runs, and right before each of the matching script commands Redis forgets all scripts. */
+  v.strictObject({ kind: v.literal("flush-scripts"), match }),
   /** Nothing runs; every command gets the error of a used-up quota. */
   v.strictObject({ kind: v.literal("quota"), match }),
-  /** Nothing runs; the reply is this one. */
+  /** Nothing runs, or with `runs` all of it; the reply is this one. */
   v.strictObject({
     kind: v.literal("http"),
+    runs: v.optional(v.boolean(), false),
     status: v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599)),
     body: v.optional(v.string(), '{"error":"ERR injected fault"}'),
     contentType: v.optional(v.string(), "application/json"),
@@ -48,6 +51,8 @@ const faultSchema = v.variant("kind", [
   }),
   /** Nothing runs and the connection breaks; the request is kept and runs at `release`. */
   v.strictObject({ kind: v.literal("hold"), match }),
+  /** The connection stays open without an answer until `release`; the request runs then, or with `runs` at once. */
+  v.strictObject({ kind: v.literal("stall"), runs: v.optional(v.boolean(), false), match }),
 ]);
 
 /** What to do to which requests. */
@@ -61,9 +66,9 @@ export interface FaultHandle {
   readonly matched: number;
   /** Requests that were hit so far. */
   readonly hits: number;
-  /** Requests that are held. */
+  /** Requests that are held, or whose answer is. */
   readonly held: number;
-  /** Runs what is held, in the order in which it came, and resolves when all has run. */
+  /** Runs, or answers, what is held, in the order in which it came, and resolves when all has run. */
   release(): Promise<void>;
   /** Hits nothing any more. What is held stays held. */
   remove(): void;

@@ -81,6 +81,12 @@ export class Runner {
     return opened instanceof Error ? { reply: opened } : opened;
   }
 
+  /** Makes Redis forget every script, before it sees what is run from now on. It is not counted. */
+  forgetScripts(): void {
+    // Where Redis is away, so is what it has cached.
+    this.#redis.send(["SCRIPT", "FLUSH"]).catch(() => {});
+  }
+
   #prepare(command: Command, rights: Rights): Call | { error: string } {
     const [name, sub] = command.map(String) as [string, string?];
     if (!this.#table.find(name)) return notAvailable(name);
