@@ -11,6 +11,12 @@ export interface TestRedis {
   /** Such as `redis://127.0.0.1:20017`. */
   readonly url: string;
   readonly port: number;
+  /** Where it keeps its data, if its arguments make it keep any. */
+  readonly folder: string;
+  /** Ends the server with SIGKILL, as a crash does. What it has written stays. */
+  kill(): Promise<void>;
+  /** After {@link kill}: starts it again with the same arguments, on the same port and data folder. */
+  restart(): Promise<void>;
   /** Kills the server and removes its data folder. */
   stop(): Promise<void>;
 }
@@ -40,6 +46,43 @@ export async function startRedis({ args = [] }: StartRedisOptions = {}): Promise
 
 async function tryPort(port: number, args: readonly string[]): Promise<TestRedis | undefined> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-redis-"));
+  let server: Awaited<ReturnType<typeof launch>>;
+  const stop = async () => {
+    await server?.kill();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    server = await launch(port, folder, args);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  if (!server) {
+    await stop();
+    return undefined;
+  }
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    folder,
+    kill: async () => server?.kill(),
+    async restart() {
+      server = await launch(port, folder, args);
+      if (!server) throw new Error(`port ${port} was taken while redis-server was down`);
+    },
+    stop,
+  };
+}
+
+/**
+ * Starts a server, and waits until it answers.
+ * @returns undefined where the port is taken
+ */
+async function launch(
+  port: number,
+  folder: string,
+  args: readonly string[],
+): Promise<{ kill(): Promise<void> } | undefined> {
   const own = [
     "--bind",
     "127.0.0.1",
@@ -61,29 +104,26 @@ async function tryPort(port: number, args: readonly string[]): Promise<TestRedis
   const closed = once(server, "close").catch(() => undefined);
   const guard = startGuard(server, folder);
 
-  const stop = async () => {
+  const kill = async () => {
     server.kill("SIGKILL");
     await closed;
     guard?.kill("SIGKILL");
-    await rm(folder, { recursive: true, force: true });
   };
 
   for (const deadline = Date.now() + startDeadline; ; await sleep(10)) {
     if (failure) {
-      await stop();
+      await kill();
       throw new Error(`redis-server does not start: ${failure.message}`);
     }
     if (server.exitCode !== null || server.signalCode !== null) {
-      await stop();
+      await kill();
       if (/address already in use/i.test(log)) return undefined;
       throw new Error(`redis-server ended before it was ready:\n${log}`);
     }
     // The process id tells our server from one that happened to have the port already.
-    if (server.pid !== undefined && (await answeringProcess(port)) === server.pid) {
-      return { url: `redis://127.0.0.1:${port}`, port, stop };
-    }
+    if (server.pid !== undefined && (await answeringProcess(port)) === server.pid) return { kill };
     if (Date.now() > deadline) {
-      await stop();
+      await kill();
       throw new Error(`redis-server was not ready within ${startDeadline} ms:\n${log}`);
     }
   }

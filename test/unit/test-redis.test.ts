@@ -4,18 +4,22 @@ import { createClient } from "@redis/client";
 import { expect, test } from "vitest";
 import { startRedis } from "../support/redis.ts";
 
-async function answers(url: string): Promise<boolean> {
+async function says(url: string, command: string[]): Promise<unknown> {
   const client = createClient({ url, socket: { reconnectStrategy: false } });
   client.on("error", () => {});
   try {
     await client.connect();
-    return (await client.ping()) === "PONG";
-  } catch {
-    return false;
+    return await client.sendCommand(command);
   } finally {
     if (client.isOpen) client.destroy();
   }
 }
+
+const answers = (url: string): Promise<boolean> =>
+  says(url, ["PING"]).then(
+    (reply) => reply === "PONG",
+    () => false,
+  );
 
 test("each test's Redis has a port of its own, and ends when it is stopped", async () => {
   const servers = await Promise.all([startRedis(), startRedis(), startRedis()]);
@@ -43,4 +47,15 @@ test("a test's Redis ends with a process that is killed", async () => {
 
 test("an argument that redis-server refuses is told with its message", async () => {
   await expect(startRedis({ args: ["--no-such-option", "1"] })).rejects.toThrow("Bad directive");
+});
+
+test("a test's Redis that is killed comes back on its port, with what its append-only file holds", async () => {
+  const server = await startRedis({ args: ["--appendonly", "yes", "--appendfsync", "always"] });
+  await says(server.url, ["SET", "kept", "yes"]);
+  await server.kill();
+  expect(await answers(server.url)).toBe(false);
+  await server.restart();
+  expect(await says(server.url, ["GET", "kept"])).toBe("yes");
+  await server.stop();
+  expect(await answers(server.url)).toBe(false);
 });
