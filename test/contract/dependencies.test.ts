@@ -1,0 +1,140 @@
+import { globSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import {
+  closure,
+  importsOfEntries,
+  nameOf,
+  pageWithList,
+  readLock,
+  type LockEntry,
+} from "../../tools/licences.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+
+type Manifest = LockEntry & {
+  readonly license?: string;
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly bundleDependencies?: readonly string[];
+};
+const manifestOf = (folder: string) => JSON.parse(read(join(folder, "package.json"))) as Manifest;
+
+const ALLOWED = ["MIT", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "0BSD"];
+const lock = readLock();
+const own = lock[""] as LockEntry;
+const page = read("docs/dependencies.md");
+/** What an installation of the package brings along. */
+const installed = [...closure(Object.keys(own.dependencies ?? {}), lock)];
+
+describe("what an installation brings along", () => {
+  test("is listed with version and licence, and with the entries that load it", async () => {
+    expect(await pageWithList(page)).toBe(page);
+    const listed = installed.map((place) => `| ${nameOf(place)} | ${lock[place]?.version} |`);
+    expect(listed.filter((row) => !page.includes(`\n${row}`))).toEqual([]);
+  });
+
+  test("has a reason, where the project itself asks for it", () => {
+    const reasons = Array.from(page.matchAll(/^\| `([^`]+)` \| (.{20,}) \| .+ \|$/gm), ([, name]) => name);
+    expect(new Set(reasons)).toEqual(new Set(Object.keys(own.dependencies ?? {})));
+  });
+
+  test("is under an allowed licence, which is the one of the package that is there", () => {
+    const licences = installed.map((place) => [place, lock[place]?.license, manifestOf(place).license]);
+    expect(licences.filter(([, locked, told]) => locked !== told || !ALLOWED.includes(locked ?? ""))).toEqual(
+      [],
+    );
+  });
+
+  test("runs no script when it is installed, and carries no other package in itself", () => {
+    const running = installed.filter((place) => {
+      const { scripts = {}, bundleDependencies = [] } = manifestOf(place);
+      const scripted = ["preinstall", "install", "postinstall"].some((name) => name in scripts);
+      const native = readdirSync(join(root, place)).includes("binding.gyp");
+      return lock[place]?.hasInstallScript === true || scripted || native || bundleDependencies.length > 0;
+    });
+    expect(running).toEqual([]);
+  });
+
+  test("is all that the published code imports: of no tool of development is a part bundled", async () => {
+    const imports = await importsOfEntries();
+    expect(imports.size).toBeGreaterThan(10);
+    const strange = [...imports].flatMap(([entry, names]) =>
+      names.filter((name) => !(name in (own.dependencies ?? {}))).map((name) => `${entry} imports ${name}`),
+    );
+    expect(strange).toEqual([]);
+    // Whoever only holds a token gets no code but this project's.
+    expect(imports.get("client")).toEqual([]);
+  });
+});
+
+describe("the lock file", () => {
+  test("asks for exact versions, here and in the workspaces, and has just these", () => {
+    const workspaces = Object.keys(lock).filter((place) => /^tools\/[^/]+$/.test(place));
+    const loose = ["", ...workspaces].flatMap((folder) => {
+      const { dependencies, devDependencies, optionalDependencies } = manifestOf(folder);
+      const asked = { ...dependencies, ...devDependencies, ...optionalDependencies };
+      return Object.entries(asked).filter(
+        ([name, version]) =>
+          !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version) || lock[`node_modules/${name}`]?.version !== version,
+      );
+    });
+    expect(loose).toEqual([]);
+    expect(own.dependencies).toEqual(manifestOf("").dependencies);
+  });
+
+  test("has a SHA-512 of everything that comes from the registry, and nothing comes from elsewhere", () => {
+    const others = Object.entries(lock).filter(([place, entry]) => {
+      // The project itself, its workspaces, and what another package carries, whose hash covers it.
+      if (!place.includes("node_modules/") || entry.link || entry.inBundle) return false;
+      return entry.resolved !== undefined || !/^sha512-[\w+/]{86}==$/.test(entry.integrity ?? "");
+    });
+    expect(others.map(([place]) => place)).toEqual([]);
+  });
+});
+
+describe("the workflows", () => {
+  const workflows = globSync(".github/workflows/*.yml", { cwd: root }).map((file) => ({
+    file,
+    text: read(file),
+  }));
+  const publish = read(".github/workflows/publish.yml");
+  const [, check = "", handOver = ""] = publish.split(/^ {2}(?:check|publish):$/m);
+
+  test("name each action by its commit, with the version beside it", () => {
+    const actions = workflows.flatMap(({ text }) =>
+      Array.from(text.matchAll(/uses: (.*)/g), ([, uses]) => uses),
+    );
+    expect(actions.length).toBeGreaterThan(4);
+    const loose = actions.filter(
+      (uses) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(uses ?? ""),
+    );
+    expect(loose).toEqual([]);
+  });
+
+  test("may read the repository and no more, but for the identity of the job that publishes", () => {
+    const granted = workflows.flatMap(({ file, text }) =>
+      Array.from(
+        text.matchAll(/^ +([\w-]+): (?:write|read)(?:-all)?$/gm),
+        ([grant]) => `${file}:${grant.trim()}`,
+      ),
+    );
+    expect(granted.toSorted()).toEqual([
+      ".github/workflows/ci.yml:contents: read",
+      ".github/workflows/publish.yml:contents: read",
+      ".github/workflows/publish.yml:id-token: write",
+    ]);
+    for (const { text } of workflows) expect(text).toMatch(/^permissions:/m);
+    expect(handOver).toContain("id-token: write");
+    expect(workflows.filter(({ text }) => /secrets\.|pull_request_target/.test(text))).toEqual([]);
+  });
+
+  test("publish what .ci/run has checked, with provenance, in a job that runs no code of the project", () => {
+    const commands = (job: string) => Array.from(job.matchAll(/- run: (.*)/g), ([, command]) => command);
+    expect(commands(check).slice(-2)).toEqual([".ci/run", "npm run build && npm pack --ignore-scripts"]);
+    expect(handOver).toMatch(/needs: check\n/);
+    expect(handOver).not.toMatch(/checkout/);
+    expect(commands(handOver)).toEqual(["npm publish ./*.tgz --provenance --access public --ignore-scripts"]);
+  });
+});

@@ -1,0 +1,126 @@
+/**
+ * Writes the list in docs/dependencies.md: each package that an installation of this one brings along, from the lock file,
+ * with its licence and the entries that load it. With --check it only tells whether the list is current.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import tsdown from "../tsdown.config.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const page = new URL("../docs/dependencies.md", import.meta.url);
+const BEGIN = "<!-- npm run licences writes this list -->\n";
+const END = "<!-- end of the list -->\n";
+
+/** What the lock file says of a package. */
+export interface LockEntry {
+  readonly version: string;
+  readonly license?: string;
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly link?: boolean;
+  readonly inBundle?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+/** Path in the tree → what is locked there; the project itself is `""`. */
+export function readLock(): Readonly<Record<string, LockEntry>> {
+  const lock = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8")) as {
+    packages: Record<string, LockEntry>;
+  };
+  return lock.packages;
+}
+
+/** What has to be there for it to run: no development, and no peer that may be missing. */
+function needs(entry: LockEntry): string[] {
+  const peers = Object.keys(entry.peerDependencies ?? {});
+  return [
+    ...Object.keys({ ...entry.dependencies, ...entry.optionalDependencies }),
+    ...peers.filter((name) => entry.peerDependenciesMeta?.[name]?.optional !== true),
+  ];
+}
+
+/** Where Node finds a package from another one's place: beside it, or further up. */
+function placeOf(name: string, from: string, lock: Readonly<Record<string, LockEntry>>): string {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
+    const place = `${folder === "" ? "" : `${folder}/`}node_modules/${name}`;
+    if (lock[place]) return place;
+    if (folder === "")
+      throw new Error(`${name}, which ${from || "the project"} needs, is not in the lock file`);
+  }
+}
+
+/** The places of the packages given, and of all that they need. */
+export function closure(names: readonly string[], lock: Readonly<Record<string, LockEntry>>): Set<string> {
+  const found = new Set<string>();
+  const visit = (name: string, from: string) => {
+    const place = placeOf(name, from, lock);
+    if (found.has(place)) return;
+    found.add(place);
+    for (const needed of needs(lock[place] as LockEntry)) visit(needed, place);
+  };
+  for (const name of names) visit(name, "");
+  return found;
+}
+
+/** Entry of the package → the packages that its code imports. What a platform brings is none. */
+export async function importsOfEntries(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { entry } = tsdown as { entry: Readonly<Record<string, string>> };
+  const { metafile } = await build({
+    entryPoints: entry,
+    outdir: "out",
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    packages: "external",
+    absWorkingDir: root,
+  });
+  return new Map(
+    Object.entries(metafile.outputs).map(([file, { imports }]) => {
+      const names = imports.map(({ path }) => /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path);
+      const packages = names.filter((name) => !/^(?:node|cloudflare):/.test(name));
+      return [file.replace(/^out\/(.*)\.js$/, "$1"), [...new Set(packages)]];
+    }),
+  );
+}
+
+export const nameOf = (place: string) => place.slice(place.lastIndexOf("node_modules/") + 13);
+
+async function list(): Promise<string> {
+  const lock = readLock();
+  const entries = [...(await importsOfEntries())].map(([entry, imports]) => ({
+    entry,
+    places: closure(imports, lock),
+  }));
+  const rows = [...closure(needs(lock[""] as LockEntry), lock)].toSorted().map((place) => {
+    const { version, license = "none told" } = lock[place] as LockEntry;
+    const loading = entries.filter(({ places }) => places.has(place)).map(({ entry }) => `\`${entry}\``);
+    return `| ${nameOf(place)} | ${version} | ${license} | ${loading.join(", ") || "none: types"} |\n`;
+  });
+  return `\n| package | version | licence | loaded by |\n|---|---|---|---|\n${rows.join("")}\n`;
+}
+
+/** The page as it should be. */
+export async function pageWithList(text: string): Promise<string> {
+  const [before, rest] = text.split(BEGIN);
+  const [, after] = (rest ?? "").split(END);
+  if (before === undefined || after === undefined)
+    throw new Error("docs/dependencies.md has no place for the list");
+  return before + BEGIN + (await list()) + END + after;
+}
+
+if (import.meta.main) {
+  const text = readFileSync(page, "utf8");
+  const wanted = await pageWithList(text);
+  if (!process.argv.includes("--check")) writeFileSync(page, wanted);
+  else if (text !== wanted) {
+    console.error("docs/dependencies.md is not current: run `npm run licences`.");
+    process.exitCode = 1;
+  }
+}
