@@ -68,26 +68,39 @@ export function decodeValue(text: string): unknown {
 
 /**
  * What is kept of a failure. An `Error` becomes `{ name, message }`, with the message of its `cause` if that is one
- * too; each, and a text, is cut to 4,000 characters, so that a failure can always be recorded.
+ * too; each, and a text, is cut to 4,000 characters, and to fewer where these have no room, so that a failure can
+ * always be recorded.
  * @throws {SluiceError} as {@link encodeValue}, for other values
  */
 export function encodeError(error: unknown, path: string): string {
   if (error === undefined) return "";
-  if (error instanceof Error) {
-    return encodeValue({ name: cut(error.name), message: cut(error.message), ...causeOf(error) }, path);
+  if (!(error instanceof Error) && typeof error !== "string") {
+    return encodeValue(error, path, MAX_ERROR_BYTES);
   }
-  return encodeValue(typeof error === "string" ? cut(error) : error, path, MAX_ERROR_BYTES);
+  for (let most = 4_000; ; most /= 2) {
+    const text = encodeValue(typeof error === "string" ? cut(error, most) : words(error, most), path);
+    if (byteLength(text) - 1 <= MAX_ERROR_BYTES) return text;
+  }
+}
+
+function words(error: Error, most: number): Record<string, string> {
+  const cause = causeOf(error);
+  return {
+    name: cut(error.name, most),
+    message: cut(error.message, most),
+    ...(cause !== undefined && { cause: cut(cause, most) }),
+  };
 }
 
 /** Of what `fetch` throws, the cause alone tells why. */
-function causeOf({ cause }: Error): { cause?: string } {
-  if (!(cause instanceof Error)) return {};
+function causeOf({ cause }: Error): string | undefined {
+  if (!(cause instanceof Error)) return undefined;
   const { code } = cause as { code?: unknown };
-  return { cause: cut(cause.message || (typeof code === "string" ? code : cause.name)) };
+  return cause.message || (typeof code === "string" ? code : cause.name);
 }
 
 /** A text of at most so many characters. */
-export function cut(text: string, most = 4_000): string {
+export function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 

@@ -16,3 +16,22 @@ describe("every payload comes back as it was, as a result and an error too", () 
     expect(overHttp).toStrictEqual(direct);
   });
 });
+
+test("what was thrown is kept, cut to what has room, whatever its characters", async () => {
+  const words = "因".repeat(10_000);
+  const thrown = [new Error(words, { cause: new Error(words) }), "\u0001".repeat(10_000)];
+  const { direct, overHttp } = await server.both(async (queue) => {
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: 1 })));
+    const tasks = await queue.dequeue({ max: 2 });
+    for (const [i, task] of tasks.entries()) await task.reject(thrown[i]);
+    return [(await queue.get("a"))?.error, (await queue.get("b"))?.error];
+  });
+  expect(overHttp).toStrictEqual(direct);
+  const [error, text] = direct as [Error & { cause: string }, string];
+  expect(error).toStrictEqual({
+    name: "Error",
+    message: expect.stringMatching(/^因{999,}…$/) as string,
+    cause: expect.stringMatching(/^因{999,}…$/) as string,
+  });
+  expect(text).toMatch(/^\u0001{999,}…$/);
+});
