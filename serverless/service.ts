@@ -1,6 +1,7 @@
 import { type Config, type Environment, readConfig } from "../src/config.ts";
 import type { DrainOptions } from "../src/consumer/drain.ts";
-import { wakeReceiver } from "../src/consumer/wake-receiver.ts";
+import { WakeGate } from "../src/consumer/wake-gate.ts";
+import { answerWake } from "../src/consumer/wake-receiver.ts";
 import { webhookWaker } from "../src/consumer/webhook-waker.ts";
 import { invalidArgument, SluiceError } from "../src/errors.ts";
 import { createApp } from "../src/http/app.ts";
@@ -75,6 +76,8 @@ export class Service<Env extends object = Environment> {
   readonly #transport: Transport;
   readonly #app: App;
   readonly #elsewhere: Waker | undefined;
+  /** Undefined where nobody can sign a wake. */
+  readonly #wakes: WakeGate | undefined;
   readonly #budget: number;
   readonly #consumers: Consumers<Env>;
 
@@ -87,8 +90,9 @@ export class Service<Env extends object = Environment> {
     this.#config = readConfig(env as Environment);
     this.#transport = platform.transport(this.#config.redis);
     this.#budget = milliseconds(options.budget ?? platform.budget, "budget", { min: 1_000 });
-    const { tokens, cronSecret, prefix, wakeUrl, wakeSecrets } = this.#config;
+    const { tokens, cronSecrets, prefix, wakeUrl, wakeSecrets } = this.#config;
     const [secret] = wakeSecrets;
+    this.#wakes = secret === undefined ? undefined : new WakeGate(wakeSecrets);
     const url = wakeUrl ?? (platform.wakeFetch && "https://consumer/wake");
     const { wakeFetch, wakeTimeout } = platform;
     if (wakeFetch && !secret) {
@@ -107,7 +111,14 @@ export class Service<Env extends object = Environment> {
     });
     const wake = this.#waker(platform.afterResponse !== "none", () => this.#budget);
     const limits = { budget: Math.min(20_000, this.#sweepBudget(this.#budget)) };
-    this.#app = createApp({ transport: this.#transport, tokens, cronSecret, prefix, wake, limits });
+    this.#app = createApp({
+      transport: this.#transport,
+      tokens,
+      cronSecret: cronSecrets,
+      prefix,
+      wake,
+      limits,
+    });
   }
 
   /**
@@ -165,13 +176,13 @@ export class Service<Env extends object = Environment> {
   }
 
   async #receive(request: Request, waitUntil: WaitUntil | undefined, time: number): Promise<Response> {
-    const { wakeSecrets } = this.#config;
-    if (wakeSecrets.length === 0) {
+    const gate = this.#wakes;
+    if (!gate) {
       return problemResponse(new Problem("misconfigured", { detail: "SLUICE_WAKE_SECRET is not set." }));
     }
     const consumers = this.#consumers;
-    const work = (queue: string) => (consumers.has(queue) ? consumers.work(queue, time) : null);
-    return wakeReceiver({ secret: wakeSecrets, drain: work })(request, { waitUntil });
+    const drain = (queue: string) => (consumers.has(queue) ? consumers.work(queue, time) : null);
+    return answerWake(request, { gate, drain, waitUntil });
   }
 
   /**

@@ -1,6 +1,6 @@
 import { isWakeSecret } from "./consumer/signature.ts";
 import { invalidArgument } from "./errors.ts";
-import { parseTokens, type TokenEntry } from "./http/auth.ts";
+import { isSecret, parseTokens, secretWords, type TokenEntry } from "./http/auth.ts";
 import { keyPrefix } from "./queue/names.ts";
 
 /** How Redis is reached: over HTTP, as on Upstash, or over TCP. */
@@ -10,8 +10,8 @@ export interface Config {
   readonly redis: RedisConfig;
   /** Empty where none is configured: the HTTP app then answers `auth_not_configured`. */
   readonly tokens: readonly TokenEntry[];
-  /** What the platform's cron sends as its bearer token. */
-  readonly cronSecret: string | undefined;
+  /** What the platform's cron sends as its bearer token; empty where none may sweep by a secret. */
+  readonly cronSecrets: readonly string[];
   /** What every key of this deployment begins with. @default "sluice" */
   readonly prefix: string | undefined;
   /** Where consumers are woken that do not run here. */
@@ -31,7 +31,7 @@ export type Environment = Readonly<Record<string, unknown>>;
  * | `UPSTASH_REDIS_REST_URL`, `UPSTASH_REDIS_REST_TOKEN` | Redis over HTTP; both or neither |
  * | `REDIS_URL` | Redis over TCP, `redis://` or `rediss://`; used where the former two are unset |
  * | `SLUICE_TOKENS` | JSON: `[{"sha256" or "token", "scopes": ["enqueue", "consume", "admin"], "queues": "emails-*"}]` |
- * | `CRON_SECRET` | at least 16 characters; lets the platform's cron sweep |
+ * | `CRON_SECRET` | at least 16 characters; lets the platform's cron sweep; several, with spaces between, while it is being changed |
  * | `SLUICE_PREFIX` | what every key begins with, `sluice` by default |
  * | `SLUICE_WAKE_URL` | where consumers elsewhere are woken: a deployment's `/wake` |
  * | `SLUICE_WAKE_SECRET` | signs wakes: `whsec_` and 24 to 64 bytes in base64; several, with spaces between, while it is being changed |
@@ -42,7 +42,7 @@ export function readConfig(env: Environment): Config {
   return {
     redis: readRedis(env),
     tokens: readTokens(env),
-    cronSecret: readCronSecret(env),
+    cronSecrets: readCronSecrets(env),
     prefix: readPrefix(env),
     ...readWake(env),
   };
@@ -61,7 +61,7 @@ export function readPort(env: Environment): number | undefined {
 
 function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
   const wakeUrl = address(env, "SLUICE_WAKE_URL", ["https:", "http:"]);
-  const wakeSecrets = text(env, "SLUICE_WAKE_SECRET")?.split(/ +/) ?? [];
+  const wakeSecrets = several(env, "SLUICE_WAKE_SECRET");
   if (!wakeSecrets.every(isWakeSecret)) {
     throw invalidArgument("SLUICE_WAKE_SECRET", "must be whsec_ and 24 to 64 bytes in base64");
   }
@@ -104,10 +104,10 @@ function readTokens(env: Environment): TokenEntry[] {
   return parseTokens(input, "SLUICE_TOKENS");
 }
 
-function readCronSecret(env: Environment): string | undefined {
-  const secret = text(env, "CRON_SECRET");
-  if (secret === undefined || /^[!-~]{16,512}$/.test(secret)) return secret;
-  throw invalidArgument("CRON_SECRET", "must be 16 to 512 visible ASCII characters");
+function readCronSecrets(env: Environment): string[] {
+  const secrets = several(env, "CRON_SECRET");
+  if (secrets.every(isSecret)) return secrets;
+  throw invalidArgument("CRON_SECRET", secretWords);
 }
 
 function readPrefix(env: Environment): string | undefined {
@@ -120,6 +120,11 @@ function text(env: Environment, name: string): string | undefined {
   if (value === undefined || value === null || value === "") return undefined;
   if (typeof value !== "string") throw invalidArgument(name, "must be a text");
   return value.trim();
+}
+
+/** What stands in one variable with spaces between, such as an old secret beside its successor. */
+function several(env: Environment, name: string): string[] {
+  return text(env, name)?.split(/ +/) ?? [];
 }
 
 function address(env: Environment, name: string, schemes: readonly string[]): string | undefined {

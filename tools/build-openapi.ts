@@ -106,7 +106,7 @@ function problemsOf({ scopes, body, method, problems: own = [] }: OperationText)
     for (const code of [...always, ...ofRedis]) codes.add(code);
   }
   if (body || method === "post") {
-    codes.add("invalid_json").add("payload_too_large").add("unsupported_media_type");
+    codes.add("invalid_json").add("body_too_slow").add("payload_too_large").add("unsupported_media_type");
   }
   // In the order of the table.
   return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));

@@ -1,10 +1,12 @@
-import { isSigned, signingKey } from "./signature.ts";
-import { WAKE } from "./webhook-waker.ts";
+import { type BodyFault, readBounded } from "../bounded-body.ts";
 import type { DrainReport } from "./drain.ts";
 import { onlyOptions } from "../queue/names.ts";
 import { toConsole } from "../queue/waker.ts";
+import { WakeGate } from "./wake-gate.ts";
+import { WAKE } from "./webhook-waker.ts";
 
-const MAX_BODY = 10_000;
+/** What is read of a wake, in bytes and ms. */
+const BOUNDS = { limit: 10_000, within: 10_000 } as const;
 
 export interface WakeReceiverOptions {
   /** As the waker has it; several while it is being changed. */
@@ -23,45 +25,48 @@ export interface AfterResponse {
 /**
  * Answers a wake: looks at its signature, and drains the queue. With `waitUntil` the answer comes at once, 202;
  * without it when the work is done, 200 with the report; where that fails the call rejects with its fault. What is no
- * wake is 400, 401, 404, 405 or 413.
+ * wake is 400, 401, 404, 405, 408 or 413, and one that came here before, 409: make one receiver, not one for each request.
  * @throws {SluiceError} `invalid_argument`, from the first request: for a secret of another form
  */
 export function wakeReceiver(
   options: WakeReceiverOptions,
 ): (request: Request, after?: AfterResponse) => Promise<Response> {
   onlyOptions(options, ["secret", "drain", "onError"]);
-  const { secret, drain, onError = toConsole("drain") } = options;
-  let keys: CryptoKey[] | undefined;
-
-  return async (request, { waitUntil } = {}) => {
-    if (request.method !== "POST") return refused(405, "A wake is a POST.", { allow: "POST" });
-    const body = await textOf(request);
-    if (body === undefined) return refused(413, `A wake has at most ${MAX_BODY} bytes.`);
-    keys ??= await Promise.all([secret].flat().map((text) => signingKey(text)));
-    if (!(await isSigned(keys, request.headers, body))) {
-      return refused(401, "The signature is missing, wrong, or more than five minutes old.");
-    }
-    const queue = queueOf(body);
-    if (queue === undefined) return refused(400, `A wake has the type ${WAKE} and names its queue.`);
-    const working = drain(queue);
-    if (working === null) return refused(404, "Nobody works on this queue here.");
-    if (!waitUntil) return Response.json(await working);
-    waitUntil(working.catch((error: unknown) => onError(error, queue)));
-    return Response.json({ queue }, { status: 202 });
-  };
+  const { secret, drain, onError } = options;
+  const gate = new WakeGate(secret);
+  return (request, { waitUntil } = {}) => answerWake(request, { gate, drain, onError, waitUntil });
 }
 
-/** The body; nothing where it is too long, of which no more is read than that. */
-async function textOf(request: Request): Promise<string | undefined> {
-  const decoder = new TextDecoder();
-  let [text, bytes] = ["", 0];
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY) return undefined;
-    text += decoder.decode(chunk, { stream: true });
+export interface WakeWork extends Omit<WakeReceiverOptions, "secret">, AfterResponse {
+  readonly gate: WakeGate;
+}
+
+/** As {@link wakeReceiver} does, for whom each request is another's work. */
+export async function answerWake(request: Request, work: WakeWork): Promise<Response> {
+  const { gate, drain, onError = toConsole("drain"), waitUntil } = work;
+  if (request.method !== "POST") return refused(405, "A wake is a POST.", { allow: "POST" });
+  const read = await readBounded(request, BOUNDS);
+  if (typeof read === "string") return refused(...unread[read]);
+  const body = new TextDecoder().decode(read);
+  const verdict = await gate.admit(request.headers, body);
+  if (verdict === "unsigned") {
+    return refused(401, "The signature is missing, wrong, or more than five minutes old.");
   }
-  return text + decoder.decode();
+  if (verdict === "replayed") return refused(409, "This wake has been here before.");
+  const queue = queueOf(body);
+  if (queue === undefined) return refused(400, `A wake has the type ${WAKE} and names its queue.`);
+  const working = drain(queue);
+  if (working === null) return refused(404, "Nobody works on this queue here.");
+  if (!waitUntil) return Response.json(await working, { headers: closed });
+  waitUntil(working.catch((error: unknown) => onError(error, queue)));
+  return Response.json({ queue }, { status: 202, headers: closed });
 }
+
+const unread: Readonly<Record<BodyFault, [status: number, detail: string]>> = {
+  too_large: [413, `A wake has at most ${BOUNDS.limit} bytes.`],
+  too_slow: [408, `A wake has to come within ${BOUNDS.within / 1_000} seconds.`],
+  broken: [400, "The body could not be read to its end."],
+};
 
 function queueOf(body: string): string | undefined {
   try {
@@ -72,10 +77,12 @@ function queueOf(body: string): string | undefined {
   }
 }
 
+/** Nobody keeps an answer, or takes it for anything but what it says. */
+const closed = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
 function refused(status: number, detail: string, headers: Record<string, string> = {}): Response {
-  const type = { "content-type": "application/problem+json" };
   return new Response(JSON.stringify({ title: "Not a wake", status, detail }), {
     status,
-    headers: { ...type, ...headers },
+    headers: { ...closed, "content-type": "application/problem+json", ...headers },
   });
 }

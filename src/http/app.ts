@@ -9,6 +9,7 @@ import type { Waker } from "../queue/waker.ts";
 import { forbidden, Gate, type Scope, type TokenEntry } from "./auth.ts";
 import { type App, type Services, type Variables, waitUntilOf } from "./context.ts";
 import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf } from "./methods.ts";
+import { closedHeaders } from "./closed-headers.ts";
 import { Problem, problemOf, problemResponse, problems } from "./problem.ts";
 import { type Fault, reportToConsole } from "./report.ts";
 import { aboutRoutes } from "./routes/about.ts";
@@ -25,8 +26,8 @@ export interface AppOptions {
   readonly transport: Transport;
   /** Who may do what. With none the app answers `auth_not_configured` and does nothing. */
   readonly tokens: readonly TokenEntry[];
-  /** Lets the platform's cron sweep every queue, as its bearer token, and nothing else. */
-  readonly cronSecret?: string | undefined;
+  /** Lets the platform's cron sweep every queue, as its bearer token, and nothing else; several while it is being changed. */
+  readonly cronSecret?: string | readonly string[] | undefined;
   /** What every key begins with. @default "sluice" */
   readonly prefix?: string | undefined;
   /** Wakes consumers of what is enqueued or found by a sweep; after the response, where the platform can. */
@@ -35,6 +36,8 @@ export interface AppOptions {
     | {
         /** Longest body of a request, in bytes. @default 10_000_000 */
         readonly body?: number | undefined;
+        /** How long a body may take to come. A platform's own limit may be shorter. @default "30s" */
+        readonly bodyTime?: Duration | undefined;
         /** How long a sweep, or another long call, goes on that does not say. @default "20s" */
         readonly budget?: Duration | undefined;
       }
@@ -71,9 +74,14 @@ export function createApp(options: AppOptions): App {
       if (!allowed) throw forbidden(scopes, name);
       c.set("grants", grants);
       await next();
-      c.header("cache-control", "no-store");
-      c.header("x-content-type-options", "nosniff");
     };
+
+  app.use(async (c, next) => {
+    await next();
+    for (const [name, value] of Object.entries(closedHeaders)) {
+      if (!c.res.headers.has(name)) c.header(name, value);
+    }
+  });
 
   app.use(async (c, next) => {
     const open = openPaths.includes(c.req.path);
@@ -100,9 +108,12 @@ export function createApp(options: AppOptions): App {
     return new Problem(problem.code, { ...problem.details, instance });
   };
 
-  const bodyLimit = limits?.body ?? 10_000_000;
+  const bodyBounds = {
+    limit: limits?.body ?? 10_000_000,
+    within: milliseconds(limits?.bodyTime ?? "30s", "limits.bodyTime", { min: 1, max: 3_600_000 }),
+  };
   const budget = milliseconds(limits?.budget ?? "20s", "limits.budget", { min: 1 });
-  const services: Services = { transport, prefix, allow, faultOf, wakerOf, bodyLimit, budget };
+  const services: Services = { transport, prefix, allow, faultOf, wakerOf, bodyBounds, budget };
   taskRoutes(app, services);
   watchRoutes(app, services);
   taskOperationRoutes(app, services);

@@ -6,14 +6,17 @@ import { faultsOf, fields, wording } from "./validate.ts";
 /** What a token allows: adding and following tasks, working on them, or operating queues. */
 export type Scope = "enqueue" | "consume" | "admin";
 
-const secretWords = "must be 16 to 512 visible ASCII characters";
+/** What {@link isSecret} asks for. */
+export const secretWords = "must be 16 to 512 visible ASCII characters";
+/** What a token or the cron secret looks like. */
+const SECRET = /^[!-~]{16,512}$/;
 const digestWords = "must be a SHA-256 in 64 hexadecimal digits";
 const scopesWords = "must list at least one of enqueue, consume, admin";
 const queuesWords = "must be a pattern of queue names, in which * stands for any characters";
 
 const tokenEntry = v.pipe(
   fields({
-    token: v.exactOptional(v.pipe(v.string(secretWords), v.regex(/^[!-~]{16,512}$/, secretWords))),
+    token: v.exactOptional(v.pipe(v.string(secretWords), v.regex(SECRET, secretWords))),
     sha256: v.exactOptional(v.pipe(v.string(digestWords), v.regex(/^[0-9a-f]{64}$/i, digestWords))),
     scopes: v.pipe(
       v.array(v.picklist(["enqueue", "consume", "admin"], "must be enqueue, consume or admin"), scopesWords),
@@ -81,17 +84,19 @@ export class Grants {
 /** Tells callers apart by their bearer tokens. */
 export class Gate {
   readonly #tokens: readonly TokenEntry[];
-  readonly #cronSecret: string | undefined;
+  readonly #cronSecrets: readonly string[];
   #entries: readonly Entry[] | undefined;
 
-  constructor(tokens: readonly TokenEntry[], cronSecret: string | undefined) {
+  /** @throws {SluiceError} invalid_argument; the message holds no secret */
+  constructor(tokens: readonly TokenEntry[], cronSecret: string | readonly string[] | undefined) {
     this.#tokens = parseTokens(tokens, "tokens");
-    this.#cronSecret = cronSecret;
+    this.#cronSecrets = [cronSecret ?? []].flat();
+    if (!this.#cronSecrets.every(isSecret)) throw invalidArgument("cronSecret", secretWords);
   }
 
   /** Whether anybody could be let in at all. */
   opensFor(scope: Scope | "cron"): boolean {
-    return this.#tokens.length > 0 || (scope === "cron" && this.#cronSecret !== undefined);
+    return this.#tokens.length > 0 || (scope === "cron" && this.#cronSecrets.length > 0);
   }
 
   /**
@@ -121,15 +126,15 @@ export class Gate {
   }
 
   async #digest(): Promise<Entry[]> {
-    const entries = this.#tokens.map(async ({ token, sha256: hex, scopes, queues }) => ({
+    const tokens = this.#tokens.map(async ({ token, sha256: hex, scopes, queues }) => ({
       digest: hex === undefined ? await sha256(token ?? "") : fromHex(hex),
       grant: { scopes, queues },
     }));
-    if (this.#cronSecret !== undefined) {
-      const digest = await sha256(this.#cronSecret);
-      return [...(await Promise.all(entries)), { digest, grant: { scopes: ["cron"], queues: "*" } }];
-    }
-    return Promise.all(entries);
+    const ofCron = this.#cronSecrets.map(async (secret) => ({
+      digest: await sha256(secret),
+      grant: { scopes: ["cron"] as const, queues: "*" },
+    }));
+    return Promise.all([...tokens, ...ofCron]);
   }
 }
 
@@ -154,6 +159,11 @@ function fromHex(hex: string): Uint8Array {
   return Uint8Array.from({ length: hex.length / 2 }, (_, at) =>
     Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16),
   );
+}
+
+/** Whether it may be a token or a cron secret. */
+export function isSecret(value: unknown): boolean {
+  return typeof value === "string" && SECRET.test(value);
 }
 
 /** Compares in a time that does not depend on where the two differ. */

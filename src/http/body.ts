@@ -1,3 +1,4 @@
+import { type BodyBounds, readBounded } from "../bounded-body.ts";
 import { Problem } from "./problem.ts";
 
 /** Levels of arrays and objects. JSON.stringify recurses, and gives up at about 4,000. */
@@ -6,12 +7,12 @@ export const maxDepth = 1_000;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Reads a JSON body of at most `limit` bytes, whether or not it says its length before.
+ * Reads a JSON body within the bounds.
  * @returns undefined where there is no body
- * @throws {Problem} invalid_json, payload_too_large, unsupported_media_type
+ * @throws {Problem} invalid_json, body_too_slow, payload_too_large, unsupported_media_type
  */
-export async function readJson(request: Request, limit: number): Promise<unknown> {
-  const bytes = await readBytes(request, limit);
+export async function readJson(request: Request, bounds: BodyBounds): Promise<unknown> {
+  const bytes = await readBytes(request, bounds);
   if (bytes.length === 0) return undefined;
   requireJsonType(request.headers);
   let text;
@@ -41,36 +42,20 @@ function whereBroken(error: unknown): string {
   return "The body has a character where JSON allows none, such as a comma after the last item, or a text or name without double quotes.";
 }
 
-async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
-  const tooLarge = () =>
-    new Problem("payload_too_large", { detail: `The body may have at most ${limit} bytes.` });
-  if (Number(request.headers.get("content-length")) > limit) throw tooLarge();
-  if (!request.body) return new Uint8Array();
-
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read().catch(() => {
+async function readBytes(request: Request, bounds: BodyBounds): Promise<Uint8Array> {
+  const read = await readBounded(request, bounds);
+  switch (read) {
+    case "too_large":
+      throw new Problem("payload_too_large", { detail: `The body may have at most ${bounds.limit} bytes.` });
+    case "too_slow":
+      throw new Problem("body_too_slow", {
+        detail: `The body has to come within ${bounds.within / 1_000} seconds.`,
+      });
+    case "broken":
       throw new Problem("invalid_json", { detail: "The body could not be read to its end." });
-    });
-    if (done) break;
-    size += value.length;
-    if (size > limit) {
-      await reader.cancel();
-      throw tooLarge();
-    }
-    chunks.push(value);
+    default:
+      return read;
   }
-  const [only] = chunks;
-  if (only && chunks.length === 1) return only;
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }
 
 function requireJsonType(headers: Headers): void {

@@ -1,4 +1,5 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
+import type { BodyBounds } from "../bounded-body.ts";
 import { milliseconds } from "../queue/duration.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { Transport } from "../queue/transport.ts";
@@ -27,7 +28,8 @@ export type Call = Context<Variables>;
 export interface Services {
   readonly transport: Transport;
   readonly prefix: string | undefined;
-  readonly bodyLimit: number;
+  /** How long a body may be, and take. */
+  readonly bodyBounds: BodyBounds;
   /** How long a request goes on that does not say, ms. */
   readonly budget: number;
   /** Lets only callers with one of the scopes pass, for the queue that the path names if it names one. */
@@ -62,11 +64,11 @@ export function budgetOf({ budget }: Services, wanted: Duration = budget): numbe
 /** The body, checked. Where it may be left out, none is the same as `{}`. */
 export async function readBody<Schema extends v.GenericSchema>(
   c: Call,
-  { bodyLimit }: Services,
+  { bodyBounds }: Services,
   schema: Schema | ((body: unknown) => Schema),
   optional?: "optional",
 ): Promise<v.InferOutput<Schema>> {
-  const body = await readJson(c.req.raw, bodyLimit);
+  const body = await readJson(c.req.raw, bodyBounds);
   if (body === undefined && optional === undefined) throw invalid("", "is missing");
   const chosen = typeof schema === "function" ? schema(body) : schema;
   return validate(chosen, body === undefined ? {} : body);

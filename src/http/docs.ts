@@ -7,6 +7,7 @@ import type {
   Parameter,
   Reference,
 } from "./openapi-document.ts";
+import { closedHeaders } from "./closed-headers.ts";
 import { style } from "./docs-style.ts";
 import { problems } from "./problem.ts";
 
@@ -19,9 +20,10 @@ export async function docsPage(document: OpenApiDocument): Promise<Response> {
   return new Response(page.html, {
     headers: {
       "content-type": "text/html; charset=utf-8",
+      ...closedHeaders,
       "content-security-policy": page.policy,
-      "referrer-policy": "no-referrer",
-      "x-content-type-options": "nosniff",
+      // It is open to everybody: whoever keeps it only has to ask whether it is current.
+      "cache-control": "no-cache",
     },
   });
 }

@@ -231,6 +231,9 @@ export const openapi: OpenApiDocument = {
           "403": {
             "$ref": "#/components/responses/forbidden"
           },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
           },
@@ -580,6 +583,9 @@ export const openapi: OpenApiDocument = {
           "403": {
             "$ref": "#/components/responses/forbidden"
           },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
           },
@@ -736,6 +742,9 @@ export const openapi: OpenApiDocument = {
           "403": {
             "$ref": "#/components/responses/forbidden"
           },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
           },
@@ -835,6 +844,9 @@ export const openapi: OpenApiDocument = {
           },
           "404": {
             "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
           },
           "409": {
             "$ref": "#/components/responses/already_ended-or-lease_lost"
@@ -1258,6 +1270,9 @@ export const openapi: OpenApiDocument = {
           "403": {
             "$ref": "#/components/responses/forbidden"
           },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
           },
@@ -1360,6 +1375,9 @@ export const openapi: OpenApiDocument = {
           },
           "403": {
             "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
           },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
@@ -1677,6 +1695,9 @@ export const openapi: OpenApiDocument = {
           "403": {
             "$ref": "#/components/responses/forbidden"
           },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
           },
@@ -1753,6 +1774,9 @@ export const openapi: OpenApiDocument = {
           },
           "403": {
             "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
           },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
@@ -1937,6 +1961,9 @@ export const openapi: OpenApiDocument = {
           "403": {
             "$ref": "#/components/responses/forbidden"
           },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
           },
@@ -2111,6 +2138,9 @@ export const openapi: OpenApiDocument = {
           },
           "403": {
             "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
           },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
@@ -2301,6 +2331,9 @@ export const openapi: OpenApiDocument = {
           },
           "403": {
             "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
           },
           "409": {
             "$ref": "#/components/responses/worker_lost"
@@ -2500,6 +2533,9 @@ export const openapi: OpenApiDocument = {
           },
           "403": {
             "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
           },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
@@ -2742,6 +2778,9 @@ export const openapi: OpenApiDocument = {
           "403": {
             "$ref": "#/components/responses/forbidden"
           },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
           },
@@ -2981,6 +3020,9 @@ export const openapi: OpenApiDocument = {
           "404": {
             "$ref": "#/components/responses/not_found"
           },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
           },
@@ -3066,6 +3108,9 @@ export const openapi: OpenApiDocument = {
           },
           "404": {
             "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
           },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
@@ -3206,6 +3251,9 @@ export const openapi: OpenApiDocument = {
           },
           "403": {
             "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
           },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
@@ -6290,6 +6338,16 @@ export const openapi: OpenApiDocument = {
           "detail": "The route does not answer to this method; the `Allow` header lists those that it does."
         }
       },
+      "body_too_slow": {
+        "summary": "The body came too slowly",
+        "value": {
+          "type": "/docs#body_too_slow",
+          "title": "The body came too slowly",
+          "status": 408,
+          "code": "body_too_slow",
+          "detail": "The body had not come to its end in the time that `detail` names. Nothing was done: send it again."
+        }
+      },
       "already_ended": {
         "summary": "The task has ended already",
         "value": {
@@ -6606,6 +6664,21 @@ export const openapi: OpenApiDocument = {
             "examples": {
               "forbidden": {
                 "$ref": "#/components/examples/forbidden"
+              }
+            }
+          }
+        }
+      },
+      "body_too_slow": {
+        "description": "`body_too_slow`: The body had not come to its end in the time that `detail` names. Nothing was done: send it again.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "body_too_slow": {
+                "$ref": "#/components/examples/body_too_slow"
               }
             }
           }

@@ -1,4 +1,5 @@
 import { SluiceError } from "../errors.ts";
+import { closedHeaders } from "./closed-headers.ts";
 
 /**
  * Every way in which a request can fail: the stable `code`, its HTTP status, a title, and what it
@@ -39,6 +40,12 @@ export const problems = {
     status: 405,
     title: "Method not allowed",
     meaning: "The route does not answer to this method; the `Allow` header lists those that it does.",
+  },
+  body_too_slow: {
+    status: 408,
+    title: "The body came too slowly",
+    meaning:
+      "The body had not come to its end in the time that `detail` names. Nothing was done: send it again.",
   },
   already_ended: {
     status: 409,
@@ -220,9 +227,8 @@ export function problemResponse(problem: Problem): Response {
   return new Response(JSON.stringify(body), {
     status: body.status,
     headers: {
+      ...closedHeaders,
       "content-type": "application/problem+json",
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
       ...problem.details.headers,
     },
   });

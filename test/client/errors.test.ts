@@ -17,6 +17,7 @@ describe("what the server says with a problem has a code here", () => {
     not_found: "unsupported",
     no_route: "unsupported",
     method_not_allowed: "unsupported",
+    body_too_slow: "sent again",
     already_ended: "unexpected_reply",
     alive: "unexpected_reply",
     still_working: "unexpected_reply",

@@ -11,11 +11,12 @@ const other = `whsec_${btoa("another secret of 24 bytes or so")}`;
 const report = { completed: 1 } as DrainReport;
 
 const event = (data: object = { queue: "emails" }, type = "sluice.wake") => JSON.stringify({ type, data });
+let wakes = 0;
 async function request(
   body = event(),
   { by = secret, headers = {} }: { by?: string; headers?: Record<string, string> } = {},
 ) {
-  const signed = await signedHeaders(await signingKey(by), "wake_1", body);
+  const signed = await signedHeaders(await signingKey(by), `wake_${++wakes}`, body);
   return new Request("https://consumer.test/wake", {
     method: "POST",
     headers: { ...signed, ...headers },
@@ -61,7 +62,8 @@ describe("a wake receiver", () => {
     const signed = await request();
     const refused = [
       await request(event(), { by: unknown }),
-      await headers({ "webhook-id": "wake_2" }),
+      await headers({ "webhook-id": "wake_0" }),
+      await headers({ "webhook-id": "x".repeat(257) }),
       await headers({ "webhook-timestamp": "1" }),
       await headers({ "webhook-timestamp": "soon" }),
       await headers({ "webhook-signature": "" }),

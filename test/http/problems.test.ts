@@ -41,6 +41,13 @@ describe("the faults of a caller", () => {
     expectProblem(await post(" ".repeat(10_000_001)), "payload_too_large");
   });
 
+  it("body_too_slow: a body that does not come to its end in time", async () => {
+    const app = createApp({ transport: served.transport, tokens, limits: { bodyTime: 20 } });
+    const raw = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array([0x20])) });
+    const answer = await asker((request) => app.fetch(request))("POST", "/v1/queues/q/tasks", { raw });
+    expect(expectProblem(answer, "body_too_slow").detail).toBe("The body has to come within 0.02 seconds.");
+  });
+
   it("unauthorized: no token", async () => {
     expectProblem(await served.ask("GET", "/v1/queues", { as: null }), "unauthorized");
   });

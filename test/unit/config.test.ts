@@ -14,7 +14,7 @@ describe("the configuration", () => {
       ...redis,
       REDIS_URL: "redis://localhost:6379",
       SLUICE_TOKENS: JSON.stringify([entry]),
-      CRON_SECRET: "cron-0123456789ab",
+      CRON_SECRET: "cron-0123456789ab  cron-abcdef0123456",
       SLUICE_PREFIX: "staging",
       SLUICE_WAKE_URL: "https://consumer.example.com/wake",
       SLUICE_WAKE_SECRET: `${secret}  ${secret}`,
@@ -23,7 +23,7 @@ describe("the configuration", () => {
     expect(readConfig(env)).toEqual({
       redis: { url: "https://eu1.example.com", token: "rest-secret" },
       tokens: [entry],
-      cronSecret: "cron-0123456789ab",
+      cronSecrets: ["cron-0123456789ab", "cron-abcdef0123456"],
       prefix: "staging",
       wakeUrl: "https://consumer.example.com/wake",
       wakeSecrets: [secret, secret],
@@ -35,7 +35,7 @@ describe("the configuration", () => {
     expect(readConfig({ ...empty, REDIS_URL: "rediss://user:pass@example.com:6380/0" })).toEqual({
       redis: { redisUrl: "rediss://user:pass@example.com:6380/0" },
       tokens: [],
-      cronSecret: undefined,
+      cronSecrets: [],
       prefix: undefined,
       wakeUrl: undefined,
       wakeSecrets: [],
@@ -80,6 +80,7 @@ describe("the configuration", () => {
     ["SLUICE_TOKENS[0]", { ...redis, SLUICE_TOKENS: JSON.stringify([{ ...entry, sha256: "0".repeat(64) }]) }],
     ["CRON_SECRET", { ...redis, CRON_SECRET: "s3cret" }],
     ["CRON_SECRET", { ...redis, CRON_SECRET: "s3cret with spaces in it" }],
+    ["CRON_SECRET", { ...redis, CRON_SECRET: "cron-0123456789ab s3cret" }],
   ])("names %s where it is wrong, and shows no value", (path, env) => {
     const read = () => readConfig(env);
     expect(read).toThrow(expect.objectContaining({ code: "invalid_argument", path }));

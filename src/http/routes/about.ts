@@ -13,14 +13,13 @@ export function aboutRoutes(app: App, { transport }: Services): void {
     if (outcome?.reply !== "PONG")
       throw new SluiceError("unexpected_reply", "PING was not answered with PONG");
     const reply: ReplyOf<typeof replies.health> = { status: "ok" };
-    c.header("cache-control", "no-store");
     return c.json(reply);
   });
 
   // Relative, so that it holds wherever the app is mounted.
   app.get("/", (c) => c.redirect("docs"));
 
-  app.get("/openapi.json", (c) => c.json(openapi));
+  app.get("/openapi.json", (c) => c.json(openapi, 200, { "cache-control": "no-cache" }));
 
   app.get("/docs", async () => docsPage(openapi));
 }
