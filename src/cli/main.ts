@@ -5,8 +5,9 @@ import { dev } from "./dev.ts";
 import { gateway } from "./gateway.ts";
 import { serve } from "./serve.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
+import { token } from "./token.ts";
 
-const subcommands: Readonly<Record<string, Subcommand>> = { dev, gateway, serve };
+const subcommands: Readonly<Record<string, Subcommand>> = { dev, gateway, serve, token };
 
 const usage = () => `Usage: sluice <command> [options]
 
