@@ -54,7 +54,7 @@ export async function eventStream(
   const ending = new AbortController();
   const end = () => ending.abort();
   c.req.raw.signal.addEventListener("abort", end);
-  const over = setTimeout(end, lasts);
+  let over: ReturnType<typeof setTimeout> | undefined;
   const clear = () => {
     clearTimeout(over);
     c.req.raw.signal.removeEventListener("abort", end);
@@ -67,6 +67,8 @@ export async function eventStream(
     clear();
     throw error;
   }
+  // From here on: however short it is, it does not end what is only being opened.
+  over = setTimeout(end, lasts);
 
   let next: Promise<IteratorResult<Frame>> | undefined;
   const draw = async (): Promise<{ text: string; last?: true }> => {

@@ -1,0 +1,82 @@
+import type { Scope } from "../../src/http/auth.ts";
+
+/** Who a route lets in: `cron` is the cron secret; nobody has to say who he is where there is none. */
+export interface AccessRow {
+  readonly scopes: readonly (Scope | "cron")[];
+  /** What comes behind the path, so that a call ends by itself. */
+  readonly query?: string;
+  /** A body that the route takes: were a caller let in who should not be, it would have its effect. */
+  readonly json?: unknown;
+}
+
+const worker = { name: "w" };
+
+/**
+ * Who may do what, written down once more beside the code: by the routes as the app names them. A route that has no row here
+ * fails the tests.
+ */
+export const accessRows: Readonly<Record<string, AccessRow>> = {
+  "GET /": { scopes: [] },
+  "GET /health": { scopes: [] },
+  "GET /openapi.json": { scopes: [] },
+  "GET /docs": { scopes: [] },
+
+  "POST /v1/queues/:queue/tasks": { scopes: ["enqueue"], json: { payload: 1 } },
+  "GET /v1/queues/:queue/tasks/:id": { scopes: ["enqueue"] },
+  "POST /v1/queues/:queue/tasks/:id/cancel": { scopes: ["enqueue"] },
+
+  "POST /v1/queues/:queue/tasks/pull": { scopes: ["consume"], json: { worker } },
+  "POST /v1/queues/:queue/tasks/settle": {
+    scopes: ["consume"],
+    json: { settlements: [], pull: { max: 10 } },
+  },
+  "POST /v1/queues/:queue/workers/heartbeat": { scopes: ["consume"], json: { worker } },
+
+  "GET /v1/queues": { scopes: ["admin"] },
+  "GET /v1/queues/:queue": { scopes: ["admin"] },
+  "DELETE /v1/queues/:queue": { scopes: ["admin"], query: "?force=true" },
+  "POST /v1/queues/:queue/pause": { scopes: ["admin"] },
+  "POST /v1/queues/:queue/resume": { scopes: ["admin"] },
+  "GET /v1/queues/:queue/settings": { scopes: ["admin"] },
+  "PATCH /v1/queues/:queue/settings": { scopes: ["admin"], json: { statistics: true } },
+  "GET /v1/queues/:queue/groups/:group": { scopes: ["admin"] },
+  "PATCH /v1/queues/:queue/groups/:group": { scopes: ["admin"], json: { weight: 2 } },
+  "GET /v1/queues/:queue/statistics": { scopes: ["admin"] },
+  "GET /v1/queues/:queue/events": { scopes: ["admin"], query: "?wait=1" },
+  "GET /v1/queues/:queue/tasks": { scopes: ["admin"], query: "?state=pending&payloads=true" },
+  "DELETE /v1/queues/:queue/tasks/:id": { scopes: ["admin"] },
+  "POST /v1/queues/:queue/redrive": { scopes: ["admin"], json: {} },
+  "POST /v1/queues/:queue/purge": { scopes: ["admin"], json: { state: "pending" } },
+  "GET /v1/queues/:queue/workers": { scopes: ["admin"] },
+  "POST /v1/queues/:queue/workers/:name/fail": { scopes: ["admin"] },
+  "GET /v1/queues/:queue/schedules": { scopes: ["admin"] },
+  "GET /v1/queues/:queue/schedules/:schedule": { scopes: ["admin"] },
+  "PUT /v1/queues/:queue/schedules/:schedule": {
+    scopes: ["admin"],
+    json: { every: "1h", payload: 1 },
+  },
+  "DELETE /v1/queues/:queue/schedules/:schedule": { scopes: ["admin"] },
+  "POST /v1/queues/:queue/schedules/:schedule/pause": { scopes: ["admin"] },
+  "POST /v1/queues/:queue/schedules/:schedule/resume": { scopes: ["admin"] },
+
+  "POST /v1/sweep": { scopes: ["admin", "cron"] },
+  "GET /v1/sweep": { scopes: ["cron"] },
+};
+
+/** A route as one can call it. */
+export interface Callable extends AccessRow {
+  readonly route: string;
+  readonly method: string;
+  /** With the names filled in. */
+  path(queue: string): string;
+}
+
+export const callables: readonly Callable[] = Object.entries(accessRows).map(([route, row]) => {
+  const [method = "", pattern = ""] = route.split(" ");
+  const path = (queue: string) =>
+    pattern
+      .replace(":queue", queue)
+      .replace(/:(id|group|name|schedule)/, "known")
+      .concat(row.query ?? "");
+  return { ...row, route, method, path };
+});
