@@ -1,0 +1,25 @@
+import { consuming } from "./consuming.ts";
+import { interfaces } from "./interfaces.ts";
+import { library } from "./library.ts";
+import { lifeCycle } from "./life-cycle.ts";
+import type { Mutant } from "./mutant.ts";
+import { operating } from "./operating.ts";
+import { repairing } from "./repairing.ts";
+import { rooms } from "./rooms.ts";
+import { scheduling } from "./scheduling.ts";
+import { sweeping } from "./sweeping.ts";
+import { waiting } from "./waiting.ts";
+
+/** All mutants by area: chosen by someone who had not seen the tests. */
+export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
+  "life cycle": lifeCycle,
+  sweeping,
+  operating,
+  scheduling,
+  repairing,
+  rooms,
+  waiting,
+  library,
+  consuming,
+  interfaces,
+};

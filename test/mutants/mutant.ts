@@ -1,0 +1,57 @@
+/** A deliberate fault of a line or a few, which some test has to notice. */
+export interface Mutant {
+  /** Words that tell it from all others. */
+  readonly name: string;
+  /** From the repository's root. */
+  readonly file: string;
+  /** Stands exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** What is promised and no longer so. */
+  readonly breaks: Promised;
+  /** What goes wrong, and for whom. */
+  readonly because: string;
+  /** Why no test can tell it from the original: argued, not assumed. */
+  readonly survives?: string;
+}
+
+type Invariant = `I${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8}`;
+
+type Law = `law ${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12}`;
+
+/** An invariant of lua/README.md, a law of the design, or else a promise of a page or docstring. */
+export type Promised =
+  | Invariant
+  | Law
+  | "access"
+  | "answers"
+  | "cancelling"
+  | "consumers"
+  | "errors"
+  | "fairness"
+  | "input"
+  | "limits"
+  | "listing"
+  | "repair"
+  | "schedules"
+  | "statistics"
+  | "waking"
+  | "watching"
+  | "workers";
+
+export const invariants: readonly Promised[] = ["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8"];
+
+export const laws: readonly Promised[] = [
+  "law 1",
+  "law 2",
+  "law 3",
+  "law 4",
+  "law 5",
+  "law 6",
+  "law 7",
+  "law 8",
+  "law 9",
+  "law 10",
+  "law 11",
+  "law 12",
+];
