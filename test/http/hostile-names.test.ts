@@ -1,0 +1,392 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { ID, KEY, QUEUE, TOKEN } from "../../src/queue/names.ts";
+import { readKeySpace } from "../support/key-space.ts";
+import { type Answer, type CallOptions, serve } from "./served.ts";
+
+// Names that other systems stumble over, in every place that takes one.
+
+const names: readonly string[] = [
+  "",
+  " ",
+  ".",
+  "..",
+  "../",
+  "../../etc/passwd",
+  "..%2f",
+  "%2e%2e%2f",
+  "%252e%252e",
+  "%",
+  "%zz",
+  "%00",
+  "a\u0000b",
+  "a\nb",
+  "a\r\nX-Injected: 1",
+  "a\tb",
+  "a b",
+  "__proto__",
+  "constructor",
+  "prototype",
+  "hasOwnProperty",
+  "toString",
+  "{a}b",
+  "a}:{b",
+  "a:b",
+  ":",
+  "sluice:{other}:tasks",
+  "a;b",
+  "a/b",
+  "a\\b",
+  "a?b",
+  "a#b",
+  "a&b=c",
+  "a*",
+  "~wake",
+  ".id",
+  "-id",
+  "'; FLUSHALL; --",
+  "$(reboot)",
+  "<script>",
+  "\u202eevil",
+  "\u200f\u0627",
+  "é",
+  "😀",
+  "\ufeffa",
+  "a".repeat(128),
+  "a".repeat(129),
+  "a".repeat(10_000),
+  "null",
+  "undefined",
+  "NaN",
+  "0",
+];
+/** No JavaScript string that a path could hold; JSON can. */
+const halves = ["\ud800", "a\udc00"];
+/** Not UTF-8, or no escapes at all: what they name could only be guessed. */
+const unreadable = ["%", "%zz", "%c3", "%ED%A0%80", "%ff", "a%", "%u0041"];
+
+let served: Awaited<ReturnType<typeof serve>>;
+let count = 0;
+beforeAll(async () => {
+  served = await serve();
+});
+afterAll(() => served.stop());
+afterEach(async () => {
+  expect(Object.getOwnPropertyNames(Object.prototype).toSorted()).toEqual(ofObject);
+  // Whatever was asked: only keys of queues that have a name that is allowed.
+  const foreign = Object.keys(await readKeySpace(served.redis.url)).filter(
+    (key) => key !== "sluice:queues" && !/^sluice:\{[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}\}:[a-z]+$/.test(key),
+  );
+  expect(foreign).toEqual([]);
+});
+const ofObject = Object.getOwnPropertyNames(Object.prototype).toSorted();
+
+/** What is asked with the name in its place. */
+type Asks = (name: string, queue: string) => [method: string, path: string, options?: CallOptions];
+
+interface Place {
+  /** How a fault calls it. */
+  readonly path: string;
+  /** Whether the place takes the name. */
+  readonly takes: (name: string) => boolean;
+  readonly asks: Asks;
+}
+
+const isId = (name: string) => ID.test(name);
+const never = () => false;
+const tasks = (queue: string) => `/v1/queues/${queue}/tasks`;
+const post = (path: string, json: object): [string, string, CallOptions] => ["POST", path, { json }];
+
+const inBodies: Readonly<Record<string, Place>> = {
+  "the id of a task": {
+    path: "id",
+    takes: isId,
+    asks: (id, queue) => post(tasks(queue), { payload: 1, id }),
+  },
+  "the id of one task among several": {
+    path: "tasks[1].id",
+    takes: isId,
+    asks: (id, queue) => post(tasks(queue), { tasks: [{ payload: 1 }, { payload: 2, id }] }),
+  },
+  "the group of a task": {
+    path: "group",
+    takes: isId,
+    asks: (group, queue) => post(tasks(queue), { payload: 1, group }),
+  },
+  "a dedup key": {
+    path: "dedup.key",
+    takes: isId,
+    asks: (key, queue) => post(tasks(queue), { payload: 1, dedup: { key, window: "1m" } }),
+  },
+  "the token of a pull": {
+    path: "token",
+    takes: (name) => TOKEN.test(name),
+    asks: (token, queue) => post(`${tasks(queue)}/pull`, { token }),
+  },
+  "the name of a worker": {
+    path: "worker.name",
+    takes: isId,
+    asks: (name, queue) => post(`${tasks(queue)}/pull`, { worker: { name } }),
+  },
+  "the incarnation of a worker": {
+    path: "worker.incarnation",
+    takes: isId,
+    asks: (incarnation, queue) =>
+      post(`/v1/queues/${queue}/workers/heartbeat`, { worker: { name: "w", incarnation } }),
+  },
+  "the incarnation that is failed": {
+    path: "incarnation",
+    takes: isId,
+    asks: (incarnation, queue) => post(`/v1/queues/${queue}/workers/w/fail`, { incarnation }),
+  },
+  "a receipt": {
+    path: "settlements[0].receipt",
+    takes: never,
+    asks: (receipt, queue) =>
+      post(`${tasks(queue)}/settle`, { settlements: [{ receipt, outcome: "complete" }] }),
+  },
+  "the id in a receipt": {
+    path: "settlements[0].receipt",
+    takes: isId,
+    asks: (id, queue) =>
+      post(`${tasks(queue)}/settle`, {
+        settlements: [{ receipt: `1.1.1.abcdefgh.${id}`, outcome: "complete" }],
+      }),
+  },
+  "the group of a redrive": {
+    path: "group",
+    takes: isId,
+    asks: (group, queue) => post(`/v1/queues/${queue}/redrive`, { group }),
+  },
+  "the cursor of a redrive": {
+    path: "cursor",
+    takes: never,
+    asks: (cursor, queue) => post(`/v1/queues/${queue}/redrive`, { cursor }),
+  },
+  "the cursor of a purge": {
+    path: "cursor",
+    takes: never,
+    asks: (cursor, queue) => post(`/v1/queues/${queue}/purge`, { state: "rejected", cursor }),
+  },
+  "the queue of a deep sweep": {
+    path: "queue",
+    takes: (name) => QUEUE.test(name),
+    asks: (queue) => post("/v1/sweep", { deep: true, queue }),
+  },
+  "the cursor of a deep sweep": {
+    path: "cursor",
+    takes: never,
+    asks: (cursor) => post("/v1/sweep", { deep: true, cursor }),
+  },
+  "the time zone of a schedule": {
+    path: "timeZone",
+    takes: never,
+    asks: (timeZone, queue) => [
+      "PUT",
+      `/v1/queues/${queue}/schedules/s`,
+      { json: { cron: "@daily", timeZone, payload: 1 } },
+    ],
+  },
+};
+
+const inQuery = (path: string, takes: Place["takes"], at: (queue: string) => string): Place => ({
+  path,
+  takes,
+  asks: (name, queue) => {
+    const url = `${at(queue)}${at(queue).includes("?") ? "&" : "?"}${path}=${encodeURIComponent(name)}`;
+    return ["GET", url];
+  },
+});
+/** The cursors of Redis's own scans are numbers. */
+const isScan = (name: string) => name === "0";
+const inQueries: Readonly<Record<string, Place>> = {
+  "the cursor of the queues": inQuery("cursor", isScan, () => "/v1/queues"),
+  "the cursor of the tasks": inQuery("cursor", never, (queue) => `${tasks(queue)}?state=pending`),
+  "the group of the tasks": inQuery("group", isId, (queue) => `${tasks(queue)}?state=pending`),
+  "the cursor of the workers": inQuery("cursor", isScan, (queue) => `/v1/queues/${queue}/workers`),
+  "the cursor of the schedules": inQuery("cursor", isScan, (queue) => `/v1/queues/${queue}/schedules`),
+};
+
+const inPath = (
+  path: string,
+  takes: Place["takes"],
+  method: string,
+  at: (name: string) => string,
+): Place => ({
+  path,
+  takes,
+  asks: (name, queue) => [method, at(encodeURIComponent(name)).replace(":queue", queue)],
+});
+const inPaths: Readonly<Record<string, Place>> = {
+  "a queue": inPath(
+    "queue",
+    (name) => QUEUE.test(name),
+    "GET",
+    (name) => `/v1/queues/${name}`,
+  ),
+  "a queue to pull from": inPath(
+    "queue",
+    (name) => QUEUE.test(name),
+    "POST",
+    (name) => `/v1/queues/${name}/tasks/pull`,
+  ),
+  "a task": inPath("id", isId, "GET", (name) => `/v1/queues/:queue/tasks/${name}`),
+  "a task to cancel": inPath("id", isId, "POST", (name) => `/v1/queues/:queue/tasks/${name}/cancel`),
+  "a task to delete": inPath("id", isId, "DELETE", (name) => `/v1/queues/:queue/tasks/${name}`),
+  "a group": inPath("group", isId, "GET", (name) => `/v1/queues/:queue/groups/${name}`),
+  "a worker": inPath("name", isId, "POST", (name) => `/v1/queues/:queue/workers/${name}/fail`),
+  "a schedule": inPath(
+    "schedule",
+    (name) => isId(name) && name.length <= 100,
+    "GET",
+    (name) => `/v1/queues/:queue/schedules/${name}`,
+  ),
+};
+
+const problemType = "application/problem+json";
+
+/** What is wrong with the answer, if anything is. */
+function fault(answer: Answer, { path, takes }: Place, name: string, inThePath: boolean): string | undefined {
+  const { status, headers, body } = answer;
+  const told = `${JSON.stringify(name.slice(0, 40))}: ${status} ${JSON.stringify(body).slice(0, 200)}`;
+  if (status < 400) return takes(name) ? undefined : told;
+  if (headers.get("content-type") !== problemType) return told;
+  if (takes(name)) return status === 404 && body.code === "not_found" ? undefined : told;
+  // No name, and what a URL takes for a step up, make another path.
+  if (inThePath && ["", ".", ".."].includes(name)) return [404, 405].includes(status) ? undefined : told;
+  if (status !== 400 || body.code !== "invalid_request") return told;
+  const paths = body.errors.map((one: { path: string }) => one.path);
+  return paths.length === 1 && paths[0] === path ? undefined : told;
+}
+
+async function faultsOf(place: Place, tried: readonly string[], inThePath = false) {
+  const faults: string[] = [];
+  for (const name of tried) {
+    const answer = await served.ask(...place.asks(name, `q${++count}`));
+    const wrong = fault(answer, place, name, inThePath);
+    if (wrong !== undefined) faults.push(wrong);
+  }
+  return faults;
+}
+
+describe.each(Object.entries(inBodies))("%s", (_, place) => {
+  it("takes the names that are allowed, and says of every other which field is wrong", async () => {
+    expect(await faultsOf(place, [...names, ...halves])).toEqual([]);
+  });
+
+  it("is no name where it is no text", async () => {
+    for (const value of [null, 1, true, [], {}, ["a"]]) {
+      const [method, path, options] = place.asks(value as unknown as string, "q");
+      const isNull = value === null && place.path === "incarnation";
+      if (place.asks === inBodies["the id in a receipt"]!.asks || isNull) continue;
+      const { status, body } = await served.ask(method, path, options);
+      expect([value, status, body.errors?.map((one: { path: string }) => one.path)]).toEqual([
+        value,
+        400,
+        [place.path],
+      ]);
+    }
+  });
+});
+
+it.each(Object.entries(inQueries))("%s: as in a body", async (_, place) => {
+  expect(await faultsOf(place, names)).toEqual([]);
+});
+
+describe.each(Object.entries(inPaths))("%s in a path", (_, place) => {
+  it("is taken where it is allowed; of every other the fault says which name is wrong", async () => {
+    expect(await faultsOf(place, names, true)).toEqual([]);
+  });
+
+  it("is not guessed at where its escapes cannot be read", async () => {
+    const [method, path] = place.asks("NAME", "q");
+    for (const raw of unreadable) {
+      const { status, body } = await served.ask(method, path.replace("NAME", raw));
+      expect([raw, status, body.errors]).toEqual([
+        raw,
+        400,
+        [{ path: "path", message: "must be percent-encoded UTF-8" }],
+      ]);
+    }
+  });
+});
+
+it("an Idempotency-Key is visible ASCII, and nothing else of it counts", async () => {
+  for (const key of names.filter((name) => !/[^\t -ÿ]/.test(name))) {
+    // What a header has around its value is not of it.
+    const taken = KEY.test(key.trim());
+    const headers = { "idempotency-key": key };
+    const { status, body } = await served.ask("POST", "/v1/queues/keys/tasks", {
+      json: { payload: 1 },
+      headers,
+    });
+    const paths = body.errors?.map((one: { path: string }) => one.path);
+    expect([key, status === 400, paths]).toEqual([key, !taken, taken ? undefined : ["Idempotency-Key"]]);
+    expect(status).toBeLessThan(500);
+  }
+});
+
+describe("what is named like a part of every object", () => {
+  const hostile = ["__proto__", "constructor", "prototype", "hasOwnProperty", "toString", "valueOf"];
+
+  it.each(hostile)("is an unknown field or parameter like any other: %s", async (name) => {
+    const unknown = { path: name, message: "is not a known field" };
+    for (const [path, rest] of [
+      ["/v1/queues/q/tasks", '"payload":1'],
+      ["/v1/queues/q/tasks/pull", '"max":1'],
+      ["/v1/queues/q/tasks/settle", '"settlements":[]'],
+      ["/v1/queues/q/tasks/x/cancel", '"lease":1'],
+      ["/v1/queues/q/redrive", '"limit":1'],
+      ["/v1/sweep", '"budget":1'],
+    ]) {
+      const raw = `{${rest},"${name}":{"polluted":true}}`;
+      const { status, body } = await served.ask("POST", path!, { raw });
+      expect([path, status, body.errors]).toEqual([path, 400, [unknown]]);
+    }
+    const nested = await served.ask("POST", "/v1/queues/q/tasks", {
+      raw: `{"payload":1,"dedup":{"key":"k","window":1,"${name}":1}}`,
+    });
+    expect(nested.body.errors).toEqual([{ ...unknown, path: `dedup.${name}` }]);
+    for (const query of [`${name}=1`, `${name}=1&${name}=2`, `${name}[polluted]=1`]) {
+      const { status } = await served.ask("GET", `/v1/queues/q?${query}`);
+      expect([query, status]).toEqual([query, 400]);
+    }
+  });
+
+  it("comes back in a payload, a result, headers and progress as it was sent", async () => {
+    const json = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":1}';
+    const headers = '{"__proto__":"a","constructor":"b","toString":"c"}';
+    await served.ask("POST", "/v1/queues/own/tasks", {
+      raw: `{"id":"x","payload":${json},"headers":${headers}}`,
+    });
+    const pulled = (await served.ask("POST", "/v1/queues/own/tasks/pull")).body.tasks[0];
+    expect(JSON.stringify(pulled.payload)).toBe(json);
+    expect(JSON.stringify(pulled.headers)).toBe(headers);
+    const settle = (outcome: string) =>
+      served.ask("POST", "/v1/queues/own/tasks/settle", {
+        raw: `{"settlements":[{"receipt":"${pulled.receipt}",${outcome}}]}`,
+      });
+    await settle(`"outcome":"extend","progress":${json}`);
+    const { progress } = (await served.ask("GET", "/v1/queues/own/tasks/x")).body;
+    expect(JSON.stringify(progress)).toBe(json);
+    await settle(`"outcome":"complete","result":${json}`);
+    const { result } = (await served.ask("GET", "/v1/queues/own/tasks/x")).body;
+    expect(JSON.stringify(result)).toBe(json);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+});
+
+it("tasks named alike in two queues, one of which could be mistaken for the other's key, stay apart", async () => {
+  const pairs = ["a", "a.b", "a-b", "-", "_", "__proto__", "constructor"];
+  for (const queue of pairs) {
+    const { status } = await served.ask("POST", tasks(queue), {
+      json: { payload: queue, id: "constructor" },
+    });
+    expect([queue, status]).toEqual([queue, 201]);
+  }
+  for (const queue of pairs) {
+    const { body } = await served.ask("POST", `${tasks(queue)}/pull`, { json: { max: 100 } });
+    expect(body.tasks.map(({ id, payload }: { id: string; payload: string }) => [id, payload])).toEqual([
+      ["constructor", queue],
+    ]);
+  }
+});
