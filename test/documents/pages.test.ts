@@ -18,18 +18,7 @@ function anchorsOf(file: string): string[] {
 
 test("every link of the documents to a file, or a place in one, leads there", () => {
   const lost: string[] = [];
-  for (const document of [
-    "README.md",
-    "CONTRIBUTING.md",
-    "lua/README.md",
-    "docs/benchmarks.md",
-    "docs/faults.md",
-    "docs/deployments.md",
-    "docs/gateway.md",
-    "docs/http.md",
-    "docs/library.md",
-    ...globSync("docs/platforms/*.md", { cwd: root }),
-  ]) {
+  for (const document of globSync(["*.md", "lua/*.md", "docs/**/*.md"], { cwd: root })) {
     const text = readFileSync(join(root, document), "utf8");
     for (const [, target = "", anchor] of text.matchAll(/\]\(([^)#:\s]*)(?:#([^)]*))?\)/g)) {
       const file = target === "" ? join(root, document) : join(root, dirname(document), target);
@@ -42,14 +31,38 @@ test("every link of the documents to a file, or a place in one, leads there", ()
   expect(lost).toEqual([]);
 });
 
-test("each fault of other queues is linked to a test that is called so", () => {
-  const faults = readFileSync(join(root, "docs/faults.md"), "utf8");
-  const links = [...faults.matchAll(/\[([^\]]+)\]\(([^)#]+\.test\.ts)\)/g)];
-  expect(links.length).toBeGreaterThan(40);
+/** Each text in quotes of a test file, in which its titles are. */
+function quotedIn(file: string): string[] {
+  const text = readFileSync(file, "utf8").replace(/^\s*\/\/.*$/gm, "");
+  return Array.from(text.matchAll(/(["`])((?:\\.|(?!\1)[^\\\n])*)\1/g), ([, , words = ""]) => words);
+}
+
+test.each([
+  ["docs/faults.md", 40],
+  ["docs/guarantees.md", 80],
+  ["SECURITY.md", 20],
+])("each link of %s to a test is in words of its title", (page, least) => {
+  const links = [...readFileSync(join(root, page), "utf8").matchAll(/\[([^\]]+)\]\(([^)#]+\.test\.ts)\)/g)];
+  expect(links.length).toBeGreaterThan(least);
   const nameless = links.filter(
-    ([, title = "", target = ""]) => !readFileSync(join(root, "docs", target), "utf8").includes(title),
+    ([, title = "", target = ""]) =>
+      !quotedIn(join(root, dirname(page), target)).some((words) => words.includes(title)),
   );
   expect(nameless.map(([link]) => link)).toEqual([]);
+});
+
+test("each promise, time of retention and attack that is told of names the test that holds it", () => {
+  const guarantees = readFileSync(join(root, "docs/guarantees.md"), "utf8");
+  const [promises = ""] = guarantees.split("\n## Durability\n");
+  const attacks = readFileSync(join(root, "SECURITY.md"), "utf8").split("## Attacks")[1] ?? "";
+  const told = [
+    // An item goes on in indented lines.
+    ...(promises.match(/^- .*(?:\n {2}.*)*/gm) ?? []),
+    ...(promises.match(/^\| .*\|$/gm) ?? []).slice(1),
+    ...(attacks.match(/^\| .*\|$/gm) ?? []).slice(1),
+  ];
+  expect(told.length).toBeGreaterThan(50);
+  expect(told.filter((item) => !/\.test\.ts\)/.test(item))).toEqual([]);
 });
 
 test("the code of the page on deployments is the one that the type check reads", () => {
