@@ -50,6 +50,15 @@ const nouns: Readonly<Record<string, string>> = {
 const isUnknownField = (issue: v.BaseIssue<unknown>) =>
   issue.expected === "never" && issue.path?.length === 1;
 
+/** The same schema, but no array counts as an object, as it does for valibot. */
+export function noArray<Schema extends v.GenericSchema>(schema: Schema): Schema {
+  return {
+    ...schema,
+    "~run": (dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>) =>
+      schema["~run"](Array.isArray(dataset.value) ? { value: null } : dataset, config),
+  };
+}
+
 /**
  * An object with these fields and no others. Stricter than valibot's own strict object, which takes
  * an array for an object and tells of the first unknown field only.
@@ -57,13 +66,12 @@ const isUnknownField = (issue: v.BaseIssue<unknown>) =>
 export function fields<const Entries extends v.ObjectEntries>(
   entries: Entries,
 ): v.StrictObjectSchema<Entries, undefined> {
-  const strict = v.strictObject(entries);
+  const strict = noArray(v.strictObject(entries));
   return {
     ...strict,
     "~run"(dataset, config) {
       const input = dataset.value;
-      const object = Array.isArray(input) ? { value: null } : dataset;
-      const result = strict["~run"](object, config);
+      const result = strict["~run"](dataset, config);
       const unknown = result.issues?.find(isUnknownField);
       if (unknown?.path && typeof input === "object" && input !== null) {
         const [item] = unknown.path;

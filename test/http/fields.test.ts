@@ -140,6 +140,10 @@ describe("invalid_request", () => {
     ],
     ["pull.max", { settlements: [], pull: { max: 101 } }],
     ["pull", { settlements: [], pull: true }],
+    ["pull.lease", { settlements: [], pull: { lease: 0 } }],
+    ["pull.wait", { settlements: [], pull: { wait: "61s" } }],
+    ["pull.worker.silentAfter", { settlements: [], pull: { worker: { name: "w", silentAfter: 0 } } }],
+    ["settlements[0]", { settlements: [["complete"]] }],
   ])("names the field %j of a settle: %j", async (path, json) => {
     const { errors } = expectProblem(
       await served.ask("POST", "/v1/queues/q/tasks/settle", { json }),

@@ -1,3 +1,4 @@
+import { SluiceError } from "../../errors.ts";
 import type { Batch } from "../../queue/queue.ts";
 import { toBase64 } from "../bytes.ts";
 import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
@@ -47,11 +48,9 @@ export function taskRoutes(app: App, services: Services): void {
       const reply: ReplyOf<typeof replies.settled> = { results };
       return c.json(reply);
     }
-    const { settled, tasks } = await c.var.queue.settleAndDequeue(settlements, {
-      ...pull,
-      ...options,
-      ...whileAsked(c, pull),
-    });
+    const { settled, tasks } = await c.var.queue
+      .settleAndDequeue(settlements, { ...pull, ...options, ...whileAsked(c, pull) })
+      .catch(throwOfPull);
     const reply: ReplyOf<typeof replies.settled> = { results: settled, pull: pulledReply(tasks) };
     return c.json(reply);
   });
@@ -74,6 +73,13 @@ export function taskRoutes(app: App, services: Services): void {
 /** A caller who has gone is not waited for: nobody would hold what came. */
 function whileAsked(c: Call, { wait }: { readonly wait?: unknown }): { signal?: AbortSignal } {
   return wait === undefined ? {} : { signal: c.req.raw.signal };
+}
+
+/** The queue takes the options of the pull as its own: here they are fields of `pull`. */
+function throwOfPull(error: unknown): never {
+  const isInput = error instanceof SluiceError && error.code === "invalid_argument";
+  if (!isInput || error.path === undefined || error.path.startsWith("settlements[")) throw error;
+  throw new SluiceError(error.code, `pull.${error.message}`, `pull.${error.path}`);
 }
 
 type OneOrMany = typeof schemas.newTask | typeof schemas.newTasks;

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { readReceipt } from "../../queue/receipt.ts";
-import { fields } from "../validate.ts";
+import { fields, noArray } from "../validate.ts";
 import {
   bounds,
   bytesWhereSaid,
@@ -164,54 +164,56 @@ const backoff = described(
 );
 
 export const settlement = v.pipe(
-  v.variant(
-    "outcome",
-    [
-      fields({
-        receipt,
-        outcome: v.literal("complete"),
-        result: v.exactOptional(described(v.unknown(), "Any JSON value; with `encoding`, bytes.")),
-        encoding: v.exactOptional(encoding),
-        ttl: v.exactOptional(
-          described(duration, "How long record and result are kept. Default: the task's resultTtl."),
-        ),
-      }),
-      fields({
-        receipt,
-        outcome: v.literal("reject"),
-        error: v.exactOptional(error),
-        encoding: v.exactOptional(encoding),
-        ttl: v.exactOptional(
-          described(duration, "How long the dead letter is kept. Default: the task's deadTtl."),
-        ),
-      }),
-      fields({
-        receipt,
-        outcome: v.literal("requeue"),
-        error: v.exactOptional(error),
-        encoding: v.exactOptional(encoding),
-        delay: v.exactOptional(described(duration, "Wait before the task is pending again. Default 0.")),
-        backoff: v.exactOptional(backoff),
-        count: v.exactOptional(
-          described(v.boolean(), "False does not charge the attempt towards maxAttempts. Default true."),
-        ),
-        unstarted: v.exactOptional(
-          described(
-            v.boolean(),
-            "True hands back what was not begun: uncounted, and to the front. Stands without `delay`, `backoff` and `error`.",
+  noArray(
+    v.variant(
+      "outcome",
+      [
+        fields({
+          receipt,
+          outcome: v.literal("complete"),
+          result: v.exactOptional(described(v.unknown(), "Any JSON value; with `encoding`, bytes.")),
+          encoding: v.exactOptional(encoding),
+          ttl: v.exactOptional(
+            described(duration, "How long record and result are kept. Default: the task's resultTtl."),
           ),
-        ),
-      }),
-      fields({
-        receipt,
-        outcome: v.literal("extend"),
-        lease: v.exactOptional(described(duration, "From now on. Default: the task's own lease.")),
-        progress: v.exactOptional(
-          described(v.unknown(), "How far the work is: any JSON value, at most 1 KiB. Replaces the last."),
-        ),
-      }),
-    ],
-    (issue) => (issue.path ? outcomeWords : "must be an object"),
+        }),
+        fields({
+          receipt,
+          outcome: v.literal("reject"),
+          error: v.exactOptional(error),
+          encoding: v.exactOptional(encoding),
+          ttl: v.exactOptional(
+            described(duration, "How long the dead letter is kept. Default: the task's deadTtl."),
+          ),
+        }),
+        fields({
+          receipt,
+          outcome: v.literal("requeue"),
+          error: v.exactOptional(error),
+          encoding: v.exactOptional(encoding),
+          delay: v.exactOptional(described(duration, "Wait before the task is pending again. Default 0.")),
+          backoff: v.exactOptional(backoff),
+          count: v.exactOptional(
+            described(v.boolean(), "False does not charge the attempt towards maxAttempts. Default true."),
+          ),
+          unstarted: v.exactOptional(
+            described(
+              v.boolean(),
+              "True hands back what was not begun: uncounted, and to the front. Stands without `delay`, `backoff` and `error`.",
+            ),
+          ),
+        }),
+        fields({
+          receipt,
+          outcome: v.literal("extend"),
+          lease: v.exactOptional(described(duration, "From now on. Default: the task's own lease.")),
+          progress: v.exactOptional(
+            described(v.unknown(), "How far the work is: any JSON value, at most 1 KiB. Replaces the last."),
+          ),
+        }),
+      ],
+      (issue) => (issue.path ? outcomeWords : "must be an object"),
+    ),
   ),
   bytesWhereSaid("result", "error"),
 );
