@@ -36,7 +36,7 @@ function written(
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
     overrideSchema: ({ valibotSchema }) =>
       valibotSchema.type === "custom"
-        ? { type: "object", additionalProperties: { type: "string" } }
+        ? { type: "object", propertyNames: { minLength: 1 }, additionalProperties: { type: "string" } }
         : undefined,
   });
   // A plain copy: the generator's own type is wider than what it makes of these schemas.

@@ -3528,6 +3528,9 @@ export const openapi: OpenApiDocument = {
           },
           "headers": {
             "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
             "additionalProperties": {
               "type": "string"
             },
@@ -4180,6 +4183,9 @@ export const openapi: OpenApiDocument = {
           },
           "headers": {
             "type": "object",
+            "propertyNames": {
+              "minLength": 1
+            },
             "additionalProperties": {
               "type": "string"
             },
@@ -6584,10 +6590,9 @@ export const openapi: OpenApiDocument = {
         "name": "Last-Event-ID",
         "in": "header",
         "required": false,
-        "description": "Of a stream: the last `id` of an earlier one, to go on behind it. Browsers send it by themselves.",
+        "description": "Of a stream: the last `id` of an earlier one, a number, to go on behind it. Browsers send it by themselves. Anything else counts as none.",
         "schema": {
-          "type": "string",
-          "pattern": "^\\d{1,15}$"
+          "type": "string"
         }
       },
       "Idempotency-Key": {

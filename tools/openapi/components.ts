@@ -129,8 +129,8 @@ export const parameters: Record<string, Parameter> = {
     in: "header",
     required: false,
     description:
-      "Of a stream: the last `id` of an earlier one, to go on behind it. Browsers send it by themselves.",
-    schema: { type: "string", pattern: "^\\d{1,15}$" },
+      "Of a stream: the last `id` of an earlier one, a number, to go on behind it. Browsers send it by themselves. Anything else counts as none.",
+    schema: { type: "string" },
   },
   "Idempotency-Key": {
     name: "Idempotency-Key",
