@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Caller, serve } from "./served.ts";
+
+// What SECURITY.md says that holders of a token can see.
+let served: Awaited<ReturnType<typeof serve>>;
+const PAYLOAD = "a-payload-4711";
+/** The last part of a receipt but the id. */
+let leaseToken: string;
+
+beforeAll(async () => {
+  served = await serve();
+  const tasks = ["working", "waiting", "done"].map((id) => ({ id, payload: PAYLOAD }));
+  await served.ask("POST", "/v1/queues/q/tasks", { json: { tasks } });
+  const pull = { max: 3, worker: { name: "w" } };
+  const { body } = await served.ask("POST", "/v1/queues/q/tasks/pull", { json: pull });
+  const receipts = body.tasks.map(({ receipt }: { receipt: string }) => receipt);
+  leaseToken = receipts[0].split(".")[3];
+  const settlements = [
+    { receipt: receipts[1], outcome: "requeue", error: "an-error" },
+    { receipt: receipts[2], outcome: "complete", result: "a-result" },
+  ];
+  await served.ask("POST", "/v1/queues/q/tasks/settle", { json: { settlements } });
+  await served.ask("PUT", "/v1/queues/q/schedules/s", { json: { every: "1h", payload: 1 } });
+});
+afterAll(() => served.stop());
+
+/** All that can be looked at, with every answer that the caller gets. */
+async function seenBy(as: Caller): Promise<{ told: number; text: string }> {
+  const paths = served.app.routes
+    .filter(({ method, path }) => method === "GET" && path.startsWith("/v1/") && !path.endsWith("/events"))
+    .flatMap(({ path }) =>
+      ["working", "waiting", "done"].map((id) =>
+        path.replace(":queue", "q").replace(":id", id).replace(":name", "s"),
+      ),
+    );
+  const states = ["pending", "working", "completed"].map(
+    (state) => `/v1/queues/q/tasks?state=${state}&payloads=true`,
+  );
+  const answers = await Promise.all(
+    [...new Set([...paths, ...states])].map((path) => served.ask("GET", path, { as })),
+  );
+  const told = answers.filter(({ status }) => status === 200);
+  return { told: told.length, text: JSON.stringify(told.map(({ body }) => body)) };
+}
+
+describe("what a token shows", () => {
+  test("nobody but who pulled a task is shown its lease token, whatever the scope", async () => {
+    expect(leaseToken).toMatch(/^\w{16}$/);
+    const { told, text } = await seenBy("all");
+    expect(told).toBeGreaterThan(10);
+    expect(text).not.toContain(leaseToken);
+    // They were shown what they may be.
+    for (const shown of [PAYLOAD, "a-result", "an-error"]) expect(text).toContain(shown);
+  });
+
+  test("for enqueueing: results and errors of tasks whose id is known, and no payload", async () => {
+    const { told, text } = await seenBy("enqueue");
+    expect(told).toBe(3);
+    expect(text).not.toContain(PAYLOAD);
+    for (const shown of ["a-result", "an-error"]) expect(text).toContain(shown);
+  });
+
+  test("for consuming, and the cron secret: nothing but what is pulled", async () => {
+    expect(await seenBy("consume")).toEqual({ told: 0, text: "[]" });
+    const { told, text } = await seenBy("cron");
+    // The sweep, which tells counts.
+    expect(told).toBe(1);
+    expect(text).not.toMatch(/a-payload|a-result|an-error|working/);
+  });
+
+  test("a consumer that has no receipt ends no lease of another, nor gets the task", async () => {
+    const receipt = `1.1.1.${"x".repeat(16)}.working`;
+    const settlements = ["complete", "reject", "requeue", "extend"].map((outcome) => ({ receipt, outcome }));
+    const before = (await served.ask("GET", "/v1/queues/q/tasks/working")).body;
+    for (const settlement of settlements) {
+      const json = { settlements: [settlement] };
+      const { body } = await served.ask("POST", "/v1/queues/q/tasks/settle", { as: "consume", json });
+      expect(body.results).toMatchObject([{ ok: false, code: "lease_lost" }]);
+    }
+    const { body } = await served.ask("POST", "/v1/queues/q/tasks/pull", { as: "consume", json: { max: 9 } });
+    expect(body.tasks.map(({ id }: { id: string }) => id)).toEqual(["waiting"]);
+    expect((await served.ask("GET", "/v1/queues/q/tasks/working")).body).toEqual(before);
+  });
+});
