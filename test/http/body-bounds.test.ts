@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readBounded } from "../../src/bounded-body.ts";
+import { createApp } from "../../src/http/app.ts";
+import { callables } from "./access-rows.ts";
+import { asker, expectProblem, serve, tokens } from "./served.ts";
+
+// How much of a body is read, for how long, and what may be in it.
+
+let served: Awaited<ReturnType<typeof serve>>;
+beforeAll(async () => {
+  served = await serve();
+});
+afterAll(() => served.stop());
+
+/** A body that comes piece by piece, and tells how much of it was asked for, and whether it was let go. */
+function coming(next: (so: number) => Uint8Array | "end" | Promise<Uint8Array>) {
+  const told = { bytes: 0, let: false };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = await next(told.bytes);
+        if (piece === "end") return controller.close();
+        told.bytes += piece.length;
+        controller.enqueue(piece);
+      },
+      cancel() {
+        told.let = true;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { body, told };
+}
+
+const request = (body: BodyInit, headers = {}) =>
+  new Request("http://sluice.test/", { method: "POST", body, headers, duplex: "half" } as RequestInit);
+const never = () => new Promise<Uint8Array>(() => {});
+const within = 60_000;
+
+describe("what is read of a body", () => {
+  it("is all of it, in however small pieces, and into memory of its own", async () => {
+    // Whoever sends byte by byte would otherwise be kept in 10 million objects: each piece has the same memory here.
+    const shared = new Uint8Array(1);
+    const { body } = coming((so) => {
+      if (so === 100_000) return "end";
+      shared[0] = so % 251;
+      return shared;
+    });
+    const read = await readBounded(request(body), { limit: 100_000, within });
+    expect(read).toEqual(Uint8Array.from({ length: 100_000 }, (_, at) => at % 251));
+  });
+
+  it.each([0, 1, 999, 1_000])("is exactly its %i bytes of the 1,000 that are allowed", async (size) => {
+    const bytes = new Uint8Array(size).fill(7);
+    expect(await readBounded(request(bytes), { limit: 1_000, within })).toEqual(bytes);
+  });
+
+  it("is nothing where it tells before that it is too long", async () => {
+    const { body, told } = coming(() => new Uint8Array(10));
+    expect(await readBounded(request(body, { "content-length": "1001" }), { limit: 1_000, within })).toBe(
+      "too_large",
+    );
+    expect(told.bytes).toBe(0);
+  });
+
+  it.each(["0", "10", "-1", "1e1", "ten", "", "0x10", "10, 10"])(
+    "is no more than the limit and one piece, whatever it tells before of its length: %j",
+    async (length) => {
+      const { body, told } = coming(() => new Uint8Array(100));
+      const headers = { "content-length": length };
+      expect(await readBounded(request(body, headers), { limit: 1_000, within })).toBe("too_large");
+      expect(told).toEqual({ bytes: 1_100, let: true });
+    },
+  );
+
+  it.each([
+    ["a byte now and then", (so: number) => (so < 3 ? new Uint8Array(1) : never())],
+    ["nothing at all", never],
+  ])("ends with the time: %s", async (_, next) => {
+    const { body, told } = coming(next);
+    expect(await readBounded(request(body), { limit: 1_000, within: 30 })).toBe("too_slow");
+    expect(told.let).toBe(true);
+  });
+
+  it("ends with the time though bytes go on coming", async () => {
+    const { body, told } = coming(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return new Uint8Array(1);
+    });
+    expect(await readBounded(request(body), { limit: 1_000_000, within: 50 })).toBe("too_slow");
+    const { bytes } = told;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(told.bytes - bytes).toBeLessThanOrEqual(1);
+  });
+
+  it("ends with the time where the sender does not even let itself be told", async () => {
+    const body = new ReadableStream<Uint8Array>({
+      pull: () => never().then(() => {}),
+      cancel: () => never().then(() => {}),
+    });
+    expect(await readBounded(request(body), { limit: 1_000, within: 30 })).toBe("too_slow");
+  });
+
+  it("ends where it breaks off", async () => {
+    const broken = new ReadableStream({
+      pull: (controller) => controller.error(new TypeError("terminated")),
+    });
+    expect(await readBounded(request(broken), { limit: 1_000, within })).toBe("broken");
+  });
+});
+
+const withBody = callables.filter(
+  ({ method, scopes }) => scopes.length > 0 && !["GET", "DELETE"].includes(method),
+);
+
+describe.each(withBody)("$route", ({ method, path }) => {
+  const url = path("bodies");
+  const post = (raw: BodyInit, headers: Record<string, string> = {}) =>
+    served.ask(method, url, { raw, headers });
+  const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+
+  it("refuses what is no JSON, too long, too deep or of another type, each as that", async () => {
+    const app = createApp({ transport: served.transport, tokens, limits: { body: 1_000, bodyTime: 20 } });
+    const small = asker((request) => app.fetch(request));
+    expectProblem(await small(method, url, { raw: `"${"x".repeat(999)}"` }), "payload_too_large");
+    expectProblem(
+      await small(method, url, { raw: coming(() => new Uint8Array(100)).body }),
+      "payload_too_large",
+    );
+    expectProblem(await small(method, url, { raw: coming(never).body }), "body_too_slow");
+
+    for (const raw of [
+      "{",
+      " ",
+      "nope",
+      '{"a":1}{"b":2}',
+      "[1,]",
+      "{'a':1}",
+      "NaN",
+      "\u0000",
+      '"\u0001"',
+      deep(1_001),
+      `{"payload":${deep(1_000)}}`,
+      "[".repeat(100_000),
+      `{"a":`.repeat(100_000),
+      Uint8Array.of(0x7b, 0xff, 0x7d),
+      // UTF-16, with and without its mark.
+      Uint8Array.of(0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00),
+      Uint8Array.of(0x7b, 0x00, 0x7d, 0x00),
+    ]) {
+      expectProblem(await post(raw), "invalid_json");
+    }
+    for (const raw of ["null", "[]", "1", '""', "true", "[{}]", deep(1_000)]) {
+      expectProblem(await post(raw), "invalid_request");
+    }
+    for (const type of [
+      "text/plain",
+      "multipart/form-data; boundary=x",
+      "application/xml",
+      "application/json, text/html",
+    ]) {
+      expectProblem(await post("{}", { "content-type": type }), "unsupported_media_type");
+    }
+    for (const encoding of ["gzip", "br", "deflate, gzip", "x-unknown"]) {
+      const answer = await post("{}", { "content-encoding": encoding });
+      expectProblem(answer, "unsupported_media_type");
+      expect(answer.headers.get("accept-encoding")).toBe("identity");
+    }
+  });
+
+  it("tells of a hundred unknown fields at most", async () => {
+    const fields = Array.from({ length: 10_000 }, (_, at) => `"f${at}":1`);
+    const { errors } = expectProblem(await post(`{${fields.join(",")}}`), "invalid_request");
+    expect(errors.length).toBeLessThanOrEqual(100);
+  });
+});
+
+describe("what is in a body", () => {
+  const enqueue = (raw: string) => served.ask("POST", "/v1/queues/inside/tasks", { raw });
+
+  it("a list of more than is allowed is told by its name and bound, however long", async () => {
+    const many = (one: string, size: number) => Array.from({ length: size }, () => one).join(",");
+    const post = (path: string, raw: string) => served.ask("POST", `/v1/queues/inside/${path}`, { raw });
+    const bounds = [
+      ["tasks", `{"tasks":[${many('{"payload":1}', 100_000)}]}`, /^tasks must have at most \d+ tasks\.$/],
+      ["tasks", `{"tasks":[${many("0", 1_000_000)}]}`, /tasks.* and 9\d more\.$/],
+      [
+        "tasks/settle",
+        `{"settlements":[${many('{"receipt":"1.1.1.abcdefgh.a","outcome":"complete"}', 20_000)}]}`,
+        /^settlements must have at most \d+ settlements\.$/,
+      ],
+    ] as const;
+    for (const [path, raw, detail] of bounds) {
+      expect(expectProblem(await post(path, raw), "invalid_request").detail).toMatch(detail);
+    }
+  });
+
+  it("of names that stand twice the last counts, as JSON.parse has it", async () => {
+    const { body } = await enqueue('{"id":"first","payload":1,"id":"second","payload":2}');
+    expect(body.id).toBe("second");
+    expect((await served.ask("GET", "/v1/queues/inside/tasks/first")).status).toBe(404);
+    const listed = await served.ask("GET", "/v1/queues/inside/tasks?state=pending&payloads=true");
+    expect(listed.body.tasks.map(({ payload }: { payload: unknown }) => payload)).toEqual([2]);
+  });
+
+  it("depth, long numbers, huge exponents and halves of characters come back as JavaScript reads them", async () => {
+    for (const [id, payload, back] of [
+      ["deep", `${"[".repeat(999)}${"]".repeat(999)}`, `${"[".repeat(999)}${"]".repeat(999)}`],
+      ["exponent", "1e400", "null"],
+      ["long", "9007199254740993", "9007199254740992"],
+      ["minus", "-0", "0"],
+      ["half", String.raw`"\ud800"`, String.raw`"\ud800"`],
+      ["nul", String.raw`"\u0000"`, String.raw`"\u0000"`],
+    ] as const) {
+      expect([id, (await enqueue(`{"id":"${id}","payload":${payload}}`)).status]).toEqual([id, 201]);
+      const { tasks: listed } = (
+        await served.ask("POST", "/v1/queues/inside/tasks/pull", { json: { max: 100 } })
+      ).body;
+      const [task] = listed.filter((one: { id: string }) => one.id === id);
+      expect([id, JSON.stringify(task.payload)]).toEqual([id, back]);
+    }
+  });
+});

@@ -1,0 +1,261 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { createApp } from "../../src/http/app.ts";
+import { readKeySpace } from "../support/key-space.ts";
+import { asker, expectProblem, secrets, serve, tokens } from "./served.ts";
+
+// Requests that no client writes, as bytes on a socket of a Node server; and headers.
+
+let served: Awaited<ReturnType<typeof serve>>;
+let server: Server;
+let port: number;
+const reported = vi.fn();
+beforeAll(async () => {
+  served = await serve();
+  const limits = { body: 1_000, bodyTime: 300 };
+  const app = createApp({
+    transport: served.transport,
+    tokens,
+    cronSecret: secrets.cron,
+    limits,
+    report: reported,
+  });
+  server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(async () => {
+  server.close();
+  server.closeAllConnections();
+  await served.stop();
+  expect(reported).not.toHaveBeenCalled();
+});
+
+/** Writes the pieces, a while apart, and reads until the server ends the connection. */
+async function wire(pieces: readonly string[], { every = 0, closing = true } = {}) {
+  const socket = connect(port, "127.0.0.1");
+  let answer = "";
+  socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
+  socket.on("error", () => {});
+  const ended = once(socket, "close");
+  for (const piece of pieces) {
+    if (socket.destroyed) break;
+    socket.write(piece, "latin1");
+    if (every > 0) await new Promise((resolve) => setTimeout(resolve, every));
+  }
+  if (!closing) socket.destroy();
+  await ended;
+  const [head = "", body = ""] = answer.split(/\r\n\r\n(.*)/s);
+  return { status: Number(head.split(" ")[1] ?? 0), head, body };
+}
+
+const post = (
+  headers: readonly string[],
+  body = "",
+  { path = "/v1/queues/q/tasks", as = secrets.all } = {},
+) =>
+  [
+    `POST ${path} HTTP/1.1`,
+    "Host: sluice.test",
+    "Connection: close",
+    `Authorization: Bearer ${as}`,
+    "Content-Type: application/json",
+    ...headers,
+    "",
+    body,
+  ].join("\r\n");
+
+const alive = async () => {
+  const answer = await fetch(`http://127.0.0.1:${port}/health`);
+  expect(await answer.json()).toEqual({ status: "ok" });
+};
+
+describe("a body on the wire", () => {
+  it("that comes a byte at a time is given up in time: 408, and the connection ends", async () => {
+    const head = post(["Content-Length: 500"]);
+    const { status, body } = await wire([head, ...'{"payload":"'.padEnd(400, "x").split("")], { every: 10 });
+    expect([status, JSON.parse(body).code]).toEqual([408, "body_too_slow"]);
+    await alive();
+  });
+
+  it("that comes in chunks without end is read to the limit: 413", async () => {
+    const chunk = `64\r\n${"x".repeat(100)}\r\n`;
+    const { status, body } = await wire([
+      post(["Transfer-Encoding: chunked"]),
+      ...Array.from({ length: 30 }, () => chunk),
+    ]);
+    expect([status, JSON.parse(body).code]).toEqual([413, "payload_too_large"]);
+    await alive();
+  });
+
+  it("that tells of more than the limit is not waited for: 413", async () => {
+    const { status } = await wire([post(["Content-Length: 100000000000"])]);
+    expect(status).toBe(413);
+  });
+
+  it("of a caller who goes in the middle of it does nothing, and harms nobody", async () => {
+    const before = await readKeySpace(served.redis.url);
+    const head = post(["Content-Length: 500"], '{"payload":1');
+    await Promise.all(Array.from({ length: 20 }, () => wire([head], { every: 20, closing: false })));
+    await alive();
+    expect(await readKeySpace(served.redis.url)).toEqual(before);
+  });
+
+  it.each([
+    ["two lengths", ["Content-Length: 2", "Content-Length: 13"]],
+    ["a length and chunks", ["Content-Length: 2", "Transfer-Encoding: chunked"]],
+    ["a length that is none", ["Content-Length: -1"]],
+    ["chunks that are none", ["Transfer-Encoding: chunked, identity"]],
+    ["a header without a name", [": nothing"]],
+    ["a header over two lines", ["X-A: 1\r\n b", "Content-Length: 13", "\u0000: 1"]],
+  ])("that could be two requests to two readers is no request: %s", async (_, headers) => {
+    const before = await readKeySpace(served.redis.url);
+    const { status } = await wire([post(headers, '{"payload":1}')]);
+    expect(status).toBe(400);
+    expect(await readKeySpace(served.redis.url)).toEqual(before);
+  });
+});
+
+describe("a header on the wire", () => {
+  const get = (...headers: string[]) =>
+    wire([
+      ["GET /v1/queues HTTP/1.1", "Host: sluice.test", "Connection: close", ...headers, "", ""].join("\r\n"),
+    ]);
+  const bearer = (token: string) => `Authorization: Bearer ${token}`;
+
+  it("lets one token in, and no second one beside it, whichever of them is known", async () => {
+    expect((await get(bearer(secrets.admin))).status).toBe(200);
+    const unknown = "unknown-0123456789abcdef";
+    for (const pair of [
+      [secrets.admin, unknown],
+      [unknown, secrets.admin],
+      [secrets.enqueue, secrets.admin],
+    ]) {
+      expect([pair, (await get(...pair.map(bearer))).status]).toEqual([pair, 401]);
+    }
+  });
+
+  it("is no token in another alphabet, or of 10 KB, and 431 where it is longer than Node takes", async () => {
+    for (const token of [
+      "\u00e9\u00e8\u00ff-0123456789abcdef",
+      "x".repeat(10_000),
+      `${secrets.admin}\u00a0`,
+    ]) {
+      expect((await get(bearer(token))).status).toBe(401);
+    }
+    expect((await get(bearer("x".repeat(20_000)))).status).toBe(431);
+    await alive();
+  });
+
+  it("changes no method: an override counts for nothing", async () => {
+    const overrides = [
+      "X-HTTP-Method-Override: DELETE",
+      "X-HTTP-Method: DELETE",
+      "X-Method-Override: DELETE",
+    ];
+    const line = "POST /v1/queues/kept?_method=DELETE HTTP/1.1";
+    const asked = [line, "Host: a", "Connection: close", bearer(secrets.all), ...overrides, "", ""].join(
+      "\r\n",
+    );
+    expect((await wire([asked])).status).toBe(405);
+    const withOverrides = await get(bearer(secrets.admin), ...overrides);
+    expect([withOverrides.status, withOverrides.body]).toEqual([200, expect.stringContaining('"queues"')]);
+  });
+
+  it("that names another host, scheme, client or path makes no difference", async () => {
+    const plain = await get(bearer(secrets.admin));
+    for (const name of [
+      "X-Forwarded-Host: evil.test",
+      "X-Forwarded-Proto: javascript",
+      "X-Forwarded-Prefix: /../..",
+      "X-Original-URL: /v1/queues/secret",
+      "X-Rewrite-URL: /v1/sweep",
+      "Forwarded: host=evil.test",
+    ]) {
+      const answer = await get(bearer(secrets.admin), name);
+      expect([name, answer.status, answer.body]).toEqual([name, 200, plain.body]);
+      expect(answer.head).not.toContain("evil.test");
+    }
+    const root = await wire(["GET / HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n"]);
+    expect(root.head).toMatch(/\r\nlocation: docs\r\n/i);
+  });
+});
+
+describe("a method", () => {
+  it.each(["TRACE", "CONNECT", "PROPFIND", "PURGE", "LINK", "get", "NOPE"])(
+    "that no route answers to does nothing on the wire: %s",
+    async (method) => {
+      const before = await readKeySpace(served.redis.url);
+      const head = [`${method} /v1/queues/q/tasks HTTP/1.1`, "Host: a", "Connection: close"];
+      const { status } = await wire([[...head, `Authorization: Bearer ${secrets.all}`, "", ""].join("\r\n")]);
+      // Node ends the connection of a CONNECT that nobody awaits, without a word.
+      expect([method, status]).toEqual([
+        method,
+        expect.toSatisfy((got: number) => got === 0 || (got >= 400 && got < 500)),
+      ]);
+      expect(await readKeySpace(served.redis.url)).toEqual(before);
+      await alive();
+    },
+  );
+});
+
+describe("a path", () => {
+  it.each([
+    "/v1/queues/q/",
+    "/v1/queues/q//",
+    "/v1//queues/q",
+    "//v1/queues/q",
+    "/v1/queues//tasks",
+    "/v1/queues/q/tasks/",
+    "/v1/queues/q/tasks//",
+    "/v1/queues/q/tasks//cancel",
+    "/v1/queues/q/./../../../etc",
+    "/V1/queues/q",
+    "/v1/queues/q/TASKS",
+    "/v1/queues/q;a=b/tasks",
+    "/v1/queues/q/tasks.json",
+    "/v1",
+    "/.env",
+    "/openapi.json/",
+    "/docs/",
+    "/health/",
+  ])("that is nearly one of ours is none: %s", async (path) => {
+    const answer = await served.ask("GET", path);
+    // Of a queue or a task that could be called so, what is wrong is its name.
+    if (answer.status === 400) expect(answer.body.errors[0].path).toMatch(/^(queue|id)$/);
+    else expectProblem(answer, "no_route");
+  });
+
+  it("as a proxy would have it, or none at all, is answered and harms nobody", async () => {
+    for (const target of [
+      "http://elsewhere.test/v1/queues",
+      "*",
+      "/%",
+      "/v1/queues/%00",
+      "/\u00ff\u00fe",
+      `/${"x".repeat(8_000)}`,
+    ]) {
+      const { status } = await wire([`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`]);
+      expect([target, status >= 400 && status < 500]).toEqual([target, true]);
+    }
+    await alive();
+  });
+});
+
+describe("a Last-Event-ID", () => {
+  it.each(["", "-1", "1.5", "1e9", "NaN", "0x1", "9".repeat(16), "é", "__proto__", "1 1", "'"])(
+    "that this server did not give counts for nothing: %j",
+    async (id) => {
+      const ask = asker((request) => served.app.fetch(request));
+      await ask("POST", "/v1/queues/followed/tasks", { json: { id: "x", payload: 1 } });
+      const headers = { accept: "text/event-stream", "last-event-id": id };
+      const answer = await ask("GET", "/v1/queues/followed/tasks/x?wait=20", { headers });
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+      expect(answer.body).toContain('"version":1,"to":"pending"');
+    },
+  );
+});
