@@ -50,7 +50,8 @@ export interface Transport {
   readonly database?: string | undefined;
   /**
    * Sends the commands, in order, in one request, and resends what is worth resending until the
-   * transport's deadline. The commands of one request are not atomic together.
+   * transport's deadline. The commands of one request are not atomic together, and one whose script Redis has
+   * forgotten runs behind the others.
    * @returns one outcome per command, in order
    * @throws {SluiceError} when the request as a whole failed
    */

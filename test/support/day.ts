@@ -39,8 +39,8 @@ function disturbed(inner: Transport, disturbance: Disturbance | undefined) {
   return { transport, requests: () => sent };
 }
 
-/** Chance and the client's clock, the same in each run. */
-function fixChance(): void {
+/** Makes chance and the client's clock the same in each run, until mocks are restored. */
+export function fixChance(): void {
   let next = 0;
   vi.spyOn(Date, "now").mockReturnValue(START);
   vi.spyOn(crypto, "getRandomValues").mockImplementation((array) => {

@@ -6,6 +6,7 @@ export type KeySpace = Record<
   | { list: string[] }
   | { hash: Record<string, string> }
   | { zset: [member: string, score: number][] }
+  | { string: string }
   | { other: string }
 >;
 
@@ -22,12 +23,23 @@ export async function readKeySpace(redisUrl: string): Promise<KeySpace> {
       else if (type === "zset") {
         const members = await client.zRangeWithScores(key, 0, -1);
         space[key] = { zset: members.map(({ value, score }) => [value, score]) };
-      } else space[key] = { other: type };
+      } else if (type === "string") space[key] = { string: (await client.get(key)) ?? "" };
+      else space[key] = { other: type };
     }
     return space;
   } finally {
     client.destroy();
   }
+}
+
+/** Without the slots of dequeues: a resent one leaves a mark there. */
+export function withoutSlots(space: KeySpace): KeySpace {
+  const kept = Object.entries(space).map(([key, value]) => {
+    if (!("hash" in value)) return [key, value] as const;
+    const fields = Object.entries(value.hash).filter(([field]) => !/^~[rR]\d+$/.test(field));
+    return [key, { hash: Object.fromEntries(fields) }] as const;
+  });
+  return Object.fromEntries(kept);
 }
 
 function sorted(hash: Record<string, string>): Record<string, string> {
@@ -77,6 +89,43 @@ export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): Q
     schedules: zset("schedules"),
     timetable: hash("timetable"),
   };
+}
+
+/** As {@link queueSpace}, over a connection that is there: some reads at once. */
+export async function readQueueSpace(
+  client: { sendCommand(words: string[]): Promise<unknown> },
+  queue: string,
+  prefix = "sluice",
+): Promise<QueueSpace> {
+  const read = (command: string, part: string, ...words: string[]) =>
+    client.sendCommand([command, `${prefix}:{${queue}}:${part}`, ...words]) as Promise<string[]>;
+  const pairs = (flat: readonly string[]) =>
+    Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? "", flat[2 * i + 1] ?? ""] as const);
+  const zset = async (part: string) => {
+    const flat = await read("ZRANGE", part, "0", "-1", "WITHSCORES");
+    return new Map(pairs(flat).map(([member, score]) => [member, Number(score)]));
+  };
+  const hash = async (part: string) => new Map(pairs(await read("HGETALL", part)));
+  const names = [
+    "fair",
+    "order",
+    "held",
+    "working",
+    "delayed",
+    "expiry",
+    "dead",
+    "workers",
+    "hands",
+    "schedules",
+  ];
+  const [pending, tasks, timetable, ...zsets] = await Promise.all([
+    read("LRANGE", "pending", "0", "-1"),
+    hash("tasks"),
+    hash("timetable"),
+    ...names.map(zset),
+  ]);
+  const found = Object.fromEntries(names.map((name, i) => [name, zsets[i]]));
+  return { pending, tasks, timetable, ...found } as unknown as QueueSpace;
 }
 
 /** What a changing record says, by letter; see lua/README.md. */

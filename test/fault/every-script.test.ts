@@ -1,0 +1,92 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import type { Fault } from "../../src/local/index.ts";
+import { operations } from "./operations.ts";
+import { titled, useOperations } from "./operating.ts";
+
+/** A fault that one request meets, and whether the copy that is answered finds that an earlier one has run. */
+interface Kind {
+  readonly name: string;
+  readonly fault: Fault;
+  readonly ranBefore: boolean;
+  /** True where Redis does not know the script, and knows the others of the request. */
+  readonly forgotten?: boolean;
+}
+
+const html = { contentType: "text/html", body: "<html><body>Sorry</body></html>" };
+const answers = [
+  ["429", { status: 429 }],
+  ["500", { status: 500 }],
+  ["500 in HTML", { status: 500, ...html }],
+  ["502 in HTML", { status: 502, ...html }],
+  ["503", { status: 503 }],
+  ["503 in HTML", { status: 503, ...html }],
+  ["an empty 200", { status: 200, body: "" }],
+  ["200 in HTML", { status: 200, ...html }],
+  ["half of a reply", { status: 200, body: '[{"resu' }],
+] as const;
+
+const kinds: readonly Kind[] = [
+  { name: "the connection broke before it ran", fault: { kind: "cut" }, ranBefore: false },
+  { name: "its reply was lost", fault: { kind: "lose-reply" }, ranBefore: true },
+  { name: "its reply was cut in the middle", fault: { kind: "cut-body" }, ranBefore: true },
+  {
+    name: "it arrived twice, and the first was answered",
+    fault: { kind: "duplicate", answer: "first" },
+    ranBefore: false,
+  },
+  {
+    name: "it arrived twice, and the second was answered",
+    fault: { kind: "duplicate", answer: "second" },
+    ranBefore: true,
+  },
+  { name: "its first copy came after its second", fault: { kind: "hold" }, ranBefore: false },
+  { name: "it was slow, and ran after its second copy", fault: { kind: "stall" }, ranBefore: false },
+  {
+    name: "its reply was slow, and its second copy ran",
+    fault: { kind: "stall", runs: true },
+    ranBefore: true,
+  },
+  ...answers.map(([name, given]) => ({
+    name: `${name}, though it ran`,
+    fault: { kind: "http", runs: true, ...given } as const,
+    ranBefore: true,
+  })),
+  // Whoever resends is told no more by the others.
+  ...[answers[0], answers[3], answers[6]].map(([name, given]) => ({
+    name: `${name}, and it did not run`,
+    fault: { kind: "http", ...given } as const,
+    ranBefore: false,
+  })),
+  { name: "NOSCRIPT for it alone", fault: { kind: "noscript" }, ranBefore: false, forgotten: true },
+  // The last, for those above expect every script to be known.
+  { name: "SCRIPT FLUSH right before it", fault: { kind: "flush-scripts" }, ranBefore: false },
+];
+
+const { outcome, twin } = useOperations();
+
+test("the table has every script", () => {
+  const files = readdirSync(new URL("../../lua/", import.meta.url)).filter((file) =>
+    /^[^_].*\.lua$/.test(file),
+  );
+  const named = new Set(operations.map(({ script }) => `${script}.lua`));
+  expect([...named].toSorted()).toEqual(files.toSorted());
+});
+
+describe.each(titled)("%s", (title, operation) => {
+  test.each(kinds.map((kind) => [kind.name, kind] as const))(
+    "%s: the caller's answer and every key are as without it",
+    async (_, { fault, ranBefore, forgotten = false }) => {
+      const expected = await twin(title, operation, forgotten);
+      const { again, counts } = operation;
+      const answer = ranBefore && again ? again(expected.answer as never) : expected.answer;
+      // How many copies a slow machine sends is the clock's.
+      const sure = !(again || counts) || fault.kind !== "stall";
+      expect(await outcome(operation, fault)).toEqual({
+        ...expected,
+        answer: sure ? answer : expect.anything(),
+        violations: [],
+      });
+    },
+  );
+});

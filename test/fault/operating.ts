@@ -1,0 +1,104 @@
+/** Runs the table of operations over HTTP, with and without faults, and tells what came of each. */
+import { afterAll, afterEach, beforeAll, vi } from "vitest";
+import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
+import * as lua from "../../src/queue/lua.gen.ts";
+import { upstash, type UpstashOptions } from "../../src/transport/upstash.ts";
+import { violations } from "../support/invariants.ts";
+import { queueSpace, withoutSlots, type KeySpace } from "../support/key-space.ts";
+import { QUEUE, useRig } from "../support/rig.ts";
+import { operations, type Operation } from "./operations.ts";
+import { startingPoint, type Caller } from "./starting-point.ts";
+
+/** The operations by a name of their own each. */
+export const titled = operations.map((operation) => {
+  const { script, what } = operation;
+  return [what === undefined ? script : `${script} ${what}`, operation] as const;
+});
+
+/** Registers what the operations need with vitest. */
+export function useOperations() {
+  // Soundness is part of each outcome.
+  const rig = useRig({ sound: false });
+  let gateway: Gateway;
+  let start: Awaited<ReturnType<typeof startingPoint>>;
+
+  beforeAll(async () => {
+    const names = Object.values(lua).map(({ name, keyLockingSha1 }) => [keyLockingSha1, name]);
+    gateway = await startGateway({ redisUrl: rig.redis.url, scriptNames: Object.fromEntries(names) });
+  });
+  afterEach(() => {
+    gateway.faults.clear();
+    vi.restoreAllMocks();
+  });
+  afterAll(async () => {
+    start.close();
+    await gateway.close();
+  });
+
+  const over = (retry: UpstashOptions["retry"]) =>
+    upstash({ url: gateway.url, token: gateway.token }, { retry });
+
+  /** Puts the queue where every operation begins. */
+  async function begin({ damaged }: Operation, retry: UpstashOptions["retry"]): Promise<Caller> {
+    start ??= await startingPoint(rig);
+    return start.begin(over({ firstWait: 0, longestWait: 0, ...retry }), damaged === true);
+  }
+
+  /** What stands in Redis, and what of it is unsound. */
+  async function standing() {
+    const keys = await rig.keySpace();
+    return { keys: comparable(keys, rig.now), violations: violations(queueSpace(keys, QUEUE)) };
+  }
+
+  /** Makes a call, with a fault of the request that holds its script, and tells all that came of it. */
+  async function outcome(operation: Operation, fault?: Fault) {
+    const { script, nth = 1, call, afterwards } = operation;
+    // What is not answered for so long is sent again.
+    const by = await begin(operation, { tryTimeout: fault?.kind === "stall" ? 100 : 5_000 });
+    const hit = fault && gateway.faults.add({ ...fault, match: { script, nth } });
+    const answer = await call(by);
+    await hit?.release();
+    await afterwards?.(by);
+    return { answer, hits: hit?.hits ?? 1, ...(await standing()) };
+  }
+
+  const twins = new Map<string, ReturnType<typeof outcome>>();
+  /** What comes of a call without a fault, and with all its scripts known. */
+  function twin(title: string, operation: Operation, forgotten = false) {
+    const name = forgotten && operation.forgotten ? `${title}, forgotten` : title;
+    const call = (forgotten && operation.forgotten) || operation.call;
+    const known =
+      twins.get(name) ?? outcome({ ...operation, call }).then(() => outcome({ ...operation, call }));
+    twins.set(name, known);
+    return known;
+  }
+
+  /**
+   * Makes a call that gets no answer before its deadline, lets everything that was sent run, and makes the call again.
+   * Tells the first call's error, and what came of the second.
+   */
+  async function overdue(operation: Operation, fault: Fault) {
+    const { script, nth = 1, call, afterwards } = operation;
+    const by = await begin(operation, { deadline: 100 });
+    const hit = gateway.faults.add({ ...fault, match: { script, nth, times: "always" } });
+    const error = await call(by).catch((thrown: unknown) => thrown);
+    hit.remove();
+    await hit.release();
+    const later = by.again(over({}));
+    const answer = await call(later);
+    await afterwards?.(later);
+    return { error, answer, ...(await standing()) };
+  }
+
+  return { outcome, twin, overdue };
+}
+
+/** Without the mark that a resent dequeue leaves, and by how much a reminder is overdue: each copy makes it earlier. */
+function comparable(keys: KeySpace, now: number): KeySpace {
+  const registry = keys["sluice:queues"];
+  if (!registry || !("zset" in registry)) return withoutSlots(keys);
+  const zset = registry.zset.map(([member, score]): [string, number] =>
+    member.startsWith("~") && score <= now ? [member, now] : [member, score],
+  );
+  return { ...withoutSlots(keys), "sluice:queues": { zset } };
+}

@@ -1,0 +1,229 @@
+/** One call of the library for each script, and what is told of it where its first copy has run unheard. */
+import {
+  deepSweep,
+  listQueues,
+  sweep,
+  type DeepSweepReport,
+  type PurgeReport,
+  type Settlement,
+} from "../../src/index.ts";
+import { seen } from "../support/day.ts";
+import { QUEUE } from "../support/rig.ts";
+import { now, worker, type Caller } from "./starting-point.ts";
+
+export interface Operation {
+  /** The script that the fault is for; its file's name without the end. */
+  readonly script: string;
+  /** What else to tell of the call. */
+  readonly what?: string;
+  readonly call: (by: Caller) => Promise<unknown>;
+  /** Which of the requests with that script is hit. @default 1 */
+  readonly nth?: number;
+  /** True: the queue's keys are damaged before. */
+  readonly damaged?: boolean;
+  /** The answer where an earlier copy has run already, from what it is otherwise. @default the same (law 5) */
+  readonly again?: (answer: never) => unknown;
+  /** True: what is told of the call is what it did itself, so that one made again tells what was left. */
+  readonly counts?: boolean;
+  /** What makes up for a call whose first copy ran unheard, where the keys are as otherwise only then. */
+  readonly afterwards?: (by: Caller) => Promise<unknown>;
+  /** What comes of it where Redis has forgotten the script, and runs what stands behind it in the request first. */
+  readonly forgotten?: (by: Caller) => Promise<unknown>;
+}
+
+/** What the counts of a call are where its first copy has done it all. */
+const nothingLeft =
+  (...counts: readonly string[]) =>
+  (answer: object): unknown => ({ ...answer, ...Object.fromEntries(counts.map((name) => [name, 0])) });
+
+/** The report of a deep sweep whose script has repaired what an answer that was lost told. */
+const untold =
+  (...faults: readonly string[]) =>
+  (report: DeepSweepReport): unknown => ({
+    ...report,
+    // Of what was taken out nothing is left to look at.
+    entries: report.entries - (faults.includes("payload_missing") ? 1 : 0),
+    faults: report.faults.filter(({ fault }) => !faults.includes(fault)),
+  });
+
+const sweeping = ({ transport }: Caller) => sweep(transport, { now });
+const deepSweeping = ({ transport }: Caller) => deepSweep(transport, { now, queue: QUEUE });
+const someTasks = [
+  { payload: 1 },
+  { id: "new", payload: 2, group: "capped" },
+  { id: "done-1", payload: 3, again: true },
+  { id: "p1", payload: 4 },
+  { payload: 5, delay: "1h", priority: 3 },
+  { payload: 6, dedup: { key: "other", window: "1h" } },
+];
+const settlements = (receipts: readonly string[]): Settlement[] => {
+  const [a = "", b = "", c = "", d = "", e = ""] = receipts;
+  return [
+    { receipt: a, outcome: "complete", result: "done" },
+    { receipt: b, outcome: "reject", error: "no" },
+    { receipt: c, outcome: "requeue", delay: "1m" },
+    { receipt: d, outcome: "requeue", unstarted: true },
+    { receipt: e, outcome: "extend", lease: "2h" },
+  ];
+};
+
+const three = { max: 3, idempotencyKey: "k" };
+
+async function settleAndDequeue(by: Caller): Promise<unknown> {
+  const { settled, tasks } = await by.queue().settleAndDequeue(settlements(by.receipts), three);
+  return [settled, seen(tasks)];
+}
+
+export const operations: readonly Operation[] = [
+  { script: "enqueue", call: (by) => by.queue().enqueueMany(someTasks, { idempotencyKey: "k" }) },
+  {
+    script: "enqueue",
+    what: "of one task alone",
+    nth: 2,
+    async call(by) {
+      const queue = by.queue();
+      const first = await queue.enqueue(1, { idempotencyKey: "first" });
+      return [first, await queue.enqueue(2, { idempotencyKey: "k" })];
+    },
+  },
+  {
+    script: "enqueue",
+    what: "that wakes",
+    call: async (by) => [await by.waking().enqueue(1, { idempotencyKey: "k" }), by.woken],
+  },
+  { script: "register", call: (by) => by.queue().enqueue(1, { idempotencyKey: "k" }) },
+  { script: "dequeue", call: async (by) => seen(await by.queue().dequeue({ idempotencyKey: "k" })) },
+  {
+    script: "dequeue",
+    what: "of many, by a worker",
+    call: async (by) => seen(await by.queue().dequeue({ max: 20, worker, idempotencyKey: "k" })),
+  },
+  {
+    script: "dequeue",
+    what: "behind a settle in one request",
+    call: (by) => settleAndDequeue(by),
+  },
+  { script: "settle", call: (by) => by.queue().settle(settlements(by.receipts)) },
+  {
+    script: "settle",
+    what: "in front of a dequeue in one request",
+    call: (by) => settleAndDequeue(by),
+    async forgotten(by) {
+      const tasks = await by.queue().dequeue(three);
+      return [await by.queue().settle(settlements(by.receipts)), seen(tasks)];
+    },
+  },
+  { script: "cancel", what: "of a pending task", call: (by) => by.queue().cancel("p1") },
+  { script: "cancel", what: "of a group's task", call: (by) => by.queue().cancel("f0") },
+  { script: "cancel", what: "of a working task", call: (by) => by.queue().cancel("mine0") },
+  {
+    script: "sweep",
+    call: sweeping,
+    again: nothingLeft("promoted", "reclaimed", "rejected", "expired"),
+  },
+  { script: "queues", what: "within a sweep", counts: true, call: sweeping },
+  { script: "forget", counts: true, call: sweeping },
+  { script: "register", what: "within a sweep", counts: true, call: sweeping },
+  { script: "occurrences", counts: true, call: sweeping },
+  // Who finds the schedules other than it read them leaves it to the next sweep to set the reminder.
+  { script: "occur", call: sweeping, again: nothingLeft("scheduled"), afterwards: sweeping },
+  { script: "remind", what: "within a sweep", counts: true, call: sweeping },
+  {
+    script: "wake",
+    call: async (by) => [await by.waking().wakeAnother(), by.woken],
+    // Who was woken did not hear of it; the next enqueue after the window, or sweep, makes good.
+    again: () => [false, []],
+  },
+  { script: "inspect", call: (by) => by.queue().get("mine0") },
+  { script: "count", call: (by) => by.queue().counts() },
+  { script: "queues", call: (by) => listQueues(by.transport, { now }) },
+  {
+    script: "page",
+    async call({ operator }) {
+      const states = ["pending", "delayed", "working", "completed", "rejected"] as const;
+      return Promise.all(states.map((state) => operator.list({ state, payloads: true })));
+    },
+  },
+  { script: "remove", call: (by) => by.operator.remove("done1") },
+  {
+    script: "remove",
+    what: "of a task that ended more than five minutes ago",
+    call: (by) => by.operator.remove("ancient"),
+    again: () => ({ ok: false, code: "not_found" }),
+  },
+  {
+    script: "redrive",
+    what: "by id",
+    call: (by) => by.operator.redrive({ ids: ["dead0", { id: "dead1", lease: 4 }, "p1"] }),
+  },
+  {
+    script: "redrive",
+    what: "in bulk",
+    call: (by) => by.operator.redrive({ text: "no", rate: 10 }),
+    again: nothingLeft("redriven"),
+  },
+  {
+    script: "purge",
+    what: "of what is pending, in several requests",
+    call: (by) => by.operator.purge({ state: "pending" }),
+    // The first of them purged the three that are held.
+    again: (report: PurgeReport) => ({ ...report, purged: report.purged - 3 }),
+  },
+  {
+    script: "purge",
+    what: "of dead letters",
+    call: (by) => by.operator.purge({ state: "rejected", text: "no" }),
+    again: nothingLeft("purged"),
+  },
+  {
+    script: "configure",
+    call: (by) => by.operator.configure({ maxPending: 50, statistics: null }, { idempotencyKey: "k" }),
+  },
+  {
+    script: "configure",
+    what: "of a group",
+    call: (by) => by.operator.configureGroup("capped", { maxWorking: 2 }, { idempotencyKey: "k" }),
+  },
+  { script: "settings", call: (by) => by.operator.groupSettings("capped") },
+  { script: "statistics", call: (by) => by.operator.statistics() },
+  { script: "drop", call: (by) => by.operator.deleteQueue({ force: true, idempotencyKey: "k" }) },
+  {
+    script: "forget",
+    what: "of a deleted queue",
+    call: (by) => by.operator.deleteQueue({ force: true, idempotencyKey: "k" }),
+  },
+  { script: "heartbeat", call: (by) => by.queue().heartbeat(worker, { lease: "3h" }) },
+  {
+    script: "fail",
+    call: (by) => by.operator.failWorker("w"),
+    again: nothingLeft("returned", "rejected"),
+  },
+  { script: "workers", call: (by) => by.operator.workers() },
+  {
+    script: "schedule",
+    what: "that reads",
+    call: (by) => by.schedules.put("y", { every: "1h", payload: 1 }, { idempotencyKey: "k" }),
+  },
+  {
+    script: "schedule",
+    what: "that writes, between two reminders in one request",
+    nth: 2,
+    call: (by) => by.schedules.put("x", { every: "1h", payload: 1 }, { idempotencyKey: "k" }),
+  },
+  {
+    script: "remind",
+    what: "before and after a schedule is written",
+    call: (by) => by.schedules.pause("x", { idempotencyKey: "k" }),
+  },
+  {
+    script: "schedule",
+    what: "that removes",
+    call: (by) => by.schedules.remove("x", { idempotencyKey: "k" }),
+  },
+  { script: "schedules", call: (by) => by.schedules.get("x") },
+  { script: "audit", damaged: true, call: deepSweeping, again: untold("payload_missing") },
+  { script: "weed", damaged: true, call: deepSweeping, again: untold("two_places") },
+  { script: "repair", damaged: true, call: deepSweeping, again: untold("place_missing") },
+  { script: "regroup", damaged: true, call: deepSweeping, again: untold("group_wrong") },
+  { script: "control", damaged: true, call: deepSweeping, again: untold("control_broken") },
+];
