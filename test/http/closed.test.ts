@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SluiceError } from "../../src/errors.ts";
+import { createApp } from "../../src/http/app.ts";
+import { misconfigured } from "../../src/http/misconfigured.ts";
+import { callables } from "./access-rows.ts";
+import { type Answer, asker, secrets, serve, tokens } from "./served.ts";
+
+// What answers say to browsers and caches: closed, but for who has a token.
+
+let served: Awaited<ReturnType<typeof serve>>;
+beforeAll(async () => {
+  served = await serve();
+});
+afterAll(() => served.stop());
+
+const preflight = {
+  origin: "https://evil.example",
+  "access-control-request-method": "POST",
+  "access-control-request-headers": "authorization, content-type",
+  "access-control-request-private-network": "true",
+};
+
+/** What would let a page of another origin read an answer, or send what it may not. */
+const crossOrigin = ({ headers }: Answer) =>
+  [...headers.keys()].filter((name) => /^access-control-|^cross-origin-|^timing-allow-origin$/.test(name));
+
+const api = "default-src 'none'; frame-ancestors 'none'";
+
+function expectClosed(answer: Answer, policy: string | RegExp = api, cache = "no-store") {
+  expect(crossOrigin(answer)).toEqual([]);
+  const { headers } = answer;
+  expect(headers.get("content-security-policy")).toMatch(policy);
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+  expect(headers.get("referrer-policy")).toBe("no-referrer");
+  expect(headers.get("cache-control")).toBe(cache);
+  // A token is no cookie: a browser sends none of its own accord.
+  expect(headers.has("set-cookie")).toBe(false);
+  expect(headers.has("x-powered-by") || headers.has("server")).toBe(false);
+}
+
+describe.each(callables)("$route", ({ route, method, path, json, scopes }) => {
+  const isPublic = route === "GET /docs" || route === "GET /openapi.json";
+  const cache = isPublic ? "no-cache" : "no-store";
+  const policy =
+    route === "GET /docs" ? /^default-src 'none'; style-src 'sha256-[^;]+'; .*frame-ancestors 'none'$/ : api;
+
+  it("says so, whether it answers or refuses", async () => {
+    const as = scopes[0] === "cron" ? ("cron" as const) : ("all" as const);
+    expectClosed(
+      await served.ask(method, path("q"), { as, json, headers: { origin: preflight.origin } }),
+      policy,
+      cache,
+    );
+    if (scopes.length > 0) expectClosed(await served.ask(method, path("q"), { as: null, json }));
+    expectClosed(await served.ask(method, path("{q}"), { as, json }), /default-src 'none'/, cache);
+    expectClosed(await served.ask("PROPFIND", path("q"), { as }));
+  });
+
+  it("lets no preflight through, whoever asks", async () => {
+    for (const as of [null, "all"] as const) {
+      const answer = await served.ask("OPTIONS", path("q").split("?")[0]!, { as, headers: preflight });
+      expect([answer.status, answer.body]).toEqual([204, ""]);
+      expectClosed(answer);
+    }
+  });
+});
+
+it("what is no route, no configuration, and a fault of the server say so, too", async () => {
+  expectClosed(await served.ask("GET", "/nowhere", { headers: preflight }));
+  expectClosed(await served.ask("OPTIONS", "/nowhere", { headers: preflight }));
+  const none = createApp({ transport: served.transport, tokens: [] });
+  expectClosed(await asker((request) => none.fetch(request))("GET", "/v1/queues"));
+  const failing = createApp({
+    transport: { send: () => Promise.reject(new Error("a bug")) },
+    tokens,
+    report: () => {},
+  });
+  const ask = asker((request) => failing.fetch(request));
+  expectClosed(await ask("GET", "/v1/queues"));
+  expectClosed(await ask("GET", "/health"));
+  const incomplete = () => misconfigured(new SluiceError("invalid_argument", "X is not set", "X"));
+  expectClosed(await asker(incomplete)("GET", "/"));
+});
+
+it("a stream of events says so, too, and is kept by nobody", async () => {
+  await served.ask("POST", "/v1/queues/streamed/tasks", { json: { id: "x", payload: 1 } });
+  for (const path of ["/v1/queues/streamed/tasks/x?wait=10", "/v1/queues/streamed/events?wait=10"]) {
+    const answer = await served.ask("GET", path, { headers: { accept: "text/event-stream", ...preflight } });
+    expect(answer.headers.get("content-type")).toBe("text/event-stream");
+    expectClosed(answer);
+  }
+});
+
+it("no token is taken from where a page or a log could have it: the address, a cookie, a body", async () => {
+  const ask = (path: string, headers = {}, json?: unknown) =>
+    served.ask(json === undefined ? "GET" : "POST", path, { as: null, headers, json });
+  for (const name of ["token", "access_token", "_token", "authorization", "key"]) {
+    expect((await ask(`/v1/queues?${name}=${secrets.admin}`)).status).toBe(401);
+    expect((await ask("/v1/queues", { cookie: `${name}=${secrets.admin}` })).status).toBe(401);
+    expect((await ask("/v1/sweep", {}, { [name]: secrets.admin })).status).toBe(401);
+  }
+  for (const name of ["x-api-key", "x-auth-token", "proxy-authorization", "x-authorization"]) {
+    expect((await ask("/v1/queues", { [name]: `Bearer ${secrets.admin}` })).status).toBe(401);
+  }
+});

@@ -1,0 +1,130 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { Service } from "../../serverless/service.ts";
+import { signedHeaders, signingKey } from "../../src/consumer/signature.ts";
+import { WakeGate } from "../../src/consumer/wake-gate.ts";
+import { type DrainReport, wakeReceiver } from "../../src/index.ts";
+import { useRig } from "../support/rig.ts";
+
+// A wake that somebody recorded and sends again.
+
+const rig = useRig();
+afterEach(() => vi.useRealTimers());
+/** Stops the clock of the process, at so many seconds from now. */
+const at = (seconds: number) => vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + seconds * 1_000 });
+const secret = `whsec_${btoa("a secret of at least 24 bytes")}`;
+const next = `whsec_${btoa("its successor of 24 bytes and more")}`;
+const body = JSON.stringify({ type: "sluice.wake", data: { queue: "emails" } });
+
+async function recorded(id = `wake_${crypto.randomUUID()}`, by = secret) {
+  const headers = await signedHeaders(await signingKey(by), id, body);
+  return {
+    headers,
+    request: () => new Request("https://consumer.test/wake", { method: "POST", headers, body }),
+  };
+}
+
+function receiver(outcome: () => Promise<DrainReport> = async () => ({ completed: 0 }) as DrainReport) {
+  const drained: string[] = [];
+  const drain = (queue: string) => (drained.push(queue), outcome());
+  return { drained, receive: wakeReceiver({ secret: [secret, next], drain }) };
+}
+
+test("a wake is taken once by a receiver; a copy of it is 409 and drains nothing, however many come at once", async () => {
+  const { drained, receive } = receiver();
+  const { request } = await recorded();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => receive(request())));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([
+    200,
+    ...Array.from({ length: 49 }, () => 409),
+  ]);
+  expect(drained).toEqual(["emails"]);
+  const again = await receive(request());
+  expect([again.status, await again.json()]).toMatchObject([
+    409,
+    { detail: "This wake has been here before." },
+  ]);
+  for (const answer of [again, answers[0]!]) {
+    expect([answer.headers.get("cache-control"), answer.headers.get("x-content-type-options")]).toEqual([
+      "no-store",
+      "nosniff",
+    ]);
+  }
+});
+
+test("a copy is known by what is signed, not by how it is spelt or which of two signatures it keeps", async () => {
+  const { drained, receive } = receiver();
+  at(0);
+  const one = await recorded("wake_both");
+  const other = await signedHeaders(await signingKey(next), "wake_both", body);
+  const [first, second] = [one.headers["webhook-signature"]!, other["webhook-signature"]!];
+  const statuses: number[] = [];
+  for (const signature of [`${first} ${second}`, second, first, `v1,AAAA ${first}`, ` ${first}`]) {
+    const headers = { ...one.headers, "webhook-signature": signature };
+    const request = new Request("https://consumer.test/wake", { method: "POST", headers, body });
+    statuses.push((await receive(request)).status);
+  }
+  expect(statuses).toEqual([200, 409, 409, 409, 409]);
+  expect(drained).toEqual(["emails"]);
+});
+
+test("a sender may try again under the same id at another time, as Standard Webhooks has it", async () => {
+  const { drained, receive } = receiver(() => Promise.reject(new Error("no Redis")));
+  const first = await recorded("msg_1");
+  await expect(receive(first.request())).rejects.toThrow("no Redis");
+  at(1);
+  await expect(receive((await recorded("msg_1")).request())).rejects.toThrow("no Redis");
+  expect(drained).toEqual(["emails", "emails"]);
+});
+
+test("a forged wake does not use up the id of a true one", async () => {
+  const { drained, receive } = receiver();
+  const { headers, request } = await recorded();
+  const forged = { ...headers, "webhook-signature": `v1,${btoa("x".repeat(32))}` };
+  expect(
+    (await receive(new Request("https://consumer.test/wake", { method: "POST", headers: forged, body })))
+      .status,
+  ).toBe(401);
+  expect((await receive(request())).status).toBe(200);
+  expect(drained).toEqual(["emails"]);
+});
+
+test("so many wakes are remembered, and no more: the oldest is forgotten first", async () => {
+  const gate = new WakeGate(secret);
+  const key = await signingKey(secret);
+  const admit = async (id: string) => gate.admit(new Headers(await signedHeaders(key, id, body)), body);
+  const first = new Headers(await signedHeaders(key, "first", body));
+  expect(await gate.admit(first, body)).toBe("admitted");
+  for (let i = 1; i < 10_000; i++) {
+    if ((await admit(`wake_${i}`)) !== "admitted") expect.fail(`wake_${i} was refused`);
+  }
+  expect(await gate.admit(first, body)).toBe("replayed");
+  const last = new Headers(await signedHeaders(key, "one more", body));
+  expect(await gate.admit(last, body)).toBe("admitted");
+  expect(await gate.admit(last, body)).toBe("replayed");
+  expect(await gate.admit(first, body)).toBe("admitted");
+});
+
+test("a copy that reaches another instance of the deployment does what cron does, too: no task is done twice", async () => {
+  const done: unknown[] = [];
+  const env = {
+    UPSTASH_REDIS_REST_URL: "https://redis.test",
+    UPSTASH_REDIS_REST_TOKEN: "not used",
+    SLUICE_WAKE_SECRET: secret,
+  };
+  const instance = () =>
+    new Service(
+      env,
+      { consumers: { emails: ({ payload }) => void done.push(payload) } },
+      { transport: () => rig.transport, budget: "20s", afterResponse: "none" },
+    );
+  // Real time, as the deployment has it.
+  const queue = rig.queue({ now: undefined });
+  await queue.enqueueMany(Array.from({ length: 30 }, (_, payload) => ({ payload })));
+  const { request } = await recorded();
+  const instances = [instance(), instance(), instance()];
+  const answers = await Promise.all(instances.flatMap((one) => [one.fetch(request()), one.fetch(request())]));
+  // Each instance took it once.
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 409, 409, 409]);
+  expect(done.toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 30 }, (_, at) => at));
+  expect(await queue.counts()).toMatchObject({ pending: 0, working: 0, delayed: 0, rejected: 0 });
+});
