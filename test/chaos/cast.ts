@@ -1,0 +1,137 @@
+import { openSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Child, startChild } from "../../src/local/stack/child.ts";
+import type { Ledger } from "./ledger.ts";
+import type { PartEnvironment } from "./part.ts";
+
+/** The programs; knip and the reader find them here. */
+const programs = {
+  gateway: new URL("gateway.ts", import.meta.url),
+  server: new URL("server.ts", import.meta.url),
+  producer: new URL("producer.ts", import.meta.url),
+  consumer: new URL("consumer.ts", import.meta.url),
+  sweeper: new URL("sweeper.ts", import.meta.url),
+};
+
+/** One part of the run, which one process after another plays. */
+export interface Role {
+  /** Such as `drain-1`. */
+  readonly name: string;
+  readonly program: keyof typeof programs;
+  readonly style?: string;
+  readonly through?: "gateway" | "server";
+}
+
+interface Player {
+  readonly role: Role;
+  readonly name: string;
+  readonly child: Child;
+}
+
+export interface CastOptions {
+  readonly folder: string;
+  readonly ledger: Ledger;
+  readonly roll: (sides: number) => number;
+  readonly environment: Pick<
+    PartEnvironment,
+    "CHAOS_REDIS" | "CHAOS_GATEWAY" | "CHAOS_SERVER" | "CHAOS_TOKEN"
+  >;
+}
+
+/** The processes of a run. Whoever is killed, or falls, is replaced. */
+export class Cast {
+  readonly #options: CastOptions;
+  readonly #players = new Map<string, Player>();
+  readonly #incarnations = new Map<string, number>();
+  readonly #over = new Set<Role["program"]>();
+
+  constructor(options: CastOptions) {
+    this.#options = options;
+  }
+
+  /** Those of some program. */
+  of(program: Role["program"]): Role[] {
+    return [...this.#players.values()].map(({ role }) => role).filter((role) => role.program === program);
+  }
+
+  start(role: Role): void {
+    const { folder, ledger, roll, environment } = this.#options;
+    const { program, style = "", through = "gateway" } = role;
+    const incarnation = (this.#incarnations.get(role.name) ?? 0) + 1;
+    this.#incarnations.set(role.name, incarnation);
+    const name = `${role.name}.${incarnation}`;
+    const own: Omit<PartEnvironment, keyof CastOptions["environment"]> = {
+      CHAOS_NAME: name,
+      CHAOS_FOLDER: folder,
+      CHAOS_SEED: String(roll(2 ** 31)),
+      CHAOS_STYLE: style,
+      CHAOS_THROUGH: through,
+    };
+    ledger.write({ what: "started", process: name, through });
+    const output = openSync(join(folder, `${name}.out`), "a");
+    const env = { ...process.env, ...environment, ...own, NODE_COMPILE_CACHE: join(folder, "compiled") };
+    const child = startChild(process.execPath, [fileURLToPath(programs[program])], {
+      env,
+      stdio: ["ignore", output, output],
+    });
+    this.#players.set(role.name, { role, name, child });
+    void child.ended.then(async ({ words, status }) => {
+      ledger.write({ what: status === null ? "killed" : "ended", process: name });
+      const over = () => this.#over.has(program);
+      if (over() ? status !== 0 : status !== null)
+        ledger.write({ what: "broken", error: `${name} ${words}; see ${name}.out` });
+      await sleep(100 + roll(500));
+      if (!over()) this.start(role);
+    });
+  }
+
+  async kill(role: Role): Promise<void> {
+    const { name, child } = this.#player(role);
+    this.#options.ledger.write({ what: "killed", process: name });
+    child.process.kill("SIGKILL");
+    await child.ended;
+  }
+
+  /** Stops a process until something is over; it may be killed meanwhile. */
+  async pause<T>(role: Role, over: () => Promise<T>): Promise<T> {
+    const { name, child } = this.#player(role);
+    this.#options.ledger.write({ what: "paused", process: name });
+    child.process.kill("SIGSTOP");
+    try {
+      return await over();
+    } finally {
+      child.process.kill("SIGCONT");
+      this.#options.ledger.write({ what: "resumed", process: name });
+    }
+  }
+
+  signal(role: Role, signal: NodeJS.Signals): void {
+    this.#player(role).child.process.kill(signal);
+  }
+
+  /** Waits until there is a process for each part again. */
+  async settled(roles: readonly Role[] = [...this.#players.values()].map(({ role }) => role)): Promise<void> {
+    const isLive = (role: Role) => {
+      const { exitCode, signalCode } = this.#player(role).child.process;
+      return exitCode === null && signalCode === null;
+    };
+    while (!roles.every(isLive)) await sleep(20);
+  }
+
+  /** Asks all of a program to end, and waits. They are not replaced. */
+  async end(program: Role["program"]): Promise<void> {
+    this.#over.add(program);
+    await Promise.all(this.of(program).map((role) => this.#player(role).child.stop()));
+  }
+
+  /** The process that plays a part now. */
+  nameOf(role: Role): string {
+    return this.#player(role).name;
+  }
+
+  #player({ name }: Role): Player {
+    return this.#players.get(name) as Player;
+  }
+}

@@ -1,0 +1,97 @@
+import type { Call, Delivery, Evidence, Life, Span } from "./evidence.ts";
+import { type Lease, type TaskHistory, taskKey } from "./history.ts";
+
+/** How long a copy that the gateway kept may lie there, and clocks be read apart, ms. */
+const HELD = 4_000;
+/** Longer than a call takes where nothing is amiss, ms: of three extends a lease can miss two. */
+const SLOW = 400;
+
+const meet = (one: Span, other: Span) => one.from <= other.until && other.from <= one.until;
+const length = ({ from, until }: Span) => until - from;
+
+/** Says why a task was delivered again, from what the ledgers tell of each lease before the last. */
+export class Causes {
+  readonly #evidence: Evidence;
+  readonly #deliveries: ReadonlyMap<string, Delivery>;
+  readonly #calls = new Map<string, Call[]>();
+  readonly #pulls = new Map<string, Call[]>();
+  readonly #ways: Record<"redis" | "gateway" | "server", Life[]>;
+
+  constructor(evidence: Evidence) {
+    this.#evidence = evidence;
+    this.#deliveries = new Map(evidence.deliveries.map((one) => [`${one.key} ${one.lease}`, one]));
+    for (const call of evidence.calls) {
+      push(this.#calls, call.by, call);
+      if (call.pull) push(this.#pulls, call.queue, call);
+    }
+    this.#ways = {
+      redis: evidence.livesOf("redis"),
+      gateway: evidence.livesOf("gateway"),
+      server: evidence.livesOf("server"),
+    };
+  }
+
+  /** @returns undefined where nothing explains why that lease did not end the task */
+  of(task: TaskHistory, lease: Lease): string | undefined {
+    const { end } = lease;
+    if (typeof end === "object")
+      return end.outcome === "return" ? "handed back unstarted" : "requeued by its holder";
+    const key = taskKey(task.queue, task.id);
+    const delivery = this.#deliveries.get(`${key} ${lease.number}`);
+    return delivery ? this.#whyNotSettled(task, lease, delivery) : this.#whyUnheard(task, lease);
+  }
+
+  #whyNotSettled({ id }: TaskHistory, lease: Lease, { by, token }: Delivery): string | undefined {
+    const holder = this.#evidence.life(by);
+    if (this.#evidence.overslept.has(`1.${lease.attempt}.${lease.number}.${token}.${id}`))
+      return "worked on past its lease";
+    if (holder.until <= lease.until) return "its holder was killed";
+    if (holder.pauses.some((pause) => meet(pause, lease))) return "its holder was paused";
+    const way = this.#trouble(lease, holder.through);
+    if (way !== undefined) return way;
+    const slow = (call: Call) => call.failed || (!call.wait && length(call) > SLOW);
+    if (this.#calls.get(by)?.some((call) => meet(call, lease) && slow(call)))
+      return "its holder's requests were lost or late";
+    if (holder.stalls.some((stall) => meet(stall, lease))) return "the machine was busy";
+    return undefined;
+  }
+
+  /** Nobody says that it was given this lease. */
+  #whyUnheard({ queue }: TaskHistory, { from }: Lease): string | undefined {
+    const pulls = this.#pulls.get(queue)?.filter((call) => call.from <= from) ?? [];
+    // The process ended before it was answered, or could write the answer down.
+    const cut = pulls.some(
+      ({ until, by }) => until === Infinity && this.#evidence.life(by).until >= from - HELD,
+    );
+    if (cut) return "its holder was killed while it pulled";
+    if (pulls.some(({ failed, until }) => failed && until >= from - HELD)) return "the pull got no answer";
+    const late = pulls.some((call) => !call.wait && length(call) > SLOW && call.until >= from);
+    if (late) return "the pull's answer was late";
+    const copies = /^(?:first copy late|run twice|reply lost|reply cut)$/;
+    const copied = this.#evidence.faults.some(
+      ({ at, kind }) => copies.test(kind) && Math.abs(at - from) < HELD,
+    );
+    return copied ? "leased by a late copy of a pull" : undefined;
+  }
+
+  /** What stood between a process and Redis while it had the lease. */
+  #trouble(lease: Lease, through: Life["through"]): string | undefined {
+    for (const way of ["redis", "gateway", "server"] as const) {
+      if (way === "server" && through !== "server") continue;
+      const lives = this.#ways[way];
+      const down = lives
+        .slice(1)
+        .some(({ from }, i) => meet({ from: lives[i]?.until ?? 0, until: from }, lease));
+      if (down) return `${way} was down`;
+      const idle = lives.flatMap(({ pauses, stalls }) => [...pauses, ...stalls]);
+      if (idle.some((span) => length(span) > SLOW && meet(span, lease))) return `${way} was paused`;
+    }
+    return undefined;
+  }
+}
+
+function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
+}

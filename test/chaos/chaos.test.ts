@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { written } from "./figures.ts";
+import { chaos } from "./run.ts";
+
+test("whoever is killed or paused, and whatever Redis and the gateway lose, every task ends once, and under its last lease", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-chaos-"));
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  const { figures, violations } = await chaos({ seconds: 36, seed, folder });
+  console.log(`seed ${seed}\n${written(figures)}`);
+  expect(violations, `seed ${seed}; what each process wrote down is in ${folder}`).toEqual([]);
+  expect(figures).toMatchObject({
+    lost: 0,
+    kills: { redis: expect.any(Number), gateway: expect.any(Number), server: expect.any(Number) },
+  });
+  expect(figures.completed + figures.deadLetters + figures.cancelled).toBe(figures.tasks);
+  rmSync(folder, { recursive: true });
+}, 180_000);

@@ -1,0 +1,103 @@
+// A consumer of all queues. Its style: `drain` has a drain work; `hand` pulls, works and settles by hand, and extends what
+// takes long; `worker` does so under a worker's name, whose heartbeats extend its leases.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  drain,
+  type LeasedTask,
+  NonRetryableError,
+  type Settlement,
+  type TaskSource,
+} from "../../src/index.ts";
+import { noted } from "./noted-source.ts";
+import { Part } from "./part.ts";
+import { type Errand, LEASE, QUEUES, work } from "./work.ts";
+
+const part = new Part();
+const { ending, roll, style } = part;
+const BACKOFF = [100, 400];
+const [, number = ""] = part.name.split(".");
+const worker = {
+  name: part.name.replace(/\..*/, ""),
+  incarnation: number,
+  pid: process.pid,
+  silentAfter: LEASE * 1.5,
+};
+
+async function drainOnce(source: TaskSource<Errand>): Promise<void> {
+  await drain(source, (task) => work(task, part), {
+    budget: "6s",
+    wait: "1s",
+    batch: 8,
+    concurrency: 4,
+    lease: LEASE,
+    backoff: BACKOFF,
+    closing: ending,
+  });
+}
+
+async function pullOnce(source: TaskSource<Errand>): Promise<void> {
+  const tasks = await source.dequeue({
+    max: 1 + roll(8),
+    lease: LEASE,
+    wait: "1s",
+    ...(style === "worker" && { worker }),
+  });
+  await Promise.all(tasks.map((task) => carry(source, task)));
+}
+
+async function carry(source: TaskSource<Errand>, task: LeasedTask<Errand>): Promise<void> {
+  const over = new AbortController();
+  const extending =
+    style === "hand" && task.payload.does === "long" ? extend(source, task, over.signal) : undefined;
+  const settlement = await settlementOf(task);
+  over.abort();
+  await extending;
+  // Once more where there was no answer, as any caller would.
+  await source.settle([settlement]).catch(() => source.settle([settlement]));
+}
+
+async function settlementOf(task: LeasedTask<Errand>): Promise<Settlement> {
+  const { receipt, payload, attempt } = task;
+  if (roll(40) === 0) return { receipt, outcome: "requeue", unstarted: true };
+  try {
+    const result = await work({ receipt, payload, attempt, signal: new AbortController().signal }, part);
+    return { receipt, outcome: "complete", result };
+  } catch (error) {
+    return error instanceof NonRetryableError
+      ? { receipt, outcome: "reject", error }
+      : { receipt, outcome: "requeue", delay: BACKOFF[Math.min(attempt, BACKOFF.length) - 1], error };
+  }
+}
+
+/** Until it is over. Who is told that the lease is lost works on all the same, and settles: that must be refused. */
+async function extend(
+  source: TaskSource<Errand>,
+  { receipt }: LeasedTask<Errand>,
+  over: AbortSignal,
+): Promise<void> {
+  while (!over.aborted) {
+    await sleep(LEASE / 3, undefined, { signal: over }).catch(() => {});
+    if (!over.aborted) await source.settle([{ receipt, outcome: "extend", lease: LEASE }]).catch(() => {});
+  }
+}
+
+async function beat(queue: ReturnType<Part["queue"]>): Promise<void> {
+  while (!ending.aborted) {
+    await sleep(LEASE / 3);
+    await queue.heartbeat(worker, { lease: LEASE }).catch((error: unknown) => part.met(error));
+  }
+}
+
+async function consume(name: string): Promise<void> {
+  const queue = part.queue(name);
+  const source = noted(queue, part);
+  const beats = style === "worker" ? beat(queue) : undefined;
+  while (!ending.aborted) {
+    // What failed is in the ledger.
+    await (style === "drain" ? drainOnce(source) : pullOnce(source)).catch(() => sleep(200));
+  }
+  await beats;
+}
+
+await Promise.all(Object.values(QUEUES).map(consume));

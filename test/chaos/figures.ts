@@ -1,0 +1,80 @@
+import type { Evidence, Life } from "./evidence.ts";
+import type { History } from "./history.ts";
+import type { Tally } from "./verdict.ts";
+
+/** What a run was, in numbers. */
+export interface Figures extends Tally {
+  readonly seconds: number;
+  readonly processes: number;
+  /** By the part that the process played. */
+  readonly kills: Readonly<Record<string, number>>;
+  readonly pauses: Readonly<Record<string, number>>;
+  /** By what the gateway did to requests. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** How often the raw keys were looked at: while nothing moved, and at the end. */
+  readonly looks: number;
+  /** From a kill to the next completion of any task, ms. */
+  readonly recoveryFromRedis: Recovery;
+  readonly recoveryFromConsumer: Recovery;
+}
+
+export interface Recovery {
+  readonly median: number;
+  readonly worst: number;
+}
+
+/** How long it took after each of these until a task was completed again. */
+export function recovery({ tasks }: History, kills: readonly number[]): Recovery {
+  const completions = [...tasks.values()]
+    .filter(({ state }) => state === "completed")
+    .map(({ endedAt }) => endedAt)
+    .toSorted((one, other) => one - other);
+  const waits = kills
+    .map((at) => (completions.find((completion) => completion > at) ?? Infinity) - at)
+    .toSorted((one, other) => one - other);
+  return { median: waits[Math.floor(waits.length / 2)] ?? 0, worst: waits.at(-1) ?? 0 };
+}
+
+/** The lives that were ended by a kill, of roles with such names. */
+export function killed(evidence: Evidence, roles: RegExp): Life[] {
+  return [...evidence.lives]
+    .filter(([name, life]) => life.killed && roles.test(name))
+    .map(([, life]) => life);
+}
+
+export function counted(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names.toSorted()) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
+/** The figures as a text of lines. */
+export function written(figures: Figures): string {
+  const rows: [string, string | number][] = [
+    ["seconds", figures.seconds],
+    ["processes started", figures.processes],
+    ...parts("killed", figures.kills),
+    ...parts("paused", figures.pauses),
+    ...parts("requests met", figures.faults),
+    ["tasks enqueued", figures.tasks],
+    ["completed", figures.completed],
+    ["dead letters", figures.deadLetters],
+    ["cancelled", figures.cancelled],
+    ["lost", figures.lost],
+    ["deliveries", figures.deliveries],
+    ...parts("extra deliveries", figures.extraDeliveries),
+    ["stale settlements refused", figures.staleRefused],
+    ["looks at the raw keys", figures.looks],
+    ["completion after a Redis kill, ms", range(figures.recoveryFromRedis)],
+    ["completion after a consumer kill, ms", range(figures.recoveryFromConsumer)],
+  ];
+  return rows.map(([name, value]) => `${name.padEnd(56)} ${value}`).join("\n");
+}
+
+const range = ({ median, worst }: Recovery) => `median ${median}, worst ${worst}`;
+
+function parts(name: string, counts: Readonly<Record<string, number>>): [string, number][] {
+  const entries = Object.entries(counts);
+  const all = entries.reduce((sum, [, count]) => sum + count, 0);
+  return [[name, all], ...entries.map(([part, count]): [string, number] => [`  ${part}`, count])];
+}

@@ -1,0 +1,128 @@
+import { says } from "../support/key-space.ts";
+import { appendedCommands } from "./append-only-file.ts";
+
+/** One lease of a task, from Redis's own file. */
+export interface Lease {
+  readonly number: number;
+  readonly attempt: number;
+  readonly token: string;
+  /** When it began, epoch ms of Redis. */
+  readonly from: number;
+  /** When it ended; infinite where it never did. */
+  until: number;
+  /** How: its holder settled it, or it was taken away because it expired or its worker went silent. */
+  end: { readonly outcome: string; readonly state: string } | "taken" | undefined;
+}
+
+/** What became of a task. */
+export interface TaskHistory {
+  readonly queue: string;
+  readonly id: string;
+  /** What its payload says; undefined where it was never enqueued as a whole. */
+  readonly mark: string | undefined;
+  readonly maxAttempts: number;
+  readonly leases: Lease[];
+  state: "waiting" | "working" | "completed" | "rejected";
+  reason: string;
+  /** What its last record says: attempts charged, and the result. */
+  charged: number;
+  result: string;
+  endedAt: number;
+}
+
+export interface History {
+  /** By {@link taskKey}. */
+  readonly tasks: ReadonlyMap<string, TaskHistory>;
+  /** What no sound queue does. */
+  readonly faults: readonly string[];
+}
+
+export const taskKey = (queue: string, id: string) => `${queue} ${id}`;
+
+/** A settlement whose state is empty in its record left the task waiting. */
+const STATES = { w: "working", c: "completed", r: "rejected" } as const;
+const DEFAULT_MAX_ATTEMPTS = 5;
+
+/** Reads what became of every task from each record that was ever written. */
+export function readHistory(redisFolder: string): History {
+  const tasks = new Map<string, TaskHistory>();
+  const faults: string[] = [];
+  const numbers = new Set<string>();
+  for (const [name = "", key = "", ...rest] of appendedCommands(redisFolder)) {
+    const queue = /^sluice:\{(.+)\}:tasks$/.exec(key)?.[1];
+    if (queue === undefined || !/^h(?:set|setnx|mset)$/i.test(name)) continue;
+    for (let i = 0; i < rest.length; i += 2) {
+      const [field = "", value = ""] = rest.slice(i, i + 2);
+      if (field.startsWith("~")) continue;
+      const id = field.replace(/^\./, "");
+      const known = tasks.get(taskKey(queue, id));
+      const task = known ?? newHistory(queue, id, field === id ? value : "");
+      tasks.set(taskKey(queue, id), task);
+      if (field === id && known && value !== "") faults.push(`${queue} ${id} was enqueued twice`);
+      if (field !== id)
+        faults.push(...follow(task, value, numbers).map((fault) => `${queue} ${id}: ${fault}`));
+    }
+  }
+  return { tasks, faults };
+}
+
+function newHistory(queue: string, id: string, fixed: string): TaskHistory {
+  const [options = "", ...texts] = fixed.split("\n");
+  const letter = (name: string) => new RegExp(`;${name}=(\\d+)`).exec(options)?.[1];
+  const body = texts.join("\n").slice(Number(letter("h") ?? 0));
+  return {
+    queue,
+    id,
+    mark: body.startsWith("j") ? (JSON.parse(body.slice(1)) as { mark: string }).mark : undefined,
+    maxAttempts: Number(letter("m") ?? DEFAULT_MAX_ATTEMPTS),
+    leases: [],
+    state: "waiting",
+    reason: "",
+    charged: 0,
+    result: "",
+    endedAt: Number.POSITIVE_INFINITY,
+  };
+}
+
+/** One more record of the task. Returns what is wrong with it. */
+function follow(task: TaskHistory, text: string, numbers: Set<string>): string[] {
+  const faults: string[] = [];
+  const record = says(text);
+  const [number, attempt] = [Number(record["n"] ?? 0), Number(record["a"] ?? 0)];
+  const last = task.leases.at(-1);
+  const current = last?.end === undefined ? last : undefined;
+  const state = STATES[record["s"] as keyof typeof STATES] ?? "waiting";
+  const ended = task.state === "completed" || task.state === "rejected";
+  if (ended && state !== task.state && record["s"] !== "x")
+    faults.push(`it was ${task.state}, then ${state}`);
+
+  if (current && (state !== "working" || current.number !== number)) {
+    const [of, token, outcome = ""] = (record["p"] ?? "").split(",");
+    const settled = Number(of) === current.number && token === current.token;
+    const to = record["p"]?.split(",")[3] ?? "";
+    current.end = settled ? { outcome, state: to } : "taken";
+    current.until = state === "working" ? Number(record["q"]) : lastTransition(record);
+  }
+  if (state === "working" && current?.number !== number) {
+    const [from, token] = [Number(record["q"]), record["k"] ?? ""];
+    task.leases.push({ number, attempt, token, from, until: Number.POSITIVE_INFINITY, end: undefined });
+    if (attempt !== (last?.attempt ?? 0) + 1)
+      faults.push(`I4 attempt ${attempt} after ${last?.attempt ?? 0}`);
+    if (numbers.has(`${task.queue} ${number}`)) faults.push(`I2 lease ${number} was given twice`);
+    numbers.add(`${task.queue} ${number}`);
+  }
+  task.state = state;
+  task.reason = record["y"] ?? "";
+  task.charged = Number(record["c"] ?? 0);
+  task.result = text.slice(text.indexOf("\n") + 1);
+  if (state === "completed" || state === "rejected") task.endedAt = Number(record["z"]);
+  if (task.maxAttempts > 0 && task.charged > task.maxAttempts)
+    faults.push(`I5 it is charged ${task.charged} of at most ${task.maxAttempts}`);
+  return faults;
+}
+
+/** The last of a record's history is when the transition was that led to it. */
+function lastTransition(record: Record<string, string>): number {
+  const since = /[a-z](\d+)$/.exec(record["h"] ?? "")?.[1];
+  return since === undefined ? Number.NaN : Number(record["e"]) + Number(since);
+}

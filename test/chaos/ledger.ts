@@ -1,0 +1,92 @@
+import { openSync, readdirSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * What a process writes down. It says what it asks before it asks, and what it was told before it acts on it. So a kill can
+ * hide an answer, but nothing that was done: the ledgers err on the side of what was asked.
+ */
+export type Entry =
+  | {
+      readonly what: "enqueue";
+      readonly call: number;
+      readonly queue: string;
+      /** Of each task, what tells it from all others. */
+      readonly marks: readonly string[];
+    }
+  | {
+      readonly what: "enqueued";
+      readonly call: number;
+      readonly ids: readonly string[];
+      readonly created: readonly boolean[];
+    }
+  | { readonly what: "cancel"; readonly queue: string; readonly id: string }
+  | {
+      readonly what: "ask";
+      readonly call: number;
+      readonly queue: string;
+      /** Receipt and outcome of each settlement. */
+      readonly settle: readonly (readonly [receipt: string, outcome: string])[];
+      readonly pull: boolean;
+      /** Whether the pull is to wait for tasks: then it is no sign of trouble that it lasts. */
+      readonly wait: boolean;
+    }
+  | {
+      readonly what: "answer";
+      readonly call: number;
+      /** Of each settlement where the task is now, or the code of the refusal behind a `!`. */
+      readonly settled: readonly string[];
+      /** Of each task that was delivered. */
+      readonly receipts: readonly string[];
+    }
+  /** A call that got no answer: what it asked for may have been done. */
+  | { readonly what: "failed"; readonly call: number; readonly code: string }
+  /** It worked past its lease, on purpose. */
+  | { readonly what: "overslept"; readonly receipt: string }
+  /** The process got no time for so many ms, up to now. */
+  | { readonly what: "late"; readonly ms: number }
+  /** The gateway did this to a request. */
+  | { readonly what: "fault"; readonly kind: string }
+  /** Something that must not happen. */
+  | { readonly what: "broken"; readonly error: string }
+  /** What the director did, or saw, of a process. */
+  | {
+      readonly what: "started" | "ready" | "killed" | "paused" | "resumed" | "ended";
+      readonly process: string;
+      readonly through?: "gateway" | "server" | undefined;
+    };
+
+/** An entry, when it was written (epoch ms) and by which process, such as `drain-1.3`: the third of that part. */
+export type Written = Entry & { readonly at: number; readonly by: string };
+
+/**
+ * The ledger of one process: a file of JSON lines. What `write` has taken outlives the process, so nothing need be forced to
+ * the disk: the machine itself does not go down.
+ */
+export class Ledger {
+  readonly #file: number;
+  #calls = 0;
+
+  constructor(folder: string, process: string) {
+    this.#file = openSync(join(folder, `${process}.jsonl`), "a");
+  }
+
+  /** A number for a call that is about to be asked. */
+  nextCall(): number {
+    return ++this.#calls;
+  }
+
+  write(entry: Entry): void {
+    writeSync(this.#file, `${JSON.stringify({ at: Date.now(), ...entry })}\n`);
+  }
+}
+
+/** All that was written, in the order of time. */
+export function readLedgers(folder: string): Written[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+  const lines = names.flatMap((name) => {
+    const by = name.replace(/\.jsonl$/, "");
+    const whole = readFileSync(join(folder, name), "utf8").split("\n").slice(0, -1);
+    return whole.map((line) => ({ ...(JSON.parse(line) as Entry & { at: number }), by }));
+  });
+  return lines.toSorted((one, other) => one.at - other.at);
+}

@@ -1,0 +1,81 @@
+import { dice } from "../support/dice.ts";
+import { createClient } from "../../src/client/index.ts";
+import { Queue, SluiceError, type Transport } from "../../src/index.ts";
+import type { ClientQueue } from "../../src/client/queue.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { Ledger } from "./ledger.ts";
+import type { Errand } from "./work.ts";
+
+/** What the director tells a process of its part, in the environment. */
+export interface PartEnvironment {
+  /** Such as `drain-1.3`: the third process that plays it. */
+  readonly CHAOS_NAME: string;
+  readonly CHAOS_FOLDER: string;
+  readonly CHAOS_SEED: string;
+  readonly CHAOS_STYLE: string;
+  readonly CHAOS_THROUGH: "gateway" | "server";
+  readonly CHAOS_REDIS: string;
+  readonly CHAOS_GATEWAY: string;
+  readonly CHAOS_SERVER: string;
+  readonly CHAOS_TOKEN: string;
+}
+
+/** How late a timer of the process has to be for its ledger to tell, ms. */
+const LATE = 400;
+const TICK = 100;
+
+/** One process of the run, as it sees itself. */
+export class Part {
+  readonly env = process.env as unknown as PartEnvironment;
+  readonly name = this.env.CHAOS_NAME;
+  readonly style = this.env.CHAOS_STYLE;
+  readonly ledger = new Ledger(this.env.CHAOS_FOLDER, this.name);
+  /** Aborts when the process is asked to end. */
+  readonly ending: AbortSignal;
+  /** A number from 0 to sides - 1, the next of this part's own. */
+  readonly roll: (sides: number) => number;
+
+  constructor() {
+    const next = dice(Number(this.env.CHAOS_SEED));
+    this.roll = (sides) => Math.floor(next() * sides);
+    const ending = new AbortController();
+    process.once("SIGTERM", () => ending.abort());
+    this.ending = ending.signal;
+    process.on("uncaughtException", (error) => {
+      this.ledger.write({ what: "broken", error: String(error.stack) });
+      process.exit(1);
+    });
+    this.#watchTime();
+  }
+
+  /** The way to Redis. */
+  transport(): Transport {
+    return upstash({ url: this.env.CHAOS_GATEWAY, token: this.env.CHAOS_TOKEN });
+  }
+
+  /** A queue, by the way that this part goes: straight to the gateway, or through the HTTP interface. */
+  queue(name: string): Queue<Errand> | ClientQueue<Errand> {
+    const { CHAOS_THROUGH: through, CHAOS_SERVER: url, CHAOS_TOKEN: token } = this.env;
+    const fixed = { resultTtl: "1m" };
+    return through === "server"
+      ? createClient({ url, token }).queue<Errand>(name, fixed)
+      : new Queue<Errand>(name, { transport: this.transport(), ...fixed });
+  }
+
+  /** Notes an error: that Redis was out of reach may be, anything else may not. */
+  met(error: unknown, call?: number): void {
+    const code = error instanceof SluiceError ? error.code : "none";
+    const expected = code === "redis_unreachable" || code === "aborted";
+    if (call !== undefined) this.ledger.write({ what: "failed", call, code });
+    if (!expected) this.ledger.write({ what: "broken", error: String((error as Error).stack ?? error) });
+  }
+
+  #watchTime(): void {
+    let last = performance.now();
+    setInterval(() => {
+      const now = performance.now();
+      if (now - last > LATE) this.ledger.write({ what: "late", ms: Math.round(now - last) });
+      last = now;
+    }, TICK).unref();
+  }
+}

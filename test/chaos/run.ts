@@ -1,0 +1,168 @@
+import { mkdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { dice } from "../support/dice.ts";
+import type { Role } from "./cast.ts";
+import { Causes } from "./causes.ts";
+import { Evidence, type Life } from "./evidence.ts";
+import { counted, type Figures, killed, recovery } from "./figures.ts";
+import { readHistory } from "./history.ts";
+import { Ledger, readLedgers } from "./ledger.ts";
+import { GATEWAY, SERVER, Stage } from "./stage.ts";
+import { judge } from "./verdict.ts";
+import { LEASE } from "./work.ts";
+
+export interface ChaosOptions {
+  /** How long things go wrong. Then all is left to end in peace, which takes some seconds. */
+  readonly seconds: number;
+  readonly seed: number;
+  /** Where the ledgers are written. */
+  readonly folder: string;
+}
+
+export interface ChaosReport {
+  readonly figures: Figures;
+  /** What must not be; empty where all is well. */
+  readonly violations: readonly string[];
+}
+
+/** From the end of one trouble to the next, ms. */
+const PAUSE = 400;
+/** How long all that is left may take in the end, ms: what is held expires, what failed comes again. */
+const PEACE = 60_000;
+
+/**
+ * Lets processes produce, consume and sweep while they, the gateway, the server and Redis are killed and paused at random;
+ * then compares what they wrote down with what Redis has written. The seed says what goes wrong; when, also the machine does.
+ */
+export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<ChaosReport> {
+  mkdirSync(folder, { recursive: true });
+  const ledger = new Ledger(folder, "director");
+  const next = dice(seed);
+  const roll = (sides: number) => Math.floor(next() * sides);
+  const began = Date.now();
+  const until = began + seconds * 1_000;
+  const stage = await Stage.open({ folder, ledger, roll }, until);
+  try {
+    const director = new Director(stage, roll);
+    while (Date.now() < until) {
+      await director.trouble();
+      await sleep(PAUSE + roll(PAUSE));
+    }
+    const violations = [...(await director.peace()), ...director.found];
+    const evidence = new Evidence(readLedgers(folder));
+    const history = readHistory(stage.redis.folder);
+    const judgement = judge(history, evidence, new Causes(evidence), stage.ticks);
+    const rolesOf = (times: (life: Life) => number) =>
+      [...evidence.lives].flatMap(([name, life]) => Array<string>(times(life)).fill(roleOf(name)));
+    const kills = (roles: RegExp) => killed(evidence, roles).map((life) => life.until);
+    return {
+      violations: [...violations, ...judgement.violations],
+      figures: {
+        ...judgement.tally,
+        seconds: Math.round((Date.now() - began) / 1_000),
+        processes: evidence.lives.size,
+        kills: counted(rolesOf(({ killed }) => (killed ? 1 : 0))),
+        pauses: counted(rolesOf(({ pauses }) => pauses.length)),
+        faults: counted(evidence.faults.map(({ kind }) => kind)),
+        looks: director.looks,
+        recoveryFromRedis: recovery(history, kills(/^redis/)),
+        recoveryFromConsumer: recovery(history, kills(/^(?:drain|hand|worker)/)),
+      },
+    };
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Such as `drain` of `drain-1.3`. */
+const roleOf = (process: string) => process.replace(/[-.].*/, "");
+
+/** Makes trouble. */
+class Director {
+  looks = 0;
+  /** Invariants that were violated meanwhile. */
+  readonly found: string[] = [];
+  readonly #stage: Stage;
+  readonly #roll: (sides: number) => number;
+  /** By process. */
+  readonly #pauses = new Map<string, Promise<void>>();
+  #deck: (() => Promise<void>)[] = [];
+
+  constructor(stage: Stage, roll: (sides: number) => number) {
+    this.#stage = stage;
+    this.#roll = roll;
+  }
+
+  /** The next trouble from the deck: all kinds come in proportion, in any order. */
+  async trouble(): Promise<void> {
+    if (this.#deck.length === 0) this.#deck = this.#newDeck();
+    await this.#deck.splice(this.#roll(this.#deck.length), 1)[0]?.();
+  }
+
+  #newDeck(): (() => Promise<void>)[] {
+    const { cast } = this.#stage;
+    const any = (program: Role["program"]) => {
+      const roles = cast.of(program);
+      return roles[this.#roll(roles.length)] as Role;
+    };
+    const kill = (program: Role["program"]) => () => cast.kill(any(program));
+    const pause = (program: Role["program"]) => async () => this.#pause(any(program));
+    const restart = (role: Role) => async () => {
+      await cast.kill(role);
+      await cast.settled([role]);
+      await this.#stage.answers(role);
+    };
+    return [
+      ...Array.from({ length: 4 }, () => kill("consumer")),
+      ...Array.from({ length: 3 }, () => pause("consumer")),
+      kill("producer"),
+      pause("producer"),
+      kill("sweeper"),
+      pause("sweeper"),
+      restart(SERVER),
+      pause("server"),
+      restart(GATEWAY),
+      pause("gateway"),
+      () => this.#stage.killRedis(this.#roll(700)),
+      this.#look,
+      this.#look,
+    ];
+  }
+
+  /** Past the lease of whoever it is, without waiting for the end. */
+  #pause(role: Role): void {
+    const process = this.#stage.cast.nameOf(role);
+    if (this.#pauses.has(process)) return;
+    const pause = this.#stage.cast.pause(role, () => sleep(LEASE + 500 + this.#roll(1_500)));
+    this.#pauses.set(process, pause);
+    void pause.finally(() => this.#pauses.delete(process));
+  }
+
+  /** Stops the gateway, through which all goes, and looks at the raw keys. */
+  readonly #look = async (): Promise<void> => {
+    await Promise.all(this.#pauses.values());
+    await this.#stage.cast.pause(GATEWAY, async () => {
+      // What it has sent runs within a moment.
+      await sleep(100);
+      this.found.push(...(await this.#stage.look()));
+    });
+    this.looks++;
+  };
+
+  /** Ends all trouble, and waits until all is done. Returns what is not as it must be. */
+  async peace(): Promise<string[]> {
+    const { cast } = this.#stage;
+    await Promise.all(this.#pauses.values());
+    await cast.settled();
+    cast.signal(GATEWAY, "SIGUSR2");
+    await cast.end("producer");
+    let left = 1;
+    for (const end = Date.now() + PEACE; left > 0 && Date.now() < end; await sleep(300)) {
+      left = await this.#stage.left();
+    }
+    for (const program of ["consumer", "sweeper", "server", "gateway"] as const) await cast.end(program);
+    const found = await this.#stage.look();
+    this.looks++;
+    return left > 0 ? [`${left} tasks have not ended ${PEACE} ms after all trouble did`, ...found] : found;
+  }
+}

@@ -1,0 +1,18 @@
+// The HTTP interface in a process of its own, which sweeps each second.
+
+import { serve } from "../../serverless/node.ts";
+import { Part } from "./part.ts";
+
+const { env } = new Part();
+await serve({
+  env: {
+    UPSTASH_REDIS_REST_URL: env.CHAOS_GATEWAY,
+    UPSTASH_REDIS_REST_TOKEN: env.CHAOS_TOKEN,
+    SLUICE_TOKENS: JSON.stringify([
+      { token: env.CHAOS_TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" },
+    ]),
+  },
+  port: Number(new URL(env.CHAOS_SERVER).port),
+  hostname: "127.0.0.1",
+  every: "1s",
+});

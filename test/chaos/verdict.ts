@@ -1,0 +1,166 @@
+import type { Causes } from "./causes.ts";
+import type { Evidence } from "./evidence.ts";
+import { type History, type TaskHistory, taskKey } from "./history.ts";
+
+/** What became of all tasks. */
+export interface Tally {
+  tasks: number;
+  completed: number;
+  deadLetters: number;
+  cancelled: number;
+  /** Acknowledged, and not ended. */
+  lost: number;
+  deliveries: number;
+  extraDeliveries: Record<string, number>;
+  /** Settlements and extends that were told `lease_lost`. */
+  staleRefused: number;
+}
+
+export interface Judgement {
+  readonly tally: Tally;
+  /** What must not be; empty where all is well. */
+  readonly violations: string[];
+}
+
+const ENDS = new Set(["completed", "rejected"]);
+
+/**
+ * Compares what the processes were told with what Redis has written.
+ * @param ticks the ids that the schedule had to enqueue, each once
+ */
+export function judge(
+  { tasks, faults }: History,
+  evidence: Evidence,
+  causes: Causes,
+  ticks: ReadonlySet<string>,
+): Judgement {
+  const violations = [...evidence.broken, ...faults];
+  const tally: Tally = {
+    tasks: tasks.size,
+    completed: 0,
+    deadLetters: 0,
+    cancelled: 0,
+    lost: 0,
+    deliveries: 0,
+    extraDeliveries: {},
+    staleRefused: 0,
+  };
+  for (const task of tasks.values()) violations.push(...ofTask(task, evidence, causes, ticks, tally));
+  for (const key of [...evidence.enqueued.keys(), ...[...ticks].map((id) => taskKey("ticks", id))]) {
+    if (tasks.has(key)) continue;
+    tally.lost++;
+    violations.push(`lost: ${key} was acknowledged, and Redis never wrote it`);
+  }
+  violations.push(...ofMarks(tasks, evidence), ...ofDeliveries(tasks, evidence));
+  violations.push(...ofSettlements(tasks, evidence, tally));
+  return { tally, violations };
+}
+
+/** How a task ended, and why it took more than one delivery. */
+function ofTask(
+  task: TaskHistory,
+  evidence: Evidence,
+  causes: Causes,
+  ticks: ReadonlySet<string>,
+  tally: Tally,
+): string[] {
+  const found: string[] = [];
+  const { state, reason, charged, maxAttempts, leases } = task;
+  const key = taskKey(task.queue, task.id);
+  if (state === "completed") {
+    tally.completed++;
+    const result = JSON.stringify({ lease: leases.at(-1)?.number });
+    if (task.result !== `j${result}`) found.push(`${key} has the result ${task.result}, not ${result}`);
+  } else if (reason === "cancelled") {
+    tally.cancelled++;
+    if (!evidence.cancels.has(key)) found.push(`${key} was cancelled by nobody`);
+  } else if (state === "rejected") {
+    tally.deadLetters++;
+    if (reason !== "rejected" && charged !== maxAttempts)
+      found.push(`${key} is rejected as ${reason} after ${charged} of ${maxAttempts} attempts`);
+  } else {
+    if (evidence.enqueued.has(key) || ticks.has(task.id)) tally.lost++;
+    found.push(`lost: ${key} is ${state} in the end`);
+  }
+  tally.deliveries += leases.length;
+  for (const lease of leases.slice(0, -1)) {
+    const cause = causes.of(task, lease);
+    if (cause === undefined)
+      found.push(`nothing explains why ${key} was delivered again after ${JSON.stringify(lease)}`);
+    const name = cause ?? "unexplained";
+    tally.extraDeliveries[name] = (tally.extraDeliveries[name] ?? 0) + 1;
+  }
+  const known = task.queue === "ticks" ? ticks.has(task.id) : evidence.marks.has(task.mark ?? "");
+  if (!known) found.push(`${key} was enqueued by nobody`);
+  return found;
+}
+
+/** Each enqueue made one task at most, and of those who share an id one was told that it created it. */
+function ofMarks(tasks: History["tasks"], evidence: Evidence): string[] {
+  const found: string[] = [];
+  const seen = new Set<string>();
+  for (const { mark, queue, id } of tasks.values()) {
+    if (queue === "ticks" || mark === undefined) continue;
+    if (seen.has(mark)) found.push(`${queue} ${id} is a second task of the enqueue ${mark}`);
+    seen.add(mark);
+  }
+  for (const [key, creators] of evidence.enqueued) {
+    const mark = tasks.get(key)?.mark;
+    const wrong = creators.filter((creator) => creator !== mark);
+    if (wrong.length > 0) found.push(`${wrong.join()} created ${key}, but ${mark} did`);
+  }
+  return found;
+}
+
+/** What a process was given, Redis had leased to it. */
+function ofDeliveries(tasks: History["tasks"], { deliveries }: Evidence): string[] {
+  const found: string[] = [];
+  const holders = new Map<string, string>();
+  for (const { key, lease, attempt, token, by } of deliveries) {
+    const given = tasks.get(key)?.leases.find(({ number }) => number === lease);
+    if (given?.attempt !== attempt || given.token !== token)
+      found.push(`${by} was given ${key} under lease ${lease}, of which Redis does not know`);
+    const holder = holders.get(`${key} ${lease}`);
+    if (holder !== undefined && holder !== by)
+      found.push(`${by} and ${holder} were given one lease of ${key}`);
+    holders.set(`${key} ${lease}`, by);
+  }
+  return found;
+}
+
+/** Only the holder of the current lease settles, what it is told is so, and nobody is told otherwise. */
+function ofSettlements(tasks: History["tasks"], evidence: Evidence, tally: Tally): string[] {
+  const found: string[] = [];
+  const later = new Map<string, { readonly lease: number; readonly at: number }[]>();
+  for (const { key, lease, at } of evidence.deliveries) {
+    const list = later.get(key) ?? [];
+    list.push({ lease, at });
+    later.set(key, list);
+  }
+  const ends = new Map<string, number>();
+  for (const { key, lease, outcome, by, at, told } of evidence.asked.values()) {
+    tally.staleRefused += told.filter((said) => said === "!lease_lost").length;
+    if (outcome === "extend") continue;
+    const of = `${by}'s ${outcome} of ${key} under lease ${lease}`;
+    const given = tasks.get(key)?.leases.find(({ number }) => number === lease);
+    const done = typeof given?.end === "object" && given.end.outcome === outcome ? given.end : undefined;
+    for (const said of told.filter((answer) => !answer.startsWith("!"))) {
+      if (done?.state !== said)
+        found.push(`${of} was told ${said}, and Redis wrote ${JSON.stringify(given?.end)}`);
+      if (later.get(key)?.some((one) => one.lease > lease && one.at < at))
+        found.push(`${of} was accepted after a later lease was delivered`);
+      if (ENDS.has(said) && (ends.get(key) ?? lease) !== lease) found.push(`${of} ended it a second time`);
+      if (ENDS.has(said)) ends.set(key, lease);
+    }
+    // A requeue that was carried out may be told so until the task is settled under a later lease.
+    if (done && ENDS.has(done.state) && told.some((answer) => answer.startsWith("!")))
+      found.push(`${of} was refused, and Redis wrote ${JSON.stringify(done)}`);
+  }
+  for (const [key, { leases }] of tasks) {
+    for (const { number, end } of leases) {
+      if (typeof end === "object" && !evidence.asked.has(`${key} ${number} ${end.outcome}`))
+        found.push(`nobody asked for the ${end.outcome} of ${key} under lease ${number}`);
+    }
+  }
+  return found;
+}

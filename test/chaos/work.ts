@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { NonRetryableError } from "../../src/index.ts";
+import type { EnqueueOptions, HeldTask } from "../../src/index.ts";
+import { readReceipt } from "../../src/queue/receipt.ts";
+import type { Part } from "./part.ts";
+
+/** The lease that all consumers take, ms. */
+export const LEASE = 1_500;
+
+/** The queues, and what each is for. */
+export const QUEUES = {
+  /** Tasks of all kinds, delayed ones, and such as several producers enqueue under one id. */
+  plain: "plain",
+  /** Groups and priorities, with limits. */
+  shared: "shared",
+  /** Tasks that take longer than their lease. */
+  long: "long",
+  /** What a schedule enqueues, each second. */
+  ticks: "ticks",
+} as const;
+
+/** What is to be done. */
+export interface Errand {
+  /** Tells this enqueue from all others. */
+  readonly mark: string;
+  readonly does: keyof typeof errands;
+}
+
+/** A task in hand, and who has it. */
+export type Holding = Pick<HeldTask<Errand>, "receipt" | "payload" | "attempt" | "signal">;
+
+/** What is done for each errand; what it throws fails the attempt. */
+const errands = {
+  quick: (_: Holding, roll) => sleep(5 + roll(40)),
+  /** Fails at first. */
+  stumble: async ({ attempt }, roll) => {
+    await sleep(5 + roll(20));
+    if (attempt === 1) throw new Error("it stumbles at first");
+  },
+  /** Fails each time. */
+  doom: async (_, roll) => {
+    await sleep(5 + roll(20));
+    throw new Error("it never succeeds");
+  },
+  refuse: () => Promise.reject(new NonRetryableError("it is of no use")),
+  long: ({ signal }, roll) => sleep(LEASE * 1.2 + roll(LEASE), undefined, { signal }),
+  /** Kills its process, as a task does that takes too much memory. */
+  kill: async ({ attempt }) => {
+    if (attempt === 1) process.kill(process.pid, "SIGKILL");
+    await sleep(5);
+  },
+  /** Of consumers that extend no lease the first works past it. */
+  oversleep: async ({ attempt, receipt }, roll, part) => {
+    if (attempt > 1 || part.style !== "hand") return;
+    part.ledger.write({ what: "overslept", receipt });
+    await sleep(LEASE * 1.3 + roll(1_000));
+  },
+} satisfies Record<string, (task: Holding, roll: (sides: number) => number, part: Part) => Promise<void>>;
+
+/** Does what a task says. Its result names the lease under which it was done. */
+export async function work(task: Holding, part: Part): Promise<{ lease: number }> {
+  await errands[task.payload.does](task, part.roll, part);
+  return { lease: readReceipt(task.receipt, "receipt").lease };
+}
+
+/** How many of a hundred tasks have which errand; the rest are quick. */
+const shares: readonly (readonly [Errand["does"], number, EnqueueOptions])[] = [
+  ["stumble", 8, {}],
+  ["doom", 3, { maxAttempts: 2 }],
+  ["refuse", 2, {}],
+  ["oversleep", 3, {}],
+];
+
+/** An errand by lot, with the options that it needs. */
+export function drawErrand(roll: (sides: number) => number): [Errand["does"], EnqueueOptions] {
+  if (roll(700) === 0) return ["kill", { maxAttempts: 3 }];
+  let lot = roll(100);
+  for (const [does, share, options] of shares) {
+    if (lot < share) return [does, options];
+    lot -= share;
+  }
+  return ["quick", {}];
+}
