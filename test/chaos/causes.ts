@@ -1,7 +1,8 @@
 import type { Call, Delivery, Evidence, Life, Span } from "./evidence.ts";
 import { type Lease, type TaskHistory, taskKey } from "./history.ts";
+import { LEASE } from "./work.ts";
 
-/** How long a copy that the gateway kept may lie there, and clocks be read apart, ms. */
+/** How long a request of a dead process may lie at the gateway, ms. */
 const HELD = 4_000;
 /** Longer than a call takes where nothing is amiss, ms: of three extends a lease can miss two. */
 const SLOW = 400;
@@ -57,21 +58,21 @@ export class Causes {
   }
 
   /** Nobody says that it was given this lease. */
-  #whyUnheard({ queue }: TaskHistory, { from }: Lease): string | undefined {
-    const pulls = this.#pulls.get(queue)?.filter((call) => call.from <= from) ?? [];
-    // The process ended before it was answered, or could write the answer down.
-    const cut = pulls.some(
-      ({ until, by }) => until === Infinity && this.#evidence.life(by).until >= from - HELD,
-    );
-    if (cut) return "its holder was killed while it pulled";
-    if (pulls.some(({ failed, until }) => failed && until >= from - HELD)) return "the pull got no answer";
-    const late = pulls.some((call) => !call.wait && length(call) > SLOW && call.until >= from);
-    if (late) return "the pull's answer was late";
-    const copies = /^(?:first copy late|run twice|reply lost|reply cut)$/;
-    const copied = this.#evidence.faults.some(
-      ({ at, kind }) => copies.test(kind) && Math.abs(at - from) < HELD,
-    );
-    return copied ? "leased by a late copy of a pull" : undefined;
+  #whyUnheard({ queue }: TaskHistory, lease: Lease): string | undefined {
+    if (lease.lateCopy) return "leased by a late copy, whose slot was taken";
+    const { from } = lease;
+    const pulls = this.#pulls.get(queue)?.filter((call) => call.from <= from && call.until >= from) ?? [];
+    const open = pulls.map((call) => ({ call, life: this.#evidence.life(call.by) }));
+    // It ended before it was answered, or could write the answer down; what it had sent may have run after that.
+    if (open.some(({ call, life }) => call.until === Infinity && life.until >= from - HELD))
+      return "its holder was killed while it pulled";
+    if (open.some(({ life }) => life.pauses.some((pause) => meet(pause, lease))))
+      return "its holder was paused while it pulled";
+    const way = this.#trouble(lease, "server");
+    if (way !== undefined) return way;
+    if (open.some(({ call }) => call.failed)) return "the pull got no answer";
+    if (open.some(({ call }) => !call.wait && length(call) > LEASE)) return "the pull's answer was late";
+    return undefined;
   }
 
   /** What stood between a process and Redis while it had the lease. */

@@ -10,6 +10,11 @@ export interface Lease {
   readonly from: number;
   /** When it ended; infinite where it never did. */
   until: number;
+  /**
+   * Whether a copy of a dequeue got it that came so late that another dequeue had taken the slot in which its token stood:
+   * what may happen, as lua/README.md says.
+   */
+  readonly lateCopy: boolean;
   /** How: its holder settled it, or it was taken away because it expired or its worker went silent. */
   end: { readonly outcome: string; readonly state: string } | "taken" | undefined;
 }
@@ -48,11 +53,13 @@ export function readHistory(redisFolder: string): History {
   const tasks = new Map<string, TaskHistory>();
   const faults: string[] = [];
   const numbers = new Set<string>();
+  const slots = new Slots();
   for (const [name = "", key = "", ...rest] of appendedCommands(redisFolder)) {
     const queue = /^sluice:\{(.+)\}:tasks$/.exec(key)?.[1];
     if (queue === undefined || !/^h(?:set|setnx|mset)$/i.test(name)) continue;
     for (let i = 0; i < rest.length; i += 2) {
       const [field = "", value = ""] = rest.slice(i, i + 2);
+      if (/^~r\d/i.test(field)) slots.write(`${queue} ${field}`, value.split(" ")[0] as string);
       if (field.startsWith("~")) continue;
       const id = field.replace(/^\./, "");
       const known = tasks.get(taskKey(queue, id));
@@ -60,7 +67,7 @@ export function readHistory(redisFolder: string): History {
       tasks.set(taskKey(queue, id), task);
       if (field === id && known && value !== "") faults.push(`${queue} ${id} was enqueued twice`);
       if (field !== id)
-        faults.push(...follow(task, value, numbers).map((fault) => `${queue} ${id}: ${fault}`));
+        faults.push(...follow(task, value, numbers, slots).map((fault) => `${queue} ${id}: ${fault}`));
     }
   }
   return { tasks, faults };
@@ -84,8 +91,27 @@ function newHistory(queue: string, id: string, fixed: string): TaskHistory {
   };
 }
 
+/** The slots in which the tokens of dequeues stand until other dequeues take them. */
+class Slots {
+  readonly #tokens = new Map<string, string>();
+  readonly #gone = new Set<string>();
+  readonly #again = new Set<string>();
+
+  write(slot: string, token: string): void {
+    const before = this.#tokens.get(slot);
+    if (before !== undefined && before !== token) this.#gone.add(before);
+    if (this.#gone.has(token)) this.#again.add(token);
+    this.#tokens.set(slot, token);
+  }
+
+  /** Whether a dequeue with that token ran again after its slot was taken. */
+  ranAgain(token: string): boolean {
+    return this.#again.has(token);
+  }
+}
+
 /** One more record of the task. Returns what is wrong with it. */
-function follow(task: TaskHistory, text: string, numbers: Set<string>): string[] {
+function follow(task: TaskHistory, text: string, numbers: Set<string>, slots: Slots): string[] {
   const faults: string[] = [];
   const record = says(text);
   const [number, attempt] = [Number(record["n"] ?? 0), Number(record["a"] ?? 0)];
@@ -105,7 +131,15 @@ function follow(task: TaskHistory, text: string, numbers: Set<string>): string[]
   }
   if (state === "working" && current?.number !== number) {
     const [from, token] = [Number(record["q"]), record["k"] ?? ""];
-    task.leases.push({ number, attempt, token, from, until: Number.POSITIVE_INFINITY, end: undefined });
+    task.leases.push({
+      number,
+      attempt,
+      token,
+      from,
+      until: Number.POSITIVE_INFINITY,
+      lateCopy: slots.ranAgain(token),
+      end: undefined,
+    });
     if (attempt !== (last?.attempt ?? 0) + 1)
       faults.push(`I4 attempt ${attempt} after ${last?.attempt ?? 0}`);
     if (numbers.has(`${task.queue} ${number}`)) faults.push(`I2 lease ${number} was given twice`);

@@ -12,7 +12,7 @@ import { judge } from "./verdict.ts";
 import { LEASE } from "./work.ts";
 
 export interface ChaosOptions {
-  /** How long things go wrong. Then all is left to end in peace, which takes some seconds. */
+  /** How long things go wrong; each kind of trouble comes once at least. Then all is left to end in peace, which takes some seconds. */
   readonly seconds: number;
   readonly seed: number;
   /** Where the ledgers are written. */
@@ -44,7 +44,7 @@ export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<Ch
   const stage = await Stage.open({ folder, ledger, roll }, until);
   try {
     const director = new Director(stage, roll);
-    while (Date.now() < until) {
+    while (Date.now() < until || director.rounds < 2) {
       await director.trouble();
       await sleep(PAUSE + roll(PAUSE));
     }
@@ -80,6 +80,8 @@ const roleOf = (process: string) => process.replace(/[-.].*/, "");
 /** Makes trouble. */
 class Director {
   looks = 0;
+  /** How often the deck was dealt. */
+  rounds = 0;
   /** Invariants that were violated meanwhile. */
   readonly found: string[] = [];
   readonly #stage: Stage;
@@ -95,7 +97,10 @@ class Director {
 
   /** The next trouble from the deck: all kinds come in proportion, in any order. */
   async trouble(): Promise<void> {
-    if (this.#deck.length === 0) this.#deck = this.#newDeck();
+    if (this.#deck.length === 0) {
+      this.#deck = this.#newDeck();
+      this.rounds++;
+    }
     await this.#deck.splice(this.#roll(this.#deck.length), 1)[0]?.();
   }
 
