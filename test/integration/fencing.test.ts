@@ -36,10 +36,12 @@ describe("fencing (I2 I3)", () => {
 
   test.each(outcomes)("%s with a wrong token, lease number or id changes nothing", async (outcome) => {
     const { queue, task } = await leased();
-    const [, attempt, lease, token] = task.receipt.split(".");
+    const [, attempt, lease, token = ""] = task.receipt.split(".");
     const before = await rig.keySpace();
+    // Wrong in one place only, and cut short, and longer: no part of a token is as good as all of it.
+    const wrong = Array.from(token, (_, i) => `${token.slice(0, i)}-${token.slice(i + 1)}`);
     for (const receipt of [
-      `1.${attempt}.${lease}.${"x".repeat(token?.length ?? 0)}.a`,
+      ...[...wrong, token.slice(0, -1), `${token}-`].map((other) => `1.${attempt}.${lease}.${other}.a`),
       `1.${attempt}.${Number(lease) + 1}.${token}.a`,
       `1.${attempt}.${Number(lease) - 1}.${token}.a`,
       `1.${attempt}.${lease}.${token}.b`,

@@ -93,8 +93,8 @@ export const interfaces: readonly Mutant[] = [
   {
     name: "an array passes for an object",
     file: "src/http/validate.ts",
-    find: "const object = Array.isArray(input) ? { value: null } : dataset;",
-    replace: "const object = dataset;",
+    find: 'schema["~run"](Array.isArray(dataset.value) ? { value: null } : dataset, config),',
+    replace: 'schema["~run"](dataset, config),',
     breaks: "input",
     because: "a body of another form is taken as empty",
   },

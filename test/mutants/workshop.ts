@@ -1,0 +1,150 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { root } from "./coverage.ts";
+import type { Mutant } from "./mutant.ts";
+import { nearest, notOfMutants, others } from "./nearest.ts";
+
+/** How long the nearest tests, and all others, may take before they count as hanging, ms. */
+const NEAREST_WITHIN = 120_000;
+const OTHERS_WITHIN = 1_500_000;
+
+const EMBEDDED = "src/queue/lua.gen.ts";
+
+/** What became of a run of tests: the first that failed, whether it hung, or that all passed. */
+type Outcome = { readonly failed: string } | "hung" | "passed";
+
+/** A copy of the repository, as it stands with what is not committed, in which faults are made and tests run. */
+export class Workshop {
+  readonly #folder: string;
+  #running: ChildProcess | undefined;
+
+  static async open(): Promise<Workshop> {
+    const folder = await mkdtemp(join(tmpdir(), "sluice-mutants-"));
+    const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], { cwd: root });
+    for (const file of listed.toString().split("\0").filter(Boolean)) {
+      // What was deleted is listed too.
+      if (!statSync(join(root, file), { throwIfNoEntry: false })?.isFile()) continue;
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      copyFileSync(join(root, file), join(folder, file));
+    }
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    return new Workshop(folder);
+  }
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Ends what runs, and removes the copy. */
+  close(): void {
+    this.#killRunning();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /**
+   * Makes the fault, runs tests until one fails, and undoes it.
+   * @param near whether the nearest tests are all that run
+   * @returns what noticed the fault; undefined where nothing did
+   */
+  async try(mutant: Mutant, near: boolean): Promise<string | undefined> {
+    const files = nearest[mutant.file] ?? [];
+    const stages = near ? [files] : [files, others];
+    for (const [i, tests] of stages.entries()) {
+      if (tests.length === 0) continue;
+      const within = i === 0 ? NEAREST_WITHIN : OTHERS_WITHIN;
+      const passed = i === 0 ? [] : files;
+      const outcome = await this.#with(mutant, () => this.#test(tests, passed, within));
+      if (typeof outcome === "object") return outcome.failed;
+      if (outcome === "hung") {
+        // It proves something only where the tests do not hang by themselves.
+        if ((await this.#test(tests, passed, within)) === "passed") return "a hang";
+        throw new Error(`without the mutant "${mutant.name}" these tests do not pass: ${tests.join(", ")}`);
+      }
+    }
+    return undefined;
+  }
+
+  async #with<T>({ file, find, replace }: Mutant, run: () => Promise<T>): Promise<T> {
+    const changed = file.startsWith("lua/") ? [file, EMBEDDED] : [file];
+    const texts = changed.map((name) => readFileSync(join(this.#folder, name), "utf8"));
+    try {
+      // A function: in a text, `$` would mean something.
+      writeFileSync(
+        join(this.#folder, file),
+        (texts[0] as string).replace(find, () => replace),
+      );
+      if (file.startsWith("lua/")) {
+        execFileSync(process.execPath, ["tools/embed-lua.ts"], { cwd: this.#folder });
+      }
+      return await run();
+    } finally {
+      for (const [i, name] of changed.entries()) writeFileSync(join(this.#folder, name), texts[i] as string);
+    }
+  }
+
+  /** @param passed tests that have passed already, so they are left out */
+  async #test(tests: readonly string[], passed: readonly string[], within: number): Promise<Outcome> {
+    const report = join(this.#folder, "mutant-report.json");
+    rmSync(report, { force: true });
+    const left = [notOfMutants, ...passed].flatMap((name) => ["--exclude", `test/${name}.test.ts`]);
+    const named = tests.map((name) => `test/${name}${name.includes("/") ? ".test.ts" : "/"}`);
+    const options = ["--config", "test/mutants/vitest.config.ts", "--root", ".", "--bail", "1"];
+    const reporting = ["--reporter", "json", "--outputFile", report, "--fsModuleCachePath", "module-cache"];
+    const args = ["node_modules/vitest/vitest.mjs", "run", ...options, ...reporting, ...left, ...named];
+    // A group of its own, so that with it whatever the tests started can be ended.
+    const child = spawn(process.execPath, args, {
+      cwd: this.#folder,
+      detached: true,
+      stdio: "ignore",
+      env: { ...process.env, MUTANT_TESTS: tests.join(" ") },
+    });
+    this.#running = child;
+    let hung = false;
+    const timer = setTimeout(() => {
+      hung = true;
+      this.#killRunning();
+    }, within);
+    const [status] = (await once(child, "exit")) as [number | null];
+    clearTimeout(timer);
+    this.#killRunning();
+    if (hung) return "hung";
+    if (status === 0) return "passed";
+    return { failed: failureIn(report) };
+  }
+
+  #killRunning(): void {
+    const { pid } = this.#running ?? {};
+    this.#running = undefined;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // All of the group have ended.
+    }
+  }
+}
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+/** The title of the first test that failed. */
+function failureIn(file: string): string {
+  const { testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
+  for (const { name, status, message, assertionResults } of testResults) {
+    if (status !== "failed") continue;
+    const failed = assertionResults.find((test) => test.status === "failed");
+    const where = name.replace(/^.*\/test\//, "test/");
+    return `${where}: ${failed?.fullName ?? (message.split("\n")[0] || "the file as a whole")}`;
+  }
+  return "an error outside of all tests";
+}
