@@ -19,7 +19,7 @@ export function openingOver(url: string, token: string): Opening {
         headers: { authorization: `Bearer ${token}`, accept: "text/event-stream" },
         signal: connection.signal,
       });
-      if (!response.ok || response.body === null) throw await refusal(response);
+      if (!response.ok || response.body === null) throw await refusal(response, token);
       const events = eventsOf(response.body.getReader());
       // The first one is the confirmation.
       const { value } = await events.next();
@@ -38,9 +38,9 @@ export function openingOver(url: string, token: string): Opening {
 }
 
 /** What an answer that is no event stream means. */
-async function refusal(response: Response): Promise<Error> {
+async function refusal(response: Response, token: string): Promise<Error> {
   const { status } = response;
-  const text = withhold(errorIn(await response.text()) ?? "no text");
+  const text = withhold(errorIn(await response.text()) ?? "no text", ["AUTH", token]);
   const refused = redisError(text);
   const inVain = status >= 400 && status < 500 && status !== 429;
   return refused.code !== "redis_error" || inVain

@@ -54,7 +54,7 @@ export function upstash(
   const { retry, keyLocking = true } = { ...beside, ...options };
   return {
     database: url,
-    send: sender(exchangeOver(new Endpoint(url, token)), { retry, keyLocking }),
+    send: sender(exchangeOver(new Endpoint(url, token), token), { retry, keyLocking }),
     subscribe: subscriber(openingOver(url, token), retry),
   };
 }
@@ -90,21 +90,25 @@ class Endpoint extends Redis {
   }
 }
 
-function exchangeOver(endpoint: Endpoint): Exchange {
+function exchangeOver(endpoint: Endpoint, token: string): Exchange {
+  // What answers may repeat the credentials: then they are taken out like an argument.
+  const credentials = ["AUTH", token];
   return async (commands, signal) => {
     const results = await endpoint.post(commands, signal).catch((error: unknown) => {
-      throw failure(error, commands);
+      throw failure(error, [...commands, credentials]);
     });
     if (!Array.isArray(results) || results.length !== commands.length) throw new Transient(notAReply);
-    return results.map(toAnswer);
+    return results.map((result) => toAnswer(result, token));
   };
 }
 
 const notAReply = "a reply that is not one of the Redis REST protocol";
 
-function toAnswer(result: unknown): Answer {
+function toAnswer(result: unknown, token: string): Answer {
   if (typeof result !== "object" || result === null) throw new Transient(notAReply);
-  if ("error" in result && typeof result.error === "string") return { redisError: result.error };
+  if ("error" in result && typeof result.error === "string") {
+    return { redisError: result.error.replaceAll(token, "…") };
+  }
   if ("result" in result) return { reply: toReply(result.result) };
   throw new Transient(notAReply);
 }
