@@ -8,6 +8,7 @@ export default defineConfig({
     resp: "src/transport/resp.ts",
     http: "src/http/index.ts",
     client: "src/client/index.ts",
+    encryption: "src/queue/encryption.ts",
     sqs: "src/consumer/sqs.ts",
     cloudflare: "serverless/cloudflare.ts",
     vercel: "serverless/vercel.ts",

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Environment } from "../src/config.ts";
 import type { DrainOptions, HeldTask } from "../src/consumer/drain.ts";
+import type { Encryption } from "../src/queue/sealing.ts";
 
 /** Works on the tasks of one queue, as a drain's handler does; `env` is the deployment's environment. */
 export type ConsumerHandler<Env = Environment, T = unknown> = (task: HeldTask<T>, env: Env) => unknown;
@@ -13,6 +14,8 @@ export interface ConsumerOptions<Env = Environment, T = unknown> extends Omit<
   readonly handler: ConsumerHandler<Env, T>;
   /** What a payload must be; {@link consumer} gives the handler its type. */
   readonly schema?: StandardSchemaV1<unknown, T> | undefined;
+  /** What encrypts the queue's tasks, by the deployment's environment. @default nothing is encrypted */
+  readonly encryption?: ((env: Env) => Encryption) | undefined;
 }
 
 /** What works on one queue, whatever its payloads are. */

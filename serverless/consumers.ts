@@ -12,6 +12,7 @@ import { cut } from "../src/queue/codec.ts";
 import { onlyOptions, queueName } from "../src/queue/names.ts";
 import { Queue } from "../src/queue/queue.ts";
 import { checkedSchema } from "../src/queue/schema.ts";
+import { requiredEncryption, type Encryption } from "../src/queue/sealing.ts";
 import type { Transport } from "../src/queue/transport.ts";
 import type { Waker } from "../src/queue/waker.ts";
 import { sleep } from "../src/sleep.ts";
@@ -44,9 +45,14 @@ const STAYS = { forInvocations: 5_000, inProcesses: 60_000 };
 /** What a drain needs to do something, ms. */
 const LEAST = 1_000;
 
+/** One that works here, with what it decrypts its tasks with. */
+type Working<Env> = Omit<ConsumerOptions<Env, never>, "encryption"> & {
+  readonly encryption: Encryption | undefined;
+};
+
 /** Those who work on queues here. */
 export class Consumers<Env> {
-  readonly #all: ReadonlyMap<string, ConsumerOptions<Env, never>>;
+  readonly #all: ReadonlyMap<string, Working<Env>>;
   readonly #place: Place<Env>;
   /** In a process that lives on: the queues that are worked on, and what makes those who work, or stay, look for more. */
   readonly #working = new Map<string, { readonly done: Promise<DrainReport>; rouse: () => void }>();
@@ -59,7 +65,7 @@ export class Consumers<Env> {
     this.#all = new Map(
       Object.entries(consumers).map(([name, given]) => [
         queueName(name, `consumers.${name}`),
-        checked(given, `consumers.${name}`, place.budget),
+        checked(given, `consumers.${name}`, place),
       ]),
     );
   }
@@ -143,8 +149,8 @@ export class Consumers<Env> {
   /** One drain; where that ends before the work does, another invocation or process goes on. */
   async #drain(name: string, time: number): Promise<DrainReport> {
     const { env, transport, prefix, elsewhere: wake, ending } = this.#place;
-    const { handler, schema, ...options } = this.#all.get(name) as ConsumerOptions<Env, never>;
-    const queue = new Queue<unknown, never>(name, { transport, prefix, schema, wake });
+    const { handler, schema, encryption, ...options } = this.#all.get(name) as Working<Env>;
+    const queue = new Queue<unknown, never>(name, { transport, prefix, schema, encryption, wake });
     const handle = async (task: HeldTask<never>): Promise<unknown> => {
       try {
         return await handler(task, env);
@@ -172,16 +178,20 @@ export class Consumers<Env> {
   }
 }
 
-function checked<Env>(given: Consumer<Env>, path: string, budget: number): ConsumerOptions<Env, never> {
+function checked<Env>(given: Consumer<Env>, path: string, { env, budget }: Place<Env>): Working<Env> {
   const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
-  onlyOptions(options, ["handler", "schema", ...WORK_OPTIONS], `${path}.`);
-  const { handler, schema, ...draining } = options;
+  onlyOptions(options, ["handler", "schema", "encryption", ...WORK_OPTIONS], `${path}.`);
+  const { handler, schema, encryption, ...draining } = options;
   if (typeof handler !== "function") {
     throw invalidArgument(path, "must be a function, or have a handler that is one");
   }
   checkedSchema(schema, `${path}.schema`);
   checkDrainOptions({ ...draining, budget }, `${path}.`);
-  return options;
+  if (encryption === undefined) return { ...options, encryption };
+  if (typeof encryption !== "function") {
+    throw invalidArgument(`${path}.encryption`, "must be a function of the environment");
+  }
+  return { ...options, encryption: requiredEncryption(encryption(env), `${path}.encryption()`) };
 }
 
 /** How long until a task falls due that is worth staying for, ms; undefined where none is. */

@@ -32,7 +32,10 @@ export interface Around<Env = Environment> {
     options?: Omit<QueueOptions<In, Out>, "transport" | "prefix" | "wake" | "now">,
   ) => Queue<In, Out>;
   /** The recurring tasks of a queue. */
-  readonly schedules: <T = unknown>(queue: string) => Schedules<T>;
+  readonly schedules: <T = unknown>(
+    queue: string,
+    options?: Pick<QueueOptions, "encryption">,
+  ) => Schedules<T>;
   /** Lets work go on after the response, where the platform can. */
   readonly waitUntil: WaitUntil | undefined;
 }
@@ -171,7 +174,7 @@ export class Service<Env extends object = Environment> {
       env: this.#env,
       waitUntil,
       queue: (name, options) => new Queue(name, { ...options, ...shared }),
-      schedules: (queue) => new Schedules(queue, { transport: this.#transport, prefix }),
+      schedules: (queue, options) => new Schedules(queue, { ...options, transport: this.#transport, prefix }),
     };
   }
 

@@ -12,6 +12,11 @@ export type SluiceErrorCode =
    * reached the size Upstash allows. An enqueue has written nothing; another call can be sent again as it was.
    */
   | "queue_full"
+  /**
+   * A value is encrypted and cannot be decrypted: its key is not known, it was altered, or it belongs to another task or
+   * queue; or it is not encrypted where it has to be. The message names the key.
+   */
+  | "undecryptable"
   /** A record was written by a newer release of Sluice. Deploy that release here too. Nothing was written. */
   | "newer_schema"
   /** The transport, or the server, cannot do what was asked: a transport of one's own need not be able to subscribe. */

@@ -1,8 +1,9 @@
 import { decodeValue, encodeError, encodeValue } from "../queue/codec.ts";
 import { milliseconds } from "../queue/duration.ts";
-import { onlyOptions, unescaped } from "../queue/names.ts";
+import { onlyOptions } from "../queue/names.ts";
 import { readReceipt } from "../queue/receipt.ts";
 import { encodeProgress } from "../queue/record.ts";
+import { sealedText, type ValuesQueue } from "../queue/sealing.ts";
 import type { RequestOptions, Settlement } from "../queue/types.ts";
 
 /**
@@ -45,30 +46,35 @@ export function valueOf(value: unknown, encoding: string | undefined): unknown {
  * One settlement as a body has it.
  * @throws {SluiceError} `invalid_argument`, `too_large`, for a result, an error or progress
  */
-export function settlementJson(settlement: Settlement, at: string): string {
+export async function settlementJson(
+  queue: ValuesQueue,
+  settlement: Settlement,
+  at: string,
+): Promise<string> {
+  const withValue = async (fields: object, name: string, encoded: string) =>
+    jsonWith(fields, at, name, await sealedText(queue, settlement, encoded, at));
   switch (settlement?.outcome) {
     case "complete": {
       const { result, ...fields } = settlement;
-      const encoded = result === undefined ? "" : encodeValue(result, `${at}.result`);
-      return jsonWith(fields, at, "result", encoded);
+      return withValue(fields, "result", result === undefined ? "" : encodeValue(result, `${at}.result`));
     }
     case "reject": {
       const { error, ...fields } = settlement;
-      return jsonWith(fields, at, "error", encodeError(error, `${at}.error`));
+      return withValue(fields, "error", encodeError(error, `${at}.error`));
     }
     case "requeue": {
       const { error, backoff, ...fields } = settlement;
       const encoded = encodeError(error, `${at}.error`);
-      if (typeof backoff !== "function") return jsonWith({ ...fields, backoff }, at, "error", encoded);
+      if (typeof backoff !== "function") return withValue({ ...fields, backoff }, "error", encoded);
       const { attempt } = readReceipt(settlement.receipt, `${at}.receipt`);
       // A list of one is what the function says, exactly.
       const delays = [milliseconds(backoff(attempt), `${at}.backoff`)];
-      return jsonWith({ ...fields, backoff: delays }, at, "error", encoded);
+      return withValue({ ...fields, backoff: delays }, "error", encoded);
     }
     case "extend": {
       const { progress, ...fields } = settlement;
-      const encoded = progress === undefined ? "" : unescaped(encodeProgress(progress, `${at}.progress`));
-      return jsonWith(fields, at, "progress", encoded);
+      const encoded = progress === undefined ? "" : encodeProgress(progress, `${at}.progress`);
+      return withValue(fields, "progress", encoded);
     }
     default:
       return jsonOf(settlement, at);

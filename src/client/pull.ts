@@ -3,6 +3,7 @@ import { fittingTasks, type RawTask, tokenOfNext } from "../queue/fitting-tasks.
 import { derivedName, newToken } from "../queue/identity.ts";
 import { requestKey } from "../queue/names.ts";
 import type { Batch, QueueOptions } from "../queue/queue.ts";
+import type { ValuesQueue } from "../queue/sealing.ts";
 import type { DequeueOptions, RequestOptions, Settled, Settlement } from "../queue/types.ts";
 import { jsonOf, split, valueOf } from "./body.ts";
 
@@ -19,6 +20,7 @@ export interface Pulled {
 /** What a pull needs of its queue. */
 export interface PullQueue<Out> {
   readonly name: string;
+  readonly values: ValuesQueue;
   readonly fixed: Pick<QueueOptions<unknown, Out>, "lease" | "maxBytes" | "schema">;
   readonly pull: (pull: Pull<Out>) => Promise<Pulled>;
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;

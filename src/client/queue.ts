@@ -1,8 +1,9 @@
 import { encodeValue } from "../queue/codec.ts";
-import { newTaskId } from "../queue/identity.ts";
-import { listOf, onlyOptions, queueName, taskId } from "../queue/names.ts";
+import { derivedName, newTaskId } from "../queue/identity.ts";
+import { listOf, onlyOptions, queueName, requestKey, taskId } from "../queue/names.ts";
 import type { Batch, Queue, QueueOptions } from "../queue/queue.ts";
 import { checkedSchema, fitting } from "../queue/schema.ts";
+import { checkedEncryption, openedTask, type ValuesQueue } from "../queue/sealing.ts";
 import type {
   Cancelled,
   DequeueOptions,
@@ -32,9 +33,10 @@ import type { Connection } from "./connection.ts";
 import { Pull, type Pulled } from "./pull.ts";
 
 export interface ClientQueueOptions<In = unknown, Out = In>
-  extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema"> {}
+  extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema" | "encryption"> {}
 
-const OPTIONS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay", "maxBytes", "schema"];
+const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay"];
+const OPTIONS = [...DEFAULTS, "maxBytes", "schema", "encryption"];
 
 /** Most tasks of one enqueue, and most settlements of one settle. */
 const MOST = 1_000;
@@ -60,12 +62,14 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   readonly #connection: Connection;
   readonly #path: string;
   readonly #options: ClientQueueOptions<In, Out>;
+  readonly #values: ValuesQueue;
 
   /** @throws {SluiceError} `invalid_argument` */
   constructor(connection: Connection, name: string, options: ClientQueueOptions<In, Out>) {
     onlyOptions(options, OPTIONS);
     checkedSchema(options.schema);
     this.name = queueName(name);
+    this.#values = { name, encryption: checkedEncryption(options.encryption) };
     this.#connection = connection;
     this.#path = `/v1/queues/${name}`;
     this.#options = options;
@@ -79,7 +83,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    */
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
     const { request, fields } = split(options);
-    const body = await this.#task({ ...fields, payload }, request, "");
+    const body = await this.#task({ ...fields, payload }, request, 0, "");
     return this.#post("/tasks", request, { body: () => body, has: "id" });
   }
 
@@ -92,7 +96,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     listOf(tasks, "tasks", MOST);
     const { request, fields } = split(options);
     if (tasks.length === 0) return [];
-    const items = await Promise.all(tasks.map((task, i) => this.#task(task, request, `tasks[${i}]`)));
+    const items = await Promise.all(tasks.map((task, i) => this.#task(task, request, i, `tasks[${i}]`)));
     const body = () => jsonWith(fields, "options", "tasks", `j[${items.join()}]`);
     const reply = await this.#post<{ tasks: Enqueued[] }>("/tasks", request, { body, has: "tasks" });
     return reply.tasks;
@@ -114,7 +118,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    */
   async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
     const { request, fields } = split(options);
-    const items = settlementsJson(settlements);
+    const items = await this.#settlements(settlements);
     if (settlements.length === 0) return [];
     const body = () => jsonWith(fields, "options", "settlements", items);
     return (await this.#settle(request, body)).results;
@@ -128,7 +132,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     settlements: readonly Settlement[],
     options: DequeueOptions = {},
   ): Promise<{ settled: Settled[]; tasks: Batch<Out> }> {
-    const items = settlementsJson(settlements);
+    const items = await this.#settlements(settlements);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
     const pull = await this.#pull(options);
     const body = () => `{"settlements":${items.slice(1)},"pull":${pull.body()}}`;
@@ -147,11 +151,12 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     >({ method: "GET", path: this.#pathOf(id), has: "state", options }, ["not_found"]);
     if (found === "not_found") return null;
     const { encoding, errorEncoding, ...task } = found;
-    return {
+    const told = {
       ...task,
       ...(encoding !== undefined && { result: valueOf(task.result, encoding) }),
       ...(errorEncoding !== undefined && { error: valueOf(task.error, errorEncoding) }),
     };
+    return openedTask(this.#values, told, id);
   }
 
   /**
@@ -223,33 +228,48 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   }
 
   /** One task as a body has it, with what this queue fixes for all of them. */
-  async #task(task: NewTask<In>, options: RequestOptions, at: string): Promise<string> {
+  async #task(task: NewTask<In>, options: RequestOptions, index: number, at: string): Promise<string> {
     onlyOptions(task, Object.keys(task ?? {}), at);
     const { payload, ...given } = task;
     const path = at === "" ? "payload" : `${at}.payload`;
     const { schema, lease, maxAttempts, resultTtl, deadTtl, delay } = this.#options;
+    const id = given.id ?? (await this.#newId(given, options, index));
     const fields = {
       ...given,
-      // One made here rises with time; from a key the server derives it, for whoever calls again with that key.
-      id: given.id ?? (given.again || options.idempotencyKey !== undefined ? undefined : newTaskId()),
+      id,
       lease: given.lease ?? lease,
       maxAttempts: given.maxAttempts ?? maxAttempts,
       resultTtl: given.resultTtl ?? resultTtl,
       deadTtl: given.deadTtl ?? deadTtl,
       delay: given.delay ?? (given.at === undefined ? delay : undefined),
     };
-    return jsonWith(
-      fields,
-      at || "options",
-      "payload",
-      encodeValue(await fitting(schema, payload, path), path),
-    );
+    const encoded = encodeValue(await fitting(schema, payload, path), path);
+    const { name: queue, encryption } = this.#values;
+    const place = { kind: "payload", queue, id: id ?? "" } as const;
+    const text = encryption ? await encryption.seal(encoded, place, path) : encoded;
+    return jsonWith(fields, at || "options", "payload", text);
+  }
+
+  /** One made here rises with time; from a key the server derives it, for whoever calls again with that key. */
+  async #newId({ again }: EnqueueOptions, options: RequestOptions, index: number) {
+    if (again) return undefined;
+    const key = requestKey(options);
+    if (key === undefined) return newTaskId();
+    // What is encrypted is bound to its id, which has to be known for that.
+    return this.#values.encryption ? derivedName("id", this.name, key, String(index)) : undefined;
+  }
+
+  async #settlements(settlements: readonly Settlement[]): Promise<string> {
+    listOf(settlements, "settlements", MOST);
+    const items = settlements.map((one, i) => settlementJson(this.#values, one, `settlements[${i}]`));
+    return `j[${(await Promise.all(items)).join()}]`;
   }
 
   async #pull(options: DequeueOptions): Promise<Pull<Out>> {
     return Pull.of(
       {
         name: this.name,
+        values: this.#values,
         fixed: this.#options,
         pull: (pull) => this.#pulled(pull),
         settle: (settlements) => this.settle(settlements),
@@ -287,8 +307,3 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
 }
 
 type CancelRefusal = Exclude<Cancelled, { ok: true }>["code"];
-
-function settlementsJson(settlements: readonly Settlement[]): string {
-  listOf(settlements, "settlements", MOST);
-  return `j[${settlements.map((settlement, i) => settlementJson(settlement, `settlements[${i}]`)).join()}]`;
-}

@@ -55,6 +55,8 @@ const openPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"];
  */
 export function createApp(options: AppOptions): App {
   const { transport, tokens, cronSecret, prefix, wake, limits, report = reportToConsole } = options;
+  // What callers have encrypted is bytes here, which only they can read.
+  const encryption = null;
   const gate = new Gate(tokens, cronSecret);
   const app: App = new Hono<Variables>();
 
@@ -67,7 +69,9 @@ export function createApp(options: AppOptions): App {
       if (!scopes.some((scope) => gate.opensFor(scope))) throw new Problem("auth_not_configured");
       const grants = await gate.admit(c.req.header("authorization"));
       const name = c.req.param("queue");
-      if (name !== undefined) c.set("queue", new Queue(name, { transport, prefix, wake: wakerOf(c) }));
+      if (name !== undefined) {
+        c.set("queue", new Queue(name, { transport, prefix, encryption, wake: wakerOf(c) }));
+      }
       const allowed = scopes.some((scope) =>
         name === undefined ? grants.has(scope) : grants.allows(scope, name),
       );
@@ -113,7 +117,7 @@ export function createApp(options: AppOptions): App {
     within: milliseconds(limits?.bodyTime ?? "30s", "limits.bodyTime", { min: 1, max: 3_600_000 }),
   };
   const budget = milliseconds(limits?.budget ?? "20s", "limits.budget", { min: 1 });
-  const services: Services = { transport, prefix, allow, faultOf, wakerOf, bodyBounds, budget };
+  const services: Services = { transport, prefix, encryption, allow, faultOf, wakerOf, bodyBounds, budget };
   taskRoutes(app, services);
   watchRoutes(app, services);
   taskOperationRoutes(app, services);

@@ -28,6 +28,8 @@ export type Call = Context<Variables>;
 export interface Services {
   readonly transport: Transport;
   readonly prefix: string | undefined;
+  /** None: what is encrypted goes through as it is. */
+  readonly encryption: null;
   /** How long a body may be, and take. */
   readonly bodyBounds: BodyBounds;
   /** How long a request goes on that does not say, ms. */

@@ -204,6 +204,9 @@ export function problemOf(error: unknown): Problem {
       return new Problem("payload_too_large", { detail: `${error.message}.` });
     case "aborted":
       return new Problem("redis_unreachable");
+    case "undecryptable":
+      // Nothing is decrypted here.
+      return new Problem("internal");
     default:
       return new Problem(error.code);
   }

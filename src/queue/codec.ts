@@ -1,7 +1,11 @@
 import { invalidArgument, SluiceError } from "../errors.ts";
+import { ENVELOPE_ROOM, isEnvelope } from "./envelope.ts";
 
 /** Limit of a payload, and of a result: its JSON as UTF-8, or the bytes of a `Uint8Array`. */
 export const MAX_VALUE_BYTES = 1_048_576;
+
+/** Limit of progress, in bytes of JSON. */
+export const MAX_PROGRESS_BYTES = 1_024;
 
 /** Limit of an error that is kept, in bytes of JSON. */
 export const MAX_ERROR_BYTES = 16_384;
@@ -23,7 +27,8 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
   let text: string;
   let size: number;
   if (value instanceof Uint8Array) {
-    size = value.length;
+    // The limit is that of the value within.
+    size = isEnvelope(value) ? Math.max(0, value.length - ENVELOPE_ROOM) : value.length;
     text = size > limit ? "" : `b${toBase64(value)}`;
   } else {
     text = `j${toJson(value, path)}`;
@@ -104,7 +109,7 @@ export function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-function toBase64(bytes: Uint8Array): string {
+export function toBase64(bytes: Uint8Array): string {
   let binary = "";
   // In steps: a call takes only so many arguments.
   for (let i = 0; i < bytes.length; i += 8_192) {
@@ -113,7 +118,7 @@ function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-function fromBase64(text: string): Uint8Array {
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { derivedName } from "./identity.ts";
 import { LeasedTask } from "./leased-task.ts";
 import { fit, misfitError } from "./schema.ts";
+import { isUndecryptable, opened, type ValuesQueue } from "./sealing.ts";
 import type { Settled, Settlement } from "./types.ts";
 
 /** How often one dequeue begins anew because all that it got did not fit the schema. */
@@ -20,29 +21,39 @@ export interface FittingTasks<Out> {
 }
 
 /**
- * Reads the tasks of a dequeue. Those that do not fit the schema become dead letters; where that fails their leases
- * expire, and they are met again. One beyond reading does not take its batch along.
+ * Reads the tasks of a dequeue. Those that cannot be decrypted, or do not fit the schema, become dead letters; where
+ * that fails their leases expire, and they are met again. One beyond reading does not take its batch along.
  * @param readers one for each task; it may throw
  */
 export async function fittingTasks<Out>(
-  queue: { readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]> },
+  queue: {
+    readonly values: ValuesQueue;
+    readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
+  },
   schema: StandardSchemaV1<unknown, Out> | undefined,
   readers: readonly (() => RawTask)[],
 ): Promise<FittingTasks<Out>> {
+  const { name, encryption } = queue.values;
   const tasks: LeasedTask<Out>[] = [];
   const misfits: Settlement[] = [];
   let unreadable: unknown;
   for (const read of readers) {
+    let receipt: string | undefined;
     try {
       const task = read();
-      const fitted = await fit(schema, task.payload);
+      ({ receipt } = task);
+      const place = { kind: "payload", queue: name, id: task.id } as const;
+      const payload = await opened(encryption, task.payload, place);
+      const fitted = await fit(schema, payload);
       if ("misfits" in fitted) {
-        misfits.push({ receipt: task.receipt, outcome: "reject", error: misfitError(fitted.misfits) });
+        misfits.push({ receipt, outcome: "reject", error: misfitError(fitted.misfits) });
       } else {
         tasks.push(new LeasedTask<Out>(queue, { ...task, payload: fitted.payload }));
       }
     } catch (error) {
-      unreadable = error;
+      if (receipt !== undefined && isUndecryptable(error))
+        misfits.push({ receipt, outcome: "reject", error });
+      else unreadable = error;
     }
   }
   if (misfits.length > 0) await queue.settle(misfits).catch(() => {});

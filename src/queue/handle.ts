@@ -3,6 +3,7 @@ import { queueKeys, type Keys } from "./keys.ts";
 import { derivedName, newToken } from "./identity.ts";
 import { queueName, requestKey } from "./names.ts";
 import { lastReply } from "./outcome.ts";
+import { checkedEncryption, type MaybeEncryption, type Place, type ValuesQueue } from "./sealing.ts";
 import { checkedTransport, type SendOptions, type Transport } from "./transport.ts";
 import type { RequestOptions } from "./types.ts";
 
@@ -10,6 +11,12 @@ export interface HandleOptions {
   readonly transport: Transport;
   /** Front part of every key. @default "sluice" */
   readonly prefix?: string | undefined;
+  /**
+   * What encrypts payloads, results, errors and progress here, and decrypts them: `encryption()` of
+   * `sluice-queue/encryption`. Null gives what is encrypted as it is, as bytes.
+   * @default nothing is encrypted, and what is cannot be read
+   */
+  readonly encryption?: MaybeEncryption;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }
@@ -19,6 +26,8 @@ export class QueueHandle {
   readonly name: string;
   protected readonly transport: Transport;
   protected readonly keys: Keys;
+  /** Who this is to what encrypts and decrypts. */
+  protected readonly values: ValuesQueue;
   readonly #now: (() => number) | undefined;
 
   /**
@@ -29,6 +38,7 @@ export class QueueHandle {
     this.name = queueName(name);
     this.transport = checkedTransport(options?.transport);
     this.keys = queueKeys(name, options.prefix);
+    this.values = { name, encryption: checkedEncryption(options.encryption) };
     this.#now = options.now;
   }
 
@@ -40,6 +50,12 @@ export class QueueHandle {
   protected async token(operation: string, options: RequestOptions): Promise<string> {
     const key = requestKey(options);
     return key === undefined ? newToken() : derivedName(operation, this.name, key);
+  }
+
+  /** What is stored of a value as the codec wrote it. */
+  protected async sealed(kind: Place["kind"], id: string, encoded: string): Promise<string> {
+    const { name: queue, encryption } = this.values;
+    return encryption ? encryption.seal(encoded, { kind, queue, id }, kind) : encoded;
   }
 
   /** Runs one script, in one request, and reads its reply. */

@@ -20,6 +20,7 @@ import { asciiJson, MAX_HEADER_BYTES, readTaskInfo, writeFixed } from "./record.
 import { registration } from "./registry.ts";
 import { callOf } from "./binding.ts";
 import { checkedSchema, fitting } from "./schema.ts";
+import { openedTask } from "./sealing.ts";
 import { cancelScript, enqueueScript, inspectScript, wakeScript } from "./scripts.ts";
 import { CheckedWaker, type Waker } from "./waker.ts";
 import type {
@@ -46,7 +47,7 @@ const TASK_OPTIONS = [
 ] as const satisfies readonly (keyof EnqueueOptions)[];
 
 /** Options of a queue; a producer has no use for the last. */
-const QUEUE_OPTIONS = ["transport", "prefix", "now", ...DEFAULTS, "maxBytes", "schema", "wake"];
+const QUEUE_OPTIONS = ["transport", "prefix", "now", "encryption", ...DEFAULTS, "maxBytes", "schema", "wake"];
 
 export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, HandleOptions {
   /** What a payload must be, by any Standard Schema (zod, valibot, arktype, …): checked at enqueue and at dequeue. */
@@ -111,25 +112,30 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
     const key = requestKey(options);
     const token = await this.token("enqueue", options);
     const items = await Promise.all(
-      tasks.map(async (task, i) => ({
-        id:
+      tasks.map(async (task, i) => {
+        const id =
           task.id !== undefined
             ? taskId(task.id, `${at(i)}id`)
             : key === undefined
               ? newTaskId()
-              : await derivedName("id", this.name, key, String(i)),
-        when: whenReady(this.#defaults, task, at(i)),
-        unique: uniqueness(task, at(i)),
-        record: writeFixed({
-          // A generated id is known to its producer alone, so it needs no token beside it.
-          token: task.id === undefined ? undefined : token,
-          ...fixedOptions(this.#defaults, task, at(i)),
-          payload: encodeValue(
-            await fitting(this.schema, task.payload, `${at(i)}payload`),
-            `${at(i)}payload`,
-          ),
-        }),
-      })),
+              : await derivedName("id", this.name, key, String(i));
+        const path = `${at(i)}payload`;
+        return {
+          id,
+          when: whenReady(this.#defaults, task, at(i)),
+          unique: uniqueness(task, at(i)),
+          record: writeFixed({
+            // A generated id is known to its producer alone, so it needs no token beside it.
+            token: task.id === undefined ? undefined : token,
+            ...fixedOptions(this.#defaults, task, at(i)),
+            payload: await this.sealed(
+              "payload",
+              id,
+              encodeValue(await fitting(this.schema, task.payload, path), path),
+            ),
+          }),
+        };
+      }),
     );
     const bytes = items.reduce((sum, item) => sum + byteLength(item.record), 0);
     if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
@@ -181,11 +187,11 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
 
   /**
    * What is known of a task, or null where nothing is (any more). One request.
-   * @throws {SluiceError}
+   * @throws {SluiceError} `undecryptable`, or a fault of the transport
    */
   async get(id: string, options: RequestOptions = {}): Promise<TaskInfo | null> {
     const found = await this.run(inspectScript, { id: taskId(id) }, [], options);
-    return found && readTaskInfo(this.name, id, found);
+    return found && openedTask(this.values, readTaskInfo(this.name, id, found), id);
   }
 
   /**

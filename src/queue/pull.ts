@@ -10,6 +10,7 @@ import { lastReply, replyAt } from "./outcome.ts";
 import type { Batch } from "./queue.ts";
 import { writeReceipt } from "./receipt.ts";
 import { readFixed } from "./record.ts";
+import type { ValuesQueue } from "./sealing.ts";
 import { dequeueScript } from "./scripts.ts";
 import type { Command, Reply, ScriptCall, Transport } from "./transport.ts";
 import type { DequeueOptions, Settled, Settlement } from "./types.ts";
@@ -25,6 +26,7 @@ export interface PullQueue<Out> {
   readonly name: string;
   readonly keys: Keys;
   readonly transport: Transport;
+  readonly values: ValuesQueue;
   readonly testNow: string;
   readonly schema: StandardSchemaV1<unknown, Out> | undefined;
   /** ms */

@@ -10,7 +10,7 @@ import { MAX_DEQUEUE, Pull } from "./pull.ts";
 import { DEFAULT_LEASE } from "./record.ts";
 import { callOf } from "./binding.ts";
 import { countScript, settleScript } from "./scripts.ts";
-import { readSettled, settlementArguments } from "./settlement.ts";
+import { readSettled, sealedArguments } from "./settlement.ts";
 import type { ScriptCall, SendOptions } from "./transport.ts";
 import {
   waitForEnd,
@@ -78,7 +78,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
     listOf(settlements, "settlements", MAX_DEQUEUE);
     if (settlements.length === 0) return [];
-    const call = this.#settleCall(settlements);
+    const call = await this.#settleCall(settlements);
     return readSettled(settlements, lastReply(await this.transport.send([call], options)));
   }
 
@@ -95,7 +95,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     listOf(settlements, "settlements", MAX_DEQUEUE);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
     const pull = await this.#pull(options);
-    const outcomes = await this.transport.send([this.#settleCall(settlements), pull.call], options);
+    const settle = await this.#settleCall(settlements);
+    const outcomes = await this.transport.send([settle, pull.call], options);
     const settled = readSettled(settlements, replyAt(outcomes, 0));
     return { settled, tasks: await pull.answer(replyAt(outcomes, 1)) };
   }
@@ -175,17 +176,19 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   async #pull(options: DequeueOptions): Promise<Pull<Out>> {
-    const { name, keys, transport } = this;
+    const { name, keys, transport, values } = this;
     const [lease, maxBytes, schema] = [this.#lease, this.#maxBytes, this.schema];
     const settle: Queue["settle"] = (settlements) => this.settle(settlements);
     return Pull.of(
-      { name, keys, transport, testNow: this.testNow(), schema, lease, maxBytes, settle },
+      { name, keys, transport, values, testNow: this.testNow(), schema, lease, maxBytes, settle },
       options,
     );
   }
 
-  #settleCall(settlements: readonly Settlement[]): ScriptCall {
-    const items = settlements.map((settlement, i) => settlementArguments(settlement, `settlements[${i}]`));
+  async #settleCall(settlements: readonly Settlement[]): Promise<ScriptCall> {
+    const items = await Promise.all(
+      settlements.map((settlement, i) => sealedArguments(this.values, settlement, `settlements[${i}]`)),
+    );
     const bytes = items.reduce((sum, item) => sum + byteLength(item.text), 0);
     if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
       throw new SluiceError(

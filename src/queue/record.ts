@@ -1,6 +1,6 @@
-import { decodeValue, encodeValue } from "./codec.ts";
+import { decodeValue, encodeValue, MAX_PROGRESS_BYTES } from "./codec.ts";
 import { invalidArgument, SluiceError } from "../errors.ts";
-import { escaped, recordName, unescaped } from "./names.ts";
+import { recordName, unescaped } from "./names.ts";
 import type { RejectReason, TaskInfo, TaskState, Transition, WorkerName } from "./types.ts";
 
 /** What a record means where it fixes nothing itself; the Lua prelude holds the same. */
@@ -11,9 +11,6 @@ export const RECORD_DEFAULTS = {
 } as const;
 
 export const DEFAULT_LEASE = 300_000;
-
-/** Limit of progress, in bytes of JSON. */
-const MAX_PROGRESS_BYTES = 1_024;
 
 /** Limit of a task's headers, in bytes of JSON. */
 export const MAX_HEADER_BYTES = 16_384;
@@ -63,12 +60,12 @@ function inAscii(json: string): string {
   return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Progress as a record's first line can hold it. */
+/** Progress as a record's first line can hold it, once it is escaped. */
 export function encodeProgress(progress: unknown, path: string): string {
   if (progress instanceof Uint8Array) {
     throw invalidArgument(path, "must be something that JSON can express");
   }
-  return escaped(inAscii(encodeValue(progress, path, MAX_PROGRESS_BYTES)));
+  return inAscii(encodeValue(progress, path, MAX_PROGRESS_BYTES));
 }
 
 /** What a record's first line says: the fields in fixed places under the names given, then letters. */

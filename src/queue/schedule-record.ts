@@ -1,6 +1,6 @@
 /** What stands in a queue's timetable: when each schedule recurs, and the task that does. */
 import { calendarOf, type Rhythm } from "./calendar.ts";
-import { decodeValue, encodeValue } from "./codec.ts";
+import { decodeValue } from "./codec.ts";
 import { invalidArgument, SluiceError } from "../errors.ts";
 import { escaped, LAST_INSTANT, unescaped } from "./names.ts";
 import { fixedOptions } from "./producer.ts";
@@ -149,9 +149,10 @@ export function listed(queue: string, name: string, plan: Plan, at: number): Lis
 
 /**
  * The fixed record of a schedule's tasks, from its options on.
- * @throws {SluiceError} `invalid_argument`, `too_large`
+ * @param payload as the codec wrote it, or encrypted
+ * @throws {SluiceError} `invalid_argument`
  */
-export function writeTask(name: string, task: ScheduledOptions & { readonly payload: unknown }): string {
+export function writeTask(name: string, task: ScheduledOptions, payload: string): string {
   const fixed = fixedOptions({}, task, "");
   for (const header of [NAME_HEADER, TIME_HEADER]) {
     if (fixed.headers && Object.hasOwn(fixed.headers, header)) {
@@ -161,7 +162,6 @@ export function writeTask(name: string, task: ScheduledOptions & { readonly payl
   const headers = (time: string) => ({ ...fixed.headers, [NAME_HEADER]: name, [TIME_HEADER]: time });
   // As long as they can become.
   fixedOptions({}, { headers: headers(String(LAST_INSTANT)) }, "");
-  const payload = encodeValue(task.payload, "payload");
   return writeFixed({ token: undefined, ...fixed, headers: headers(""), payload });
 }
 

@@ -1,6 +1,7 @@
 import { invalidArgument, SluiceError } from "../errors.ts";
 import { callOf } from "./binding.ts";
 import { readRecurrence, RECURRENCE, rhythmOf, type Recurrence } from "./calendar.ts";
+import { encodeValue } from "./codec.ts";
 import { QueueHandle } from "./handle.ts";
 import {
   LAST_INSTANT,
@@ -26,8 +27,8 @@ import {
   type Plan,
   type Schedule,
   type ScheduledOptions,
-  type ScheduledTask,
 } from "./schedule-record.ts";
+import { opened } from "./sealing.ts";
 import { remindScript, scheduleScript, schedulesScript } from "./schedule-scripts.ts";
 import type { RequestOptions } from "./types.ts";
 
@@ -114,7 +115,8 @@ export class Schedules<T = unknown> extends QueueHandle {
     const until =
       schedule.until === undefined ? undefined : wholeNumber(schedule.until, "until", 0, LAST_INSTANT);
     const wanted = schedule.paused === undefined ? undefined : trueOrFalse(schedule.paused, "paused");
-    const task = writeTask(checked, schedule);
+    const payload = await this.sealed("schedule", checked, encodeValue(schedule.payload, "payload"));
+    const task = writeTask(checked, schedule, payload);
     const written = await this.#write(checked, "put", options, async ({ plan: before, at, now }) => {
       const { rhythm, same } = rhythmOf(recurrence, before?.rhythm, now);
       const plan: Plan = {
@@ -146,8 +148,10 @@ export class Schedules<T = unknown> extends QueueHandle {
     const args = { name: scheduleName(name), cursor: "", size: "" };
     const [found] = (await this.run(schedulesScript, args, [], options)).schedules;
     if (!found) return null;
-    const task = readTask(found.task) as ScheduledTask<T>;
-    return { ...listed(this.name, found.name, readPlan(found.record), found.at), ...task };
+    const task = readTask(found.task);
+    const place = { kind: "schedule", queue: this.name, id: found.name } as const;
+    const payload = (await opened(this.values.encryption, task.payload, place)) as T;
+    return { ...listed(this.name, found.name, readPlan(found.record), found.at), ...task, payload };
   }
 
   /**

@@ -2,9 +2,10 @@ import { invalidArgument, SluiceError } from "../errors.ts";
 import { delayAfter } from "./backoff.ts";
 import { encodeError, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
-import { onlyOptions, trueOrFalse } from "./names.ts";
+import { escaped, onlyOptions, trueOrFalse } from "./names.ts";
 import { encodeProgress } from "./record.ts";
 import { readReceipt } from "./receipt.ts";
+import { sealedText, type ValuesQueue } from "./sealing.ts";
 import { settleScript } from "./scripts.ts";
 import type { Reply } from "./transport.ts";
 import type { Duration, Settled, Settlement } from "./types.ts";
@@ -21,6 +22,13 @@ const OPTIONS = new Map<unknown, readonly string[]>([
 ]);
 
 /** What the settle script is told of one settlement. */
+export async function sealedArguments(queue: ValuesQueue, settlement: Settlement, at: string) {
+  const plain = settlementArguments(settlement, at);
+  const text = await sealedText(queue, settlement, plain.text, at);
+  return { ...plain, text: settlement.outcome === "extend" ? escaped(text) : text };
+}
+
+/** The same before anything is encrypted, or escaped. */
 export function settlementArguments(settlement: Settlement, at: string) {
   const known = OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {});
   onlyOptions(settlement, ["receipt", "outcome", ...known], `${at}.`);

@@ -12,6 +12,7 @@ import {
   wholeNumber,
 } from "./names.ts";
 import { readTaskInfo } from "./record.ts";
+import { isUndecryptable, openedTask } from "./sealing.ts";
 import { FILTER_OPTIONS, writeCursor, writeFilter, type TaskFilter } from "./task-filter.ts";
 import { pageScript, purgeScript, redriveScript, removeScript } from "./task-scripts.ts";
 import { taskStates, type RequestOptions, type TaskInfo, type TaskState } from "./types.ts";
@@ -22,6 +23,8 @@ const MAX_TASKS = 1_000;
 export interface ListedTask extends TaskInfo {
   /** Where the list was asked for payloads, and the task still has one. */
   readonly payload?: unknown;
+  /** Why payload, result, error and progress are left out: some of them cannot be decrypted here. */
+  readonly undecryptable?: string;
 }
 
 export interface ListTasksOptions extends TaskFilter, RequestOptions {
@@ -120,10 +123,11 @@ export class TaskOperator extends QueueHandle {
     for (const found of page.tasks) {
       try {
         const { payload } = found;
-        tasks.push({
+        const task = {
           ...readTaskInfo(this.name, found.id, { state, ...found }),
           ...(payload !== "" && { payload: decodeValue(payload) }),
-        });
+        };
+        tasks.push(await this.#opened(task));
       } catch (error) {
         // One beyond reading must not hide the others.
         if (!(error instanceof SluiceError)) throw error;
@@ -134,6 +138,16 @@ export class TaskOperator extends QueueHandle {
       cursor: page.cursor || null,
       unreadable: page.left + page.tasks.length - tasks.length,
     };
+  }
+
+  async #opened(task: ListedTask): Promise<ListedTask> {
+    try {
+      return await openedTask(this.values, task, task.id);
+    } catch (error) {
+      if (!isUndecryptable(error)) throw error;
+      const { payload: _, result: __, error: ___, progress: ____, ...rest } = task;
+      return { ...rest, undecryptable: error.message };
+    }
   }
 
   /**

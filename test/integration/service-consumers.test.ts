@@ -5,6 +5,7 @@ import { consumer } from "../../serverless/consumer.ts";
 import { Service, type Platform, type ServiceOptions } from "../../serverless/service.ts";
 import { sluice } from "../../serverless/cloudflare.ts";
 import { Schedules, type HeldTask, type Transport } from "../../src/index.ts";
+import { encrypting, KEYS } from "../support/encrypting.ts";
 import { many } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
 
@@ -58,6 +59,26 @@ describe("a consumer", () => {
     expect(await queue().get("misfit")).toMatchObject({ state: "rejected", error: { name: "SchemaError" } });
   });
 
+  test("decrypts with keys of the environment what the deployment's own handler and schedules have encrypted", async () => {
+    const seen: unknown[] = [];
+    const encryption = ({ MAIL_URL }: Env) => encrypting({ current: MAIL_URL, keys: { m: KEYS.old } });
+    const { service, fetch, after } = deployment({
+      consumers: { emails: { encryption, handler: ({ payload }: HeldTask) => void seen.push(payload) } },
+      async fetch(_, around) {
+        const options = { encryption: encryption(around.env) };
+        const hourly = { every: "1h", from: Date.now() + 50, payload: "scheduled" };
+        await around.schedules("emails", options).put("x", hourly);
+        return Response.json(await around.queue("emails", options).enqueue("enqueued", { id: "a" }));
+      },
+    });
+    expect((await fetch("/signup")).status).toBe(200);
+    await Promise.all(after);
+    expect(await queue().get("a")).toMatchObject({ state: "completed" });
+    await sleep(60);
+    await service.cron();
+    expect(seen).toEqual(["enqueued", "scheduled"]);
+  });
+
   test("may be a handler with a type of its own, in any entry, with an interface as environment", () => {
     const send = ({ payload }: HeldTask<{ to: string }>, { MAIL_URL }: Env) => `${MAIL_URL} ${payload.to}`;
     expectTypeOf(sluice<Env>).toBeCallableWith({ consumers: { emails: send } });
@@ -78,13 +99,19 @@ describe("a consumer", () => {
     expect(wrong({ emails: {} })).toBe("consumers.emails must be a function, or have a handler that is one");
     expect(wrong({ emails: null })).toBe("consumers.emails must be an object");
     expect(wrong({ emails: { handler, concurency: 3 } })).toMatch(
-      /^consumers\.emails\.concurency is no option here; there are handler, schema, batch, /,
+      /^consumers\.emails\.concurency is no option here; there are handler, schema, encryption, batch, /,
     );
     expect(wrong({ emails: { handler, concurrency: 5_000 } })).toMatch(
       /^consumers\.emails\.concurrency must be/,
     );
     expect(wrong({ emails: { handler, schema: {} } })).toMatch(
       /^consumers\.emails\.schema must be a Standard Schema/,
+    );
+    expect(wrong({ emails: { handler, encryption: {} } })).toBe(
+      "consumers.emails.encryption must be a function of the environment",
+    );
+    expect(wrong({ emails: { handler, encryption: () => undefined } })).toMatch(
+      /^consumers\.emails\.encryption\(\) must be what encryption\(\)/,
     );
     expect(wrong({ "bad name": handler })).toMatch(/^consumers\.bad name must be 1 to 128 of/);
     expect(wrong({}, { consumer: {} })).toMatch(

@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import type { Fetch } from "../../src/client/index.ts";
+import { drain } from "../../src/index.ts";
+import { encrypting, KEYS, MARKER, shows } from "../support/encrypting.ts";
+import { awkwardPayloads, comparable } from "../support/payloads.ts";
+import { useServer } from "./rig.ts";
+
+const server = useServer();
+const encryption = encrypting();
+/** One of the long ones is enough: which limits apply. */
+const values = awkwardPayloads.filter(([label]) => !label.startsWith("1 MB"));
+const payload = { to: `${MARKER}@example.com` };
+
+/** A client's queue, and everything that its requests and their answers say. */
+function overheard(options: object = { encryption }) {
+  const wire: string[] = [];
+  const fetch: Fetch = async (input, init) => {
+    const { method, headers, body } = init ?? {};
+    wire.push(JSON.stringify([input, method, [...new Headers(headers)], body]));
+    const response = await globalThis.fetch(input, init);
+    const text = await response.clone().text();
+    wire.push(JSON.stringify([...response.headers]), text);
+    return response;
+  };
+  return { wire, queue: server.client({ fetch }).queue("emails", options) };
+}
+
+test("neither the server nor the wire sees anything of what a task carries, in its whole life", async () => {
+  const { wire, queue } = overheard();
+  await queue.enqueue(payload, { id: "a" });
+  await queue.enqueueMany([
+    { payload, id: "b" },
+    { payload, id: "c" },
+  ]);
+  const tasks = await queue.dequeue({ max: 3 });
+  expect(tasks.map((task) => task.payload)).toEqual([payload, payload, payload]);
+  await tasks[0]?.extend("1m", { progress: MARKER });
+  expect(await queue.get("a")).toMatchObject({ progress: MARKER });
+  await tasks[0]?.complete({ sent: MARKER });
+  await tasks[1]?.reject(new Error(MARKER));
+  const settlements = [{ receipt: tasks[2]?.receipt ?? "", outcome: "requeue", error: MARKER }] as const;
+  const again = await queue.settleAndDequeue(settlements, {});
+  expect(again.tasks[0]?.payload).toEqual(payload);
+  expect(await queue.get("a")).toMatchObject({ state: "completed", result: { sent: MARKER } });
+  expect(await queue.wait("b")).toMatchObject({ error: { name: "Error", message: MARKER } });
+  expect(await queue.get("c")).toMatchObject({ state: "working", error: MARKER });
+  expect(wire.length).toBeGreaterThan(27);
+  expect(wire.filter(shows)).toEqual([]);
+  expect(shows(await server.redis("HGETALL", "sluice:{emails}:tasks"))).toBe(false);
+});
+
+test("what is overheard without encryption is seen", async () => {
+  const { wire, queue } = overheard({});
+  await queue.enqueue(payload);
+  expect(wire.some(shows)).toBe(true);
+});
+
+test.each(values)("every value comes back as it was: %s", async (label, value) => {
+  const queue = server.client().queue("emails", { encryption });
+  await queue.enqueueMany(["a", "b"].map((id) => ({ payload: value, id })));
+  const [a, b] = await queue.dequeue({ max: 2 });
+  await a?.complete(value);
+  expect(comparable(a?.payload)).toStrictEqual(comparable(value));
+  expect(comparable((await queue.get("a"))?.result)).toStrictEqual(comparable(value));
+  if (label.startsWith("1 M")) return;
+  await b?.reject(value);
+  expect(comparable((await queue.get("b"))?.error)).toStrictEqual(comparable(value));
+});
+
+test("a queue on either side of the server reads what the other wrote", async () => {
+  const [direct, client] = [
+    server.direct("emails", { encryption }),
+    server.client().queue("emails", { encryption }),
+  ];
+  for (const [from, to] of [
+    [direct, client],
+    [client, direct],
+  ] as const) {
+    const { id } = await from.enqueue(payload, { idempotencyKey: from === direct ? "1" : "2" });
+    const [task] = await to.dequeue();
+    expect(task?.payload).toEqual(payload);
+    await task?.extend("1m", { progress: { at: 1 } });
+    expect(await from.get(id)).toMatchObject({ progress: { at: 1 } });
+    await task?.complete(MARKER);
+    expect(await from.get(id)).toMatchObject({ result: MARKER });
+  }
+});
+
+test("a call that comes again with its key of idempotence is the same call", async () => {
+  const queue = server.client().queue("emails", { encryption });
+  const options = { idempotencyKey: "k" };
+  const first = await queue.enqueueMany([{ payload: 1 }, { payload: 2 }], options);
+  expect(await queue.enqueueMany([{ payload: 1 }, { payload: 2 }], options)).toEqual(first);
+  expect(first.map(({ created }) => created)).toEqual([true, true]);
+  expect((await queue.dequeue({ max: 5 })).map((task) => task.payload)).toEqual([1, 2]);
+});
+
+test("without the key a consumer puts tasks aside, says why, and works on", async () => {
+  const keys = { old: KEYS.old, new: KEYS.new };
+  const rotated = server.client().queue("emails", { encryption: encrypting({ keys, current: "new" }) });
+  const queue = server.client().queue("emails", { encryption });
+  await rotated.enqueue(payload, { id: "a" });
+  await queue.enqueue(payload, { id: "b" });
+  const handled: string[] = [];
+  const report = await drain(queue, ({ id }) => void handled.push(id), { batch: 10 });
+  expect([report, handled]).toMatchObject([{ completed: 1, ended: "empty" }, ["b"]]);
+  const letter = await server.client().queue("emails").get("a");
+  expect(letter).toMatchObject({
+    state: "rejected",
+    error: {
+      message:
+        'the payload cannot be decrypted: it is encrypted with the key "new", which is not among the keys given',
+    },
+  });
+  await expect(server.client().queue("emails").get("b")).resolves.toMatchObject({ state: "completed" });
+  expect(await rotated.get("a")).toEqual(letter);
+});
+
+test("a client without encryption is told that there is some", async () => {
+  const queue = server.client().queue("emails", { encryption });
+  await queue.enqueue(payload, { id: "a" });
+  const [task] = await queue.dequeue();
+  await task?.complete(MARKER);
+  await expect(server.client().queue("emails").get("a")).rejects.toMatchObject({
+    code: "undecryptable",
+    message:
+      'the result cannot be decrypted: it is encrypted with the key "old", and this queue was given no encryption',
+  });
+});
+
+test("over HTTP an operator sees bytes, and what is around them", async () => {
+  await server.client().queue("emails", { encryption }).enqueue(payload, { id: "a", group: "g" });
+  const headers = { authorization: "Bearer all-0123456789abcdef" };
+  const url = `${server.way().url}/v1/queues/emails/tasks?state=pending&payloads=true`;
+  const { tasks } = (await (await fetch(url, { headers })).json()) as { tasks: unknown[] };
+  const envelope = expect.stringMatching(/^AFNMVUlDRQFw/) as string;
+  expect(tasks).toMatchObject([{ id: "a", group: "g", payload: envelope, payloadEncoding: "base64" }]);
+});
