@@ -49,6 +49,17 @@ describe("counts", () => {
     expect(await queue.counts()).toMatchObject({ pending: 1, oldestAge: 5_000 });
   });
 
+  test("tell the age of the oldest, however many came after it", async () => {
+    const queue = rig.queue();
+    for (let i = 0; i < 12; i++) {
+      await queue.enqueue(i);
+      rig.now += 1_000;
+    }
+    expect(await queue.counts()).toMatchObject({ pending: 12, oldestAge: 12_000 });
+    await queue.dequeue();
+    expect(await queue.counts()).toMatchObject({ pending: 11, oldestAge: 11_000 });
+  });
+
   test("look past a few cancelled tasks for the oldest", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));

@@ -69,6 +69,23 @@ describe("one queue", () => {
     expect(await run({ limit: 10 })).toMatchObject({ promoted: 15, more: false });
   });
 
+  test("a call that reaches its limit says so, for leases and records too; the sweep goes on", async () => {
+    const queue = rig.queue();
+    const lease = async () => {
+      await queue.enqueueMany(many(25, { lease: 1_000, resultTtl: 0 }));
+      return queue.dequeue({ max: 100 });
+    };
+    const done = await lease();
+    await queue.settle(done.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+    rig.now += 300_000;
+    expect(await rig.sweepOnce(10)).toEqual(["ok", 0, 0, 0, 10, 1, 0, 0]);
+    expect(await run({ limit: 10 })).toMatchObject({ expired: 15, more: false });
+    await lease();
+    rig.now += 1_000;
+    expect(await rig.sweepOnce(10)).toEqual(["ok", 0, 10, 0, 0, 1, 0, 0]);
+    expect(await run({ limit: 10 })).toMatchObject({ reclaimed: 15, more: false });
+  });
+
   test("timers that are due take no task's place in a call", async () => {
     const queue = rig.queue();
     for (let i = 0; i < 10; i++) {

@@ -139,6 +139,9 @@ describe("failing a worker", () => {
       before.delete(`t${2 * i}`);
       before.delete(`t${2 * i + 1}`);
       expect((await rig.space()).working).toEqual(before);
+      const left = names.slice(i + 1);
+      const { workers: listed } = await rig.operator().workers();
+      expect(listed.map((worker) => worker.name).toSorted()).toEqual([...left, ...left].toSorted());
     }
     expect(await queue.counts()).toMatchObject({ workers: 0, pending: 2 * names.length });
   });

@@ -30,13 +30,22 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "fault/resend",
   ],
   "lua/cancel.lua": ["integration/cancel", "integration/unsound", "integration/counts", "fault/resend"],
-  "lua/sweep.lua": ["integration/sweep", "integration/unsound", "integration/redrive", "integration/wake"],
+  "lua/sweep.lua": [
+    "integration/sweep",
+    "integration/unsound",
+    "integration/redrive",
+    "integration/wake",
+    "integration/life-cycle",
+    "integration/settle",
+  ],
   "lua/wake.lua": ["integration/wake", "integration/wake-faults"],
   "lua/inspect.lua": [
     "integration/life-cycle",
     "integration/remove",
     "integration/unsound",
     "contract/scripts",
+    "integration/wait",
+    "integration/enqueue",
   ],
   "lua/count.lua": [
     "integration/counts",
@@ -45,7 +54,12 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/workers",
   ],
   "lua/heartbeat.lua": ["integration/heartbeat", "integration/worker-failure", "integration/worker-hands"],
-  "lua/fail.lua": ["integration/worker-failure", "integration/silent-workers", "integration/unsound"],
+  "lua/fail.lua": [
+    "integration/worker-failure",
+    "integration/silent-workers",
+    "integration/unsound",
+    "integration/worker-hands",
+  ],
   "lua/workers.lua": ["integration/workers", "integration/worker-hands", "http/workers"],
   "lua/page.lua": [
     "integration/page",
