@@ -154,12 +154,6 @@ function workerViolations({ working, workers, hands, tasks, expiry }: QueueSpace
     if (!held.has(member)) found.push(`I2 hands has ${member}, who does not have it`);
     if (score !== 0) found.push(`I2 hands has ${member} out of order`);
   }
-  const names = new Set([...hands.keys()].map((member) => member.split(" ")[0]));
-  for (const worker of workers.keys()) {
-    // One that is being failed has no record any more.
-    if (!tasks.has(`~w:${worker}`) && !names.has(worker.split(" ")[0]))
-      found.push(`I2 worker "${worker}" is registered without a record`);
-  }
   for (const field of tasks.keys()) {
     if (field.startsWith("~w:") && !workers.has(field.slice(3)))
       found.push(`I2 ${field} is the record of no registered worker`);

@@ -1,0 +1,286 @@
+import { dueTasks, nextDue, promote, reclaim } from "./due.ts";
+import { allowed, spend } from "./limits.ts";
+import { deliverable, mayFollow, notePassed, type Passed } from "./turns.ts";
+import { tell, transition, type ModelTask, type QueueState } from "./state.ts";
+import { heardOf } from "./wake.ts";
+import { noteWorker, type SignOfLife } from "./workers.ts";
+
+export interface ModelDequeue {
+  readonly max: number;
+  /** Of tasks that fixed none, ms. */
+  readonly lease: number;
+  readonly token: string;
+  /** Whether an earlier copy of the call may have been sent. */
+  readonly resend: boolean;
+  /** Whether the bound on bytes allows no more than one task. */
+  readonly single?: boolean | undefined;
+  readonly worker?: SignOfLife | undefined;
+}
+
+export interface ModelBatch {
+  readonly tasks: readonly {
+    readonly id: string;
+    readonly attempt: number;
+    readonly lease: number;
+    readonly deadlineAt: number;
+  }[];
+  /** Undefined where the model does not say. */
+  readonly nextDueAt: number | null | undefined;
+  readonly paused: boolean;
+}
+
+/** What was seen of Redis, where the order of delivery is not the model's to tell: groups share the queue. */
+export interface Seen {
+  /** The ids that were given, in order. */
+  readonly given: readonly string[];
+  /** Whether groups or priorities were in use before, and whether a limit held some of them. */
+  readonly sharing: boolean;
+  readonly holding: boolean;
+  /** Whether some are moving up in a group, which may end a batch early. */
+  readonly moving: boolean;
+  /** The list afterwards, the next one first. */
+  readonly line: readonly string[];
+}
+
+/** Which slot remembers the dequeue. */
+function slotOf({ token, max }: ModelDequeue): string {
+  const slots = max > 100 ? 64 : 1_024;
+  let hash = 0;
+  for (const character of token) hash = (hash * 31 + character.charCodeAt(0)) % slots;
+  return `${max > 100 ? "R" : "r"}${hash}`;
+}
+
+/** Leases tasks. `seen` decides among those that groups and priorities have in use, within what they allow. */
+export function dequeue(queue: QueueState, now: number, call: ModelDequeue, seen: Seen): ModelBatch {
+  const slot = slotOf(call);
+  const line = new Line(queue, now);
+  line.fetch(call.max);
+  const remembered = queue.slots.get(slot);
+  if (remembered?.token === call.token) {
+    line.putBack(0);
+    return { tasks: leasedUnder(queue, call.token, remembered.ids), nextDueAt: now, paused: false };
+  }
+  const spendToken = () => {
+    if (call.resend) queue.slots.set(slot, { token: call.token, ids: [] });
+  };
+  const nothing = (nextDueAt: number | null | undefined, paused = false): ModelBatch => {
+    if (call.worker) noteWorker(queue, call.worker, now);
+    return { tasks: [], nextDueAt, paused };
+  };
+  if (queue.settings.paused) {
+    line.putBack(0);
+    spendToken();
+    return nothing(null, true);
+  }
+  const sharing = () => seen.sharing || queue.shared.length > 0;
+  const { maxWorking, rate } = queue.settings;
+  let most = call.max;
+  if ((maxWorking !== null || rate !== null) && (line.entries.length > 0 || sharing())) {
+    let limit = allowed(queue, call.max, now);
+    if (limit.most < 1 && maxWorking !== null && line.asked === undefined) {
+      // Expired leases may be what fills the limit.
+      line.putBack(0);
+      if (line.bringDue(0, call.max)) {
+        line.fetch(call.max);
+        limit = allowed(queue, call.max, now);
+        if (line.entries.length === 0 && !sharing()) limit = { ...limit, most: call.max };
+      }
+    }
+    if (limit.most < 1) {
+      line.putBack(0);
+      spendToken();
+      return nothing(limit.again);
+    }
+    most = Math.min(most, limit.most);
+  }
+
+  const shared = sharing();
+  const batch = shared
+    ? sharedBatch(queue, now, line, { call, most, seen })
+    : plainBatch(queue, line, call, most);
+  if (call.worker) noteWorker(queue, call.worker, now);
+  const tasks = batch.map((task) => give(queue, now, call, task));
+  if (tasks.length > 0) {
+    queue.slots.set(slot, { token: call.token, ids: tasks.map(({ id }) => id) });
+    if (rate) queue.used = spend(rate, queue.used, now, tasks.length);
+    heardOf(queue, now);
+  } else {
+    spendToken();
+    if (line.drained) queue.wake = undefined;
+  }
+  tell(queue, "dequeued", now, tasks.length);
+  const nextDueAt = shared ? undefined : line.drained ? (line.asked ?? now) || null : now;
+  return { tasks, nextDueAt, paused: false };
+}
+
+/** What is still leased under a call's token. */
+function leasedUnder(queue: QueueState, token: string, ids: readonly string[]): ModelBatch["tasks"] {
+  return ids.flatMap((id) => {
+    const task = queue.tasks.get(id);
+    if (task?.state !== "working" || task.token !== token) return [];
+    return [{ id, attempt: task.attempt, lease: task.lease, deadlineAt: queue.working.get(id) as number }];
+  });
+}
+
+function give(
+  queue: QueueState,
+  now: number,
+  call: ModelDequeue,
+  task: ModelTask,
+): ModelBatch["tasks"][number] {
+  task.state = "working";
+  transition(task, "working", now);
+  task.attempt++;
+  task.charged++;
+  task.lease = ++queue.lease;
+  task.token = call.token;
+  task.dequeuedAt = now;
+  task.worker = call.worker?.worker;
+  task.leasedFor = task.fixedLease ?? call.lease;
+  const deadlineAt = now + task.leasedFor;
+  queue.working.set(task.id, deadlineAt);
+  return { id: task.id, attempt: task.attempt, lease: task.lease, deadlineAt };
+}
+
+/** A batch shrinks for tasks whose lease expired k times: to a tenth for each time, but never to none. */
+const company = (task: ModelTask, max: number) =>
+  task.expired > 0 ? Math.max(1, Math.floor(max / 10 ** task.expired)) : Number.POSITIVE_INFINITY;
+
+function plainBatch(queue: QueueState, line: Line, call: ModelDequeue, allowed: number): ModelTask[] {
+  const batch: ModelTask[] = [];
+  let most = allowed;
+  if (most < line.entries.length) line.putBack(most);
+  // Records are read in slices, and where the batch is full at the end of one the rest is not looked at.
+  let slice = 32;
+  for (let at = 0; at < line.entries.length; at++) {
+    const task = queue.task(line.entries[at] as string);
+    if (task.ghosts > 0) dropGhost(queue, task);
+    else {
+      const fits = Math.min(most, company(task, call.max));
+      if (batch.length >= fits || (call.single && batch.length > 0)) {
+        line.putBack(at);
+        return batch;
+      }
+      most = fits;
+      batch.push(task);
+    }
+    const last = at === line.entries.length - 1;
+    if (last || at + 1 === slice) {
+      slice = at + 1 + 128;
+      if (batch.length >= most) {
+        line.putBack(at + 1);
+        return batch;
+      }
+    }
+    // Cancelled entries do not stand in the way of the tasks behind them.
+    if (last && !line.drained) line.fetch(Math.max(most - batch.length, Math.min(line.entries.length, 128)));
+  }
+  return batch;
+}
+
+export function dropGhost(queue: QueueState, task: ModelTask): void {
+  task.ghosts--;
+  if (task.state === "ghost" && task.ghosts === 0) queue.tasks.delete(task.id);
+}
+
+/** Takes what was given, and throws where it was not to be given, or where more was to be. */
+function sharedBatch(
+  queue: QueueState,
+  now: number,
+  line: Line,
+  { call, most: allowed, seen }: { call: ModelDequeue; most: number; seen: Seen },
+): ModelTask[] {
+  line.putBack(0);
+  if (seen.holding && line.asked === undefined) line.bringDue(0, call.max);
+  const passed: Passed = { last: undefined };
+  const batch: ModelTask[] = [];
+  let most = allowed;
+  for (const id of seen.given) {
+    const task = queue.tasks.get(id);
+    if (!task || task.state !== "pending") throw new Error(`${id} is ${task?.state} and was given`);
+    most = Math.min(most, company(task, call.max));
+    if (batch.length >= most) throw new Error(`${id} was given in a batch that was to have ${most} tasks`);
+    mayFollow(queue, now, task, passed);
+    notePassed(queue, now, task, passed);
+    batch.push(task);
+    task.state = "working";
+  }
+  const given = new Set(seen.given);
+  queue.shared = queue.shared.filter((id) => !given.has(id));
+  queue.line = afterGhosts(
+    queue,
+    queue.line.filter((id) => !given.has(id) || queue.task(id).ghosts > 0),
+    seen.line,
+  );
+  const waiting = deliverable(queue, now);
+  const alone = (task: ModelTask) => batch.length >= company(task, call.max);
+  const full = batch.length >= most || (call.single && batch.length > 0);
+  if (!full && !seen.moving && waiting.length > 0 && !waiting.some(alone)) {
+    throw new Error(`${batch.length} tasks were given, and ${waiting[0]?.id} was not`);
+  }
+  line.drained = !full && waiting.length === 0;
+  return batch;
+}
+
+/** The line without the ghosts that the call met. */
+function afterGhosts(queue: QueueState, line: readonly string[], seen: readonly string[]): string[] {
+  const left: string[] = [];
+  for (const id of line) {
+    const task = queue.task(id);
+    if (seen[left.length] === id) left.push(id);
+    else if (task.ghosts > 0) dropGhost(queue, task);
+    else throw new Error(`${id} has left the line`);
+  }
+  return left;
+}
+
+/** The entries that a call has taken off the list, to look at them. */
+class Line {
+  readonly entries: string[] = [];
+  drained = false;
+  /** When more falls due; 0 where nothing will, undefined where nobody has looked. */
+  asked: number | undefined;
+  readonly #queue: QueueState;
+  readonly #now: number;
+  #fetched = false;
+
+  constructor(queue: QueueState, now: number) {
+    this.#queue = queue;
+    this.#now = now;
+  }
+
+  /** Takes the next ones off; where they are too few, what is due goes in first, once a call. */
+  fetch(most: number): void {
+    const first = this.entries.length;
+    this.drained = this.#pop(most);
+    const { events, statistics } = this.#queue.settings;
+    const busy = this.#fetched && (events || statistics);
+    this.#fetched = true;
+    if (this.drained && this.asked === undefined && !busy && this.bringDue(first, most)) {
+      this.drained = this.#pop(most);
+    }
+  }
+
+  putBack(first: number): void {
+    const back = this.entries.splice(first);
+    if (back.length > 0) this.drained = false;
+    this.#queue.line.unshift(...back);
+  }
+
+  /** Puts what is due in line. True where anything was. */
+  bringDue(first: number, most: number): boolean {
+    const due = dueTasks(this.#queue, this.#now);
+    if (due.expired || due.due) this.putBack(first);
+    const limit = Math.max(most, 32);
+    if (due.expired) reclaim(this.#queue, this.#now, limit);
+    if (due.due) promote(this.#queue, this.#now, limit);
+    this.asked = nextDue(this.#queue) ?? 0;
+    return due.expired || due.due;
+  }
+
+  #pop(most: number): boolean {
+    const popped = this.#queue.line.splice(0, most);
+    this.entries.push(...popped);
+    return popped.length < most;
+  }
+}

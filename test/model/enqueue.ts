@@ -1,0 +1,143 @@
+import { wakesOnEnqueue } from "./wake.ts";
+import { newEnds, putInLine } from "./life.ts";
+import { isShared, scoreWhenDue, tell, type ModelTask, type QueueState } from "./state.ts";
+
+/** One task to add, its defaults filled in. Durations in ms. */
+export interface ModelNewTask {
+  readonly id: string;
+  readonly payload: unknown;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly delay?: number | undefined;
+  readonly at?: number | undefined;
+  readonly lease?: number | undefined;
+  readonly maxAttempts?: number | undefined;
+  readonly resultTtl?: number | undefined;
+  readonly deadTtl?: number | undefined;
+  readonly group?: string | undefined;
+  readonly priority?: number | undefined;
+  readonly dedup?: { readonly key: string; readonly window: number } | undefined;
+  readonly again?: boolean | undefined;
+}
+
+export interface ModelEnqueued {
+  readonly tasks: readonly { readonly id: string; readonly created: boolean }[];
+  /** Whether the caller is to wake a consumer. */
+  readonly wake: boolean;
+}
+
+/**
+ * Adds tasks, all or none.
+ * @param call.producer the call's token: the same for each copy of it
+ * @param call.look whether the call reads the queue's settings even for one plain task
+ * @param call.wake for how long a wake counts, ms
+ * @returns "queue_full" where nothing was added
+ */
+export function enqueue(
+  queue: QueueState,
+  now: number,
+  tasks: readonly ModelNewTask[],
+  call: { readonly producer: string; readonly look: boolean; readonly wake?: number | undefined },
+): ModelEnqueued | "queue_full" {
+  const lone = tasks.length === 1 && tasks[0];
+  const plain = !call.look && lone && !lone.again && !lone.dedup && !isShared(lone);
+  const seen = new Set<string>();
+  const added: { task: ModelNewTask; old: ModelTask | undefined }[] = [];
+  const keys = new Map<string, { until: number; id: string }>();
+  let [dueNow, resent] = [false, false];
+
+  const answers = tasks.map((task) => {
+    const first = task.dedup && (keys.get(task.dedup.key) ?? queue.dedup.get(task.dedup.key));
+    if (first && first.until > now && first.id !== task.id) {
+      seen.add(task.id);
+      return { id: first.id, created: false };
+    }
+    if (seen.has(task.id)) return { id: task.id, created: false };
+    seen.add(task.id);
+    const { own, old } = known(queue, task, call.producer);
+    if (own !== false && dueOf(task, now) <= now) dueNow = true;
+    if (own === true) resent = true;
+    if (own === undefined) {
+      added.push({ task, old });
+      if (task.dedup) keys.set(task.dedup.key, { until: now + task.dedup.window, id: task.id });
+    }
+    return { id: task.id, created: own !== false };
+  });
+
+  const coming = added.filter(({ task }) => dueOf(task, now) <= now).length;
+  const { maxPending } = queue.settings;
+  if (!plain && maxPending !== null && coming > 0) {
+    if (maxPending - (queue.line.length - queue.ghosts) - queue.shared.length < coming) return "queue_full";
+  }
+  const ends = newEnds();
+  for (const { task, old } of added) begin(queue, now, task, { old, ends, producer: call.producer });
+  putInLine(queue, ends);
+  for (const [key, note] of keys) {
+    queue.dedup.set(key, note);
+    queue.expiry.set(`~d:${key}`, note.until);
+  }
+  if (!plain) tell(queue, "enqueued", now, added.length);
+  const wake = dueNow && wakesOnEnqueue(queue, now, call.wake, resent);
+  return { tasks: answers, wake };
+}
+
+function dueOf(task: ModelNewTask, now: number): number {
+  return task.at ?? now + (task.delay ?? 0);
+}
+
+/** True where an earlier copy of the call made the task, false where another did; else the id is free. */
+function known(
+  queue: QueueState,
+  { id, again }: ModelNewTask,
+  producer: string,
+): { own?: boolean; old?: ModelTask } {
+  const old = queue.tasks.get(id);
+  if (!old) return {};
+  if (old.state === "ghost") return { old };
+  const ended = old.state === "completed" || old.state === "rejected" || old.state === "removed";
+  const own = old.producer === producer;
+  return again && ended && !own ? { old } : { own };
+}
+
+function begin(
+  queue: QueueState,
+  now: number,
+  task: ModelNewTask,
+  { old, ends, producer }: { old: ModelTask | undefined; ends: ReturnType<typeof newEnds>; producer: string },
+): void {
+  const { id, payload, headers, group, priority } = task;
+  const due = dueOf(task, now);
+  queue.expiry.delete(id);
+  queue.dead.delete(id);
+  const made: ModelTask = {
+    id,
+    payload,
+    headers,
+    group,
+    priority,
+    producer,
+    enqueuedAt: now,
+    fixedLease: task.lease,
+    maxAttempts: task.maxAttempts ?? 5,
+    resultTtl: task.resultTtl ?? 3_600_000,
+    deadTtl: task.deadTtl ?? 604_800_000,
+    state: due > now ? "delayed" : "pending",
+    kept: true,
+    // A life goes on from the version of the one before.
+    version: old && old.state !== "ghost" ? old.version + 1 : 1,
+    attempt: 0,
+    charged: 0,
+    lease: 0,
+    expired: 0,
+    requeues: 0,
+    handedBack: false,
+    flagged: false,
+    ghosts: old?.ghosts ?? 0,
+    history: [],
+  };
+  queue.tasks.set(id, made);
+  if (made.state === "delayed") queue.delayed.set(id, scoreWhenDue(made, due));
+  else if (isShared(made)) queue.shared.push(id);
+  // The entry that a cancelled life left in the line is this task's place.
+  else if (made.ghosts > 0) made.ghosts--;
+  else ends.back.push(id);
+}

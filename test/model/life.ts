@@ -1,0 +1,131 @@
+/** The transitions that several operations make. */
+import type { RejectReason } from "../../src/index.ts";
+import {
+  isShared,
+  RESEND_WINDOW,
+  scoreWhenDue,
+  tell,
+  transition,
+  type ModelTask,
+  type QueueState,
+} from "./state.ts";
+
+/** What a call adds to the ends of the line, when it is done. */
+export interface Ends {
+  /** The first of them ends up foremost. */
+  readonly front: string[];
+  readonly back: string[];
+}
+
+export const newEnds = (): Ends => ({ front: [], back: [] });
+
+export function putInLine(queue: QueueState, { front, back }: Ends): void {
+  queue.line = [...front, ...queue.line, ...back];
+}
+
+/** Gives a task that is ready its place. */
+export function makeReady(queue: QueueState, task: ModelTask, ends: Ends, place: keyof Ends): void {
+  task.state = "pending";
+  if (isShared(task)) queue.shared.push(task.id);
+  else ends[place].push(task.id);
+}
+
+/** Ends a lease; what becomes of the task is for the caller. */
+export function endLease(queue: QueueState, task: ModelTask): void {
+  queue.working.delete(task.id);
+  task.token = undefined;
+  task.leasedFor = undefined;
+}
+
+export function waitAgain(
+  queue: QueueState,
+  task: ModelTask,
+  ends: Ends,
+  { now, place, due }: { now: number; place: keyof Ends; due?: number | undefined },
+): void {
+  transition(task, due === undefined ? "pending" : "delayed", now);
+  task.handedBack = false;
+  if (due === undefined) return makeReady(queue, task, ends, place);
+  task.state = "delayed";
+  queue.delayed.set(task.id, scoreWhenDue(task, due));
+}
+
+/** Ends a task. What is kept of it, and for how long, was fixed at enqueue or is given; of a cancelled one nothing is. */
+export function finish(
+  queue: QueueState,
+  task: ModelTask,
+  end: {
+    readonly now: number;
+    readonly state: "completed" | "rejected";
+    readonly reason?: RejectReason | undefined;
+    readonly ttl?: number | undefined;
+    readonly text?: unknown;
+  },
+): void {
+  const { now, state, reason } = end;
+  const ttl =
+    reason === "cancelled" ? 0 : (end.ttl ?? (state === "completed" ? task.resultTtl : task.deadTtl));
+  task.state = state;
+  transition(task, state, now);
+  task.reason = reason;
+  task.endedAt = now;
+  task.flagged = false;
+  task.progress = undefined;
+  task.text = ttl > 0 ? end.text : undefined;
+  task.kept = state === "rejected" && ttl > 0;
+  if (task.kept) queue.dead.set(task.id, now);
+  queue.expiry.set(task.id, now + Math.max(ttl, RESEND_WINDOW));
+  tell(queue, reason === "cancelled" ? reason : state, now);
+}
+
+/** True where a delivery more would be one too many. */
+export const exhausted = (task: ModelTask) => task.maxAttempts > 0 && task.charged >= task.maxAttempts;
+
+/** What is left of an id that is to be forgotten: nothing but its ghosts. */
+export function forget(queue: QueueState, task: ModelTask): void {
+  queue.dead.delete(task.id);
+  queue.expiry.delete(task.id);
+  if (task.ghosts > 0) {
+    task.state = "ghost";
+    task.kept = false;
+    task.reason = undefined;
+  } else queue.tasks.delete(task.id);
+}
+
+/** Deletes an ended task's record; its id stays known while a late copy of a request may come. */
+export function erase(queue: QueueState, task: ModelTask, now: number): void {
+  const knownUntil = Math.min(task.endedAt ?? 0, now) + RESEND_WINDOW;
+  tell(queue, "deleted", now);
+  if (knownUntil <= now) return forget(queue, task);
+  task.state = "removed";
+  task.kept = false;
+  task.version++;
+  task.history = [];
+  task.reason = undefined;
+  task.text = undefined;
+  queue.dead.delete(task.id);
+  queue.expiry.set(task.id, knownUntil);
+}
+
+/** Takes tasks back from their holders: to the front, the first foremost, or to the dead letters. */
+export function takeBack(
+  queue: QueueState,
+  ids: readonly string[],
+  now: number,
+): { returned: number; ended: number } {
+  const ends = newEnds();
+  let ended = 0;
+  for (const id of ids) {
+    const task = queue.task(id);
+    endLease(queue, task);
+    task.expired++;
+    tell(queue, "reclaimed", now);
+    if (task.flagged || exhausted(task)) {
+      ended++;
+      const reason = task.flagged ? "cancelled" : "lease_expired";
+      finish(queue, task, { now, state: "rejected", reason, text: task.text });
+    } else waitAgain(queue, task, ends, { now, place: "front" });
+  }
+  putInLine(queue, ends);
+  return { returned: ids.length - ended, ended };
+}

@@ -1,0 +1,67 @@
+/** What can be read of a queue: counts, pages, workers, statistics. */
+import type { QueueCounts, TaskInfo, TaskState, WorkerInfo } from "../../src/index.ts";
+import { nextDue } from "./due.ts";
+import { fits, type ModelFilter } from "./operate.ts";
+import { infoOf, inOrder, type QueueState } from "./state.ts";
+import { inHands } from "./workers.ts";
+
+export function counts(queue: QueueState, now: number, name: string): QueueCounts {
+  const inState = (state: TaskState) =>
+    [...queue.tasks.values()].filter((task) => task.state === state).length;
+  // A few entries of cancelled tasks are looked past.
+  const next = queue.line.slice(0, 10).find((id) => queue.task(id).kept);
+  return {
+    queue: name,
+    pending: inState("pending"),
+    delayed: inState("delayed"),
+    working: inState("working"),
+    rejected: queue.dead.size,
+    oldestAge: next === undefined ? null : Math.max(0, now - queue.task(next).enqueuedAt),
+    nextDueAt: nextDue(queue) ?? null,
+    broken: 0,
+    workers: queue.workers.size,
+    paused: queue.settings.paused,
+  };
+}
+
+/** The tasks in one state, in the order of their pages. */
+export function list(queue: QueueState, name: string, state: TaskState, filter: ModelFilter): TaskInfo[] {
+  const places: Record<TaskState, () => string[]> = {
+    pending: () => [...queue.line.filter((id) => queue.task(id).state === "pending"), ...queue.shared],
+    delayed: () => inOrder(queue.delayed),
+    working: () => inOrder(queue.working),
+    completed: () => inOrder(queue.expiry),
+    rejected: () => inOrder(filter.reason === "cancelled" ? queue.expiry : queue.dead),
+  };
+  const ids = new Set(places[state]().filter((id) => queue.tasks.get(id)?.state === state));
+  return [...ids]
+    .filter((id) => fits(queue.task(id), filter))
+    .map((id) => infoOf(queue, name, id) as TaskInfo);
+}
+
+/** Who listens, by name. */
+export function workers(queue: QueueState): WorkerInfo[] {
+  return [...queue.workers]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, { seenAt, silentAt, silentAfter }]) => {
+      const [name = "", incarnation = ""] = key.split(" ");
+      const ids = inHands(queue, key);
+      return {
+        name,
+        ...(incarnation !== "" && { incarnation }),
+        seenAt: seenAt ?? null,
+        ...(silentAfter !== undefined && seenAt !== undefined && { silentAfter }),
+        silentAt,
+        working: ids.length,
+        tasks: ids,
+      };
+    });
+}
+
+/** What was counted in the last hour: the events that befell any task, by the minute's start. */
+export function statistics(queue: QueueState, now: number): [startsAt: number, Record<string, number>][] {
+  const current = Math.floor(now / 60_000);
+  return [...queue.minutes]
+    .filter(([minute]) => minute > current - 60 && minute <= current)
+    .map(([minute, counts]) => [minute * 60_000, Object.fromEntries(counts)]);
+}

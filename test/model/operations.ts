@@ -1,0 +1,90 @@
+/** The operations of a queue as plain values, so that a failing run can be printed, shrunk and repeated. */
+import type { ModelFilter } from "./operate.ts";
+import type { ModelNewTask } from "./enqueue.ts";
+import type { QueueLimits, Rate } from "./state.ts";
+
+export interface OperationWorker {
+  readonly name: string;
+  readonly incarnation?: string | undefined;
+  readonly silentAfter?: number | undefined;
+}
+
+export interface OperationSettlement {
+  readonly receipt: string;
+  readonly outcome: "complete" | "reject" | "requeue" | "return" | "extend";
+  readonly ms?: number | undefined;
+  readonly count?: boolean | undefined;
+  readonly text?: unknown;
+}
+
+export interface Pull {
+  readonly token: string;
+  readonly max: number;
+  readonly lease?: number | undefined;
+  readonly single?: boolean | undefined;
+  readonly worker?: OperationWorker | undefined;
+  /** Whether it says that it may be a copy; one that does not is a first copy. */
+  readonly flagged: boolean;
+}
+
+export type GroupSetting = { weight?: number; maxWorking?: number | null; rate?: Rate | null };
+
+/** One call. `key` is its idempotency key. */
+export type Operation =
+  | {
+      readonly does: "enqueue";
+      readonly key: string;
+      readonly tasks: readonly ModelNewTask[];
+      readonly waker: boolean;
+    }
+  | ({ readonly does: "dequeue" } & Pull)
+  | {
+      readonly does: "settle";
+      readonly items: readonly OperationSettlement[];
+      readonly pull?: Pull | undefined;
+    }
+  | { readonly does: "cancel"; readonly id: string; readonly lease?: number | undefined }
+  | { readonly does: "remove"; readonly id: string }
+  | { readonly does: "get"; readonly id: string }
+  | ({
+      readonly does: "redrive";
+      readonly dryRun: boolean;
+      readonly rate?: number | undefined;
+      readonly limit?: number | undefined;
+    } & ModelFilter)
+  | {
+      readonly does: "redriveIds";
+      readonly ids: readonly { readonly id: string; readonly lease?: number | undefined }[];
+    }
+  | ({
+      readonly does: "purge";
+      readonly state: "pending" | "delayed" | "completed" | "rejected";
+      readonly limit?: number | undefined;
+    } & ModelFilter)
+  | {
+      readonly does: "configure";
+      readonly key: string;
+      readonly changes: Partial<Omit<QueueLimits, "paused">>;
+    }
+  | { readonly does: "pause" | "resume"; readonly key: string }
+  | {
+      readonly does: "configureGroup";
+      readonly key: string;
+      readonly group: string;
+      readonly changes: GroupSetting;
+    }
+  | { readonly does: "drop"; readonly key: string; readonly force: boolean }
+  | { readonly does: "heartbeat"; readonly worker: OperationWorker; readonly lease?: number | undefined }
+  | { readonly does: "fail"; readonly worker: string | OperationWorker; readonly limit: number }
+  | { readonly does: "sweep"; readonly limit: number; readonly waker: boolean; readonly once: boolean }
+  | { readonly does: "wakeAnother" }
+  | { readonly does: "counts" | "workers" | "statistics" | "settings" | "deepSweep" }
+  | ({
+      readonly does: "list";
+      readonly state: "pending" | "delayed" | "working" | "completed" | "rejected";
+      readonly size: number;
+    } & ModelFilter)
+  | { readonly does: "invalid"; readonly which: number };
+
+/** What may befall the request of a call on its way. */
+export type Mishap = "none" | "reply lost" | "delivered twice" | "scripts forgotten";

@@ -1,0 +1,93 @@
+/** What a model and a real queue have in common, side by side: where each id is, and what its record says. */
+import { says, type QueueSpace } from "../support/key-space.ts";
+import type { ModelState, QueueState } from "./state.ts";
+
+const LETTERS: Readonly<Record<ModelState, string>> = {
+  pending: "",
+  delayed: "",
+  working: "w",
+  completed: "c",
+  rejected: "r",
+  removed: "x",
+  ghost: "g",
+};
+
+const sorted = (members: Iterable<readonly [string, number]>) =>
+  [...members].toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+/** As the model has it. */
+export function modelPlaces(queue: QueueState) {
+  const tasks: [string, string][] = [];
+  for (const [id, task] of queue.tasks) {
+    tasks.push([
+      id,
+      JSON.stringify({
+        kept: task.kept,
+        state: LETTERS[task.state],
+        reason: task.reason ?? "",
+        // What is only waiting, or forgotten, may have no record yet, or a bare one.
+        version: task.state === "ghost" ? 1 : task.version,
+        ...(task.state === "ghost"
+          ? { attempt: 0, charged: 0, lease: 0 }
+          : { attempt: task.attempt, charged: task.charged, lease: task.lease }),
+        token: task.token ?? "",
+        expired: task.state === "ghost" ? 0 : task.expired,
+        ghosts: task.ghosts,
+        flagged: task.state === "working" && task.flagged,
+      }),
+    ]);
+  }
+  const timer: [string, number][] = queue.alarm === undefined ? [] : [["~w", queue.alarm]];
+  return {
+    line: queue.line,
+    shared: queue.shared.toSorted(),
+    working: sorted(queue.working),
+    delayed: sorted([...queue.delayed, ...timer]),
+    expiry: sorted(queue.expiry),
+    dead: sorted(queue.dead),
+    workers: sorted(Array.from(queue.workers, ([name, { silentAt }]) => [name, silentAt] as const)),
+    lease: queue.lease,
+    wake: queue.wake ? `${queue.wake.sent} ${queue.wake.until} ${queue.wake.window}` : "",
+    tasks: tasks.toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  };
+}
+
+/** As Redis has it. */
+export function realPlaces(space: QueueSpace): ReturnType<typeof modelPlaces> {
+  const ids = new Set<string>();
+  for (const field of space.tasks.keys()) if (!field.startsWith("~")) ids.add(field.replace(/^\./, ""));
+  const tasks = [...ids].map((id): [string, string] => {
+    const fixed = space.tasks.get(id);
+    const record = says(space.tasks.get(`.${id}`));
+    const number = (letter: string, otherwise = 0) => Number(record[letter] ?? otherwise);
+    return [
+      id,
+      JSON.stringify({
+        kept: fixed !== undefined && fixed !== "",
+        state: record["s"] ?? "",
+        reason: record["y"] ?? "",
+        version: number("v", 1),
+        attempt: number("a"),
+        charged: number("c"),
+        lease: number("n"),
+        token: record["k"] ?? "",
+        expired: number("x"),
+        ghosts: number("g"),
+        flagged: record["f"] === "1",
+      }),
+    ];
+  });
+  const timersOfGroups = ([member]: readonly [string, number]) => !member.startsWith("~g:");
+  return {
+    line: space.pending.toReversed(),
+    shared: [...space.fair.keys(), ...space.held.keys()].toSorted(),
+    working: sorted(space.working),
+    delayed: sorted([...space.delayed].filter(timersOfGroups)),
+    expiry: sorted(space.expiry),
+    dead: sorted(space.dead),
+    workers: sorted(space.workers),
+    lease: Number(space.tasks.get("~lease") ?? 0),
+    wake: space.tasks.get("~wake") ?? "",
+    tasks: tasks.toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  };
+}

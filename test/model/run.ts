@@ -1,0 +1,61 @@
+/** Runs of the model beside the real queue. */
+import fc from "fast-check";
+import { Real } from "./real.ts";
+import { allSteps } from "./steps.ts";
+import { World } from "./world.ts";
+
+const START = 1_700_000_000_000;
+
+/** Most steps of a run. */
+const LONGEST = 160;
+
+/** What queues are used for: some plain, some with groups and priorities, some whose consumers are woken. */
+export const KINDS = [
+  { name: "a plain queue", shared: false, waker: false },
+  { name: "a queue that wakes its consumers", shared: false, waker: true },
+  { name: "a queue of groups and priorities", shared: true, waker: false },
+] as const;
+
+export type Kind = (typeof KINDS)[number];
+
+/**
+ * Runs until so many calls were made, or until a step came out otherwise than in the model.
+ * @returns how many calls were made
+ * @throws with the seed and the shortest sequence of steps that was found to fail
+ */
+export async function runModel(
+  real: Real,
+  kind: Kind,
+  bounds: {
+    readonly calls: number;
+    /** When to end in any case, by `performance.now()`. */
+    readonly until?: number | undefined;
+    readonly seed?: number | undefined;
+    readonly path?: string | undefined;
+  },
+): Promise<number> {
+  const before = real.calls;
+  let failed = false;
+  const commands = fc.commands([allSteps(kind) as never], { maxCommands: LONGEST, size: "max" });
+  const property = fc.asyncProperty(commands, async (drawn) => {
+    // Enough is enough, but for what is wrong the shortest way is looked for.
+    const enough =
+      real.calls - before >= bounds.calls || performance.now() >= (bounds.until ?? Number.POSITIVE_INFINITY);
+    if (enough && !failed) return;
+    try {
+      await fc.asyncModelRun(async () => {
+        await real.reset(START);
+        return { model: new World(START), real };
+      }, drawn);
+    } catch (error) {
+      failed = true;
+      throw error;
+    }
+  });
+  await fc.assert(property, {
+    numRuns: bounds.calls,
+    ...(bounds.seed !== undefined && { seed: bounds.seed }),
+    ...(bounds.path !== undefined && { path: bounds.path, endOnFailure: true }),
+  });
+  return real.calls - before;
+}

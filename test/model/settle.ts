@@ -1,0 +1,103 @@
+import type { RejectReason, Settled } from "../../src/index.ts";
+import { endLease, exhausted, finish, newEnds, putInLine, waitAgain, type Ends } from "./life.ts";
+import { isShared, tell, type ModelTask, type QueueState, type Settlement } from "./state.ts";
+
+/** One settlement; durations in ms. */
+export interface ModelSettlement {
+  readonly receipt: string;
+  readonly id: string;
+  readonly lease: number;
+  readonly token: string;
+  readonly outcome: "complete" | "reject" | "requeue" | "return" | "extend";
+  /** How long to keep the record, the delay, or the lease. */
+  readonly ms?: number | undefined;
+  /** False refunds the attempt. */
+  readonly count?: boolean | undefined;
+  /** The result, the error, or the progress. */
+  readonly text?: unknown;
+}
+
+/** Settles, in order; each gets an answer of its own. */
+export function settle(queue: QueueState, now: number, settlements: readonly ModelSettlement[]): Settled[] {
+  const ends = newEnds();
+  const later = new Map<string, number>();
+  const answers = settlements.map((settlement): Settled => {
+    const { receipt, id, lease, token, outcome } = settlement;
+    const task = queue.tasks.get(id);
+    if (!task || task.state !== "working" || task.lease !== lease || task.token !== token) {
+      const again = task?.settled?.receipt === `${lease},${token},${outcome}` && task.settled.answer;
+      return again ? answerOf(receipt, again) : { receipt, ok: false, code: "lease_lost" };
+    }
+    if (outcome === "extend") {
+      const deadline = now + (settlement.ms ?? task.leasedFor ?? 0);
+      later.set(id, Math.max(later.get(id) ?? (queue.working.get(id) as number), deadline));
+      if (settlement.text !== undefined) task.progress = settlement.text;
+      const flag = task.flagged ? { cancelRequested: true as const } : {};
+      return { receipt, ok: true, state: "working", deadlineAt: later.get(id) as number, ...flag };
+    }
+    later.delete(id);
+    const answer = release(queue, now, task, settlement, ends);
+    task.settled = { receipt: `${lease},${token},${outcome}`, answer };
+    return answerOf(receipt, answer);
+  });
+  putInLine(queue, ends);
+  for (const [id, deadline] of later) queue.working.set(id, deadline);
+  return answers;
+}
+
+function answerOf(receipt: string, { state, reason, due, flagged }: Settlement): Settled {
+  return {
+    receipt,
+    ok: true,
+    state,
+    ...(reason !== undefined && { reason }),
+    ...(state === "delayed" && { dueAt: due }),
+    ...(flagged && { cancelRequested: true as const }),
+  };
+}
+
+/** Where an outcome takes a task. */
+function destination(
+  task: ModelTask,
+  { outcome, ms = 0 }: ModelSettlement,
+  now: number,
+): Pick<Settlement, "state" | "reason" | "due"> {
+  const ended = (reason: RejectReason) => ({ state: "rejected" as const, reason, due: 0 });
+  if (outcome === "complete") return { state: "completed", reason: undefined, due: 0 };
+  if (task.flagged) return ended("cancelled");
+  if (outcome === "reject") return ended("rejected");
+  if (outcome === "requeue" && exhausted(task)) return ended("attempts_exhausted");
+  if (outcome === "requeue" && ms > 0) return { state: "delayed", reason: undefined, due: now + ms };
+  return { state: "pending", reason: undefined, due: 0 };
+}
+
+function release(
+  queue: QueueState,
+  now: number,
+  task: ModelTask,
+  settlement: ModelSettlement,
+  ends: Ends,
+): Settlement {
+  const { outcome, ms, count = true } = settlement;
+  if (!count || outcome === "return") task.charged--;
+  const answer = { ...destination(task, settlement, now), flagged: task.flagged };
+  const text = settlement.text !== undefined || outcome === "complete" ? settlement.text : task.text;
+  endLease(queue, task);
+  if (answer.state === "completed" || answer.state === "rejected") {
+    const ttl = outcome === "requeue" ? undefined : ms;
+    finish(queue, task, { now, state: answer.state, reason: answer.reason, ttl, text });
+    return answer;
+  }
+  task.text = text;
+  if (outcome === "requeue") {
+    task.requeuedAt = now;
+    task.requeues++;
+    task.expired = 0;
+    tell(queue, "requeued", now);
+  }
+  const returned = outcome === "return";
+  const due = answer.due > 0 ? answer.due : undefined;
+  waitAgain(queue, task, ends, { now, place: returned ? "front" : "back", due });
+  task.handedBack = returned && isShared(task);
+  return answer;
+}

@@ -1,0 +1,223 @@
+/**
+ * The queue as lua/README.md describes it, without Redis: places and records as plain values, time as an argument. It is the
+ * reference that the model-based test compares the scripts with, so it shares no code with them.
+ */
+import type { RejectReason, TaskInfo, TaskState, Transition } from "../../src/index.ts";
+
+export const RESEND_WINDOW = 300_000;
+const HISTORY = 16;
+
+/** Beside the five states: a record that was deleted, and an id of which only ghosts are left. */
+export type ModelState = TaskState | "removed" | "ghost";
+
+/** How one settlement was answered, for a resend of it. */
+export interface Settlement {
+  readonly state: TaskState;
+  readonly reason: RejectReason | undefined;
+  /** When it is due again; 0 where there is no such time. */
+  readonly due: number;
+  readonly flagged: boolean;
+}
+
+export interface ModelTask {
+  readonly id: string;
+  readonly payload: unknown;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** The producer's token: tells its resend from another's task. */
+  readonly producer: string;
+  readonly enqueuedAt: number;
+  /** The lease that it fixed, ms. */
+  readonly fixedLease: number | undefined;
+  readonly maxAttempts: number;
+  readonly resultTtl: number;
+  readonly deadTtl: number;
+  readonly group: string | undefined;
+  readonly priority: number | undefined;
+  state: ModelState;
+  reason?: RejectReason | undefined;
+  /** Whether its payload is still there. */
+  kept: boolean;
+  version: number;
+  attempt: number;
+  charged: number;
+  /** Number of the current or last lease. */
+  lease: number;
+  /** Lease token of the current lease. */
+  token?: string | undefined;
+  /** Of the current lease, ms. */
+  leasedFor?: number | undefined;
+  dequeuedAt?: number | undefined;
+  /** How many leases expired since a holder last requeued it. */
+  expired: number;
+  requeuedAt?: number | undefined;
+  requeues: number;
+  /** Whether its holder handed it back unstarted: among its group it may then keep its turn. */
+  handedBack: boolean;
+  endedAt?: number | undefined;
+  flagged: boolean;
+  /** Entries of the line that are no longer its place. */
+  ghosts: number;
+  worker?: string | undefined;
+  progress?: unknown;
+  history: Transition[];
+  /** The last settlement: `<lease>,<token>,<outcome>`, and its answer. */
+  settled?: { readonly receipt: string; readonly answer: Settlement } | undefined;
+  /** The result, or the last error. */
+  text?: unknown;
+}
+
+export interface Rate {
+  readonly max: number;
+  readonly per: number;
+}
+
+export interface QueueLimits {
+  paused: boolean;
+  maxWorking: number | null;
+  rate: Rate | null;
+  maxPending: number | null;
+  events: boolean;
+  statistics: boolean;
+}
+
+/** Dequeues of late, by tenth of a rate's period. */
+export type Used = Map<number, number>;
+
+export interface ModelGroup {
+  weight: number;
+  maxWorking: number | null;
+  rate: Rate | null;
+  used: Used;
+  /** Whether it ever had a limit: what a limit met may come out of turn. */
+  limited: boolean;
+}
+
+export interface ModelWorker {
+  /** Undefined while it is being failed. */
+  seenAt: number | undefined;
+  silentAt: number;
+  silentAfter: number | undefined;
+}
+
+export class QueueState {
+  /** Ids of those with neither group nor priority, the next one first; with ghosts. */
+  line: string[] = [];
+  /** Ids of those of a group or with a priority that wait, in the order in which they came. */
+  shared: string[] = [];
+  /** id -> deadline */
+  readonly working = new Map<string, number>();
+  /** id -> due; half a millisecond marks those that are shared, as in Redis: of one time they come last */
+  readonly delayed = new Map<string, number>();
+  /** id, `~d:<key>` or `~f:<worker>` -> when it goes away */
+  readonly expiry = new Map<string, number>();
+  /** id -> when it was rejected */
+  readonly dead = new Map<string, number>();
+  readonly tasks = new Map<string, ModelTask>();
+  /** The last lease number given out. */
+  lease = 0;
+  /** What each slot remembers of a dequeue. */
+  readonly slots = new Map<string, { readonly token: string; readonly ids: readonly string[] }>();
+  settings: QueueLimits = {
+    paused: false,
+    maxWorking: null,
+    rate: null,
+    maxPending: null,
+    events: false,
+    statistics: false,
+  };
+  used: Used = new Map();
+  readonly groups = new Map<string, ModelGroup>();
+  readonly dedup = new Map<string, { readonly until: number; readonly id: string }>();
+  readonly workers = new Map<string, ModelWorker>();
+  /** Workers from which tasks were taken. */
+  readonly lost = new Set<string>();
+  /** When silent workers are looked for. */
+  alarm: number | undefined;
+  wake: { readonly sent: number; readonly until: number; readonly window: number } | undefined;
+  /** Events by minute since 1970; undefined before the first. */
+  readonly minutes = new Map<number, Map<string, number>>();
+  minute = 0;
+
+  task(id: string): ModelTask {
+    const task = this.tasks.get(id);
+    if (!task) throw new Error(`the model knows no task ${id}`);
+    return task;
+  }
+
+  get ghosts(): number {
+    let count = 0;
+    for (const task of this.tasks.values()) count += task.ghosts;
+    return count;
+  }
+}
+
+interface Sharing {
+  readonly group?: string | undefined;
+  readonly priority?: number | undefined;
+}
+
+/** Whether it stands in `fair` or `held`, not in the list, while it waits. */
+export const isShared = (task: Sharing) => task.group !== undefined || (task.priority ?? 0) > 0;
+
+/** A task's place in `delayed`. */
+export const scoreWhenDue = (task: Sharing, due: number) => (isShared(task) ? due + 0.5 : due);
+
+/** The members whose time has come, the first first, of one time by name. */
+export function dueBy(zset: ReadonlyMap<string, number>, until: number): string[] {
+  return inOrder(zset).filter((member) => Math.floor(zset.get(member) as number) <= until);
+}
+
+/** The members in the order in which Redis has them. */
+export function inOrder(zset: ReadonlyMap<string, number>): string[] {
+  const byName = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+  return [...zset].toSorted(([a, x], [b, y]) => x - y || byName(a, b)).map(([member]) => member);
+}
+
+export function transition(task: ModelTask, to: Transition["to"], now: number): void {
+  task.version++;
+  // A clock that jumped back shows no negative ages.
+  const at = task.enqueuedAt + Math.max(0, now - task.enqueuedAt);
+  task.history = [...task.history, { version: task.version, to, at }].slice(-HISTORY);
+}
+
+/** Counts what happened to tasks, where the queue keeps statistics. */
+export function tell(queue: QueueState, event: string, now: number, count = 1): void {
+  if (!queue.settings.statistics || count === 0) return;
+  queue.minute = Math.max(queue.minute, Math.floor(now / 60_000));
+  const counts = queue.minutes.get(queue.minute) ?? new Map<string, number>();
+  counts.set(event, (counts.get(event) ?? 0) + count);
+  queue.minutes.set(queue.minute, counts);
+}
+
+/** What `get` shows of a task. */
+export function infoOf(queue: QueueState, name: string, id: string): TaskInfo | null {
+  const task = queue.tasks.get(id);
+  if (!task || task.state === "removed" || task.state === "ghost") return null;
+  const [workerName, incarnation] = (task.worker ?? "").split(" ");
+  const ended = task.state === "completed" ? "result" : "error";
+  return {
+    id,
+    queue: name,
+    state: task.state,
+    ...(task.reason !== undefined && { reason: task.reason }),
+    attempt: task.attempt,
+    charged: task.charged,
+    lease: task.lease,
+    requeues: task.requeues,
+    version: task.version,
+    transitions: task.history,
+    enqueuedAt: task.enqueuedAt,
+    ...(task.state === "delayed" && { dueAt: Math.floor(queue.delayed.get(id) as number) }),
+    ...(task.state === "working" && { deadlineAt: queue.working.get(id) as number }),
+    ...(task.dequeuedAt !== undefined && { dequeuedAt: task.dequeuedAt }),
+    ...(task.requeuedAt !== undefined && { requeuedAt: task.requeuedAt }),
+    ...(task.endedAt !== undefined && { endedAt: task.endedAt }),
+    ...(task.flagged && { cancelRequested: true as const }),
+    ...(task.group !== undefined && { group: task.group }),
+    ...(task.priority !== undefined && task.priority > 0 && { priority: task.priority }),
+    ...(workerName && { worker: { name: workerName, ...(incarnation && { incarnation }) } }),
+    ...(task.progress !== undefined && { progress: task.progress }),
+    ...(task.kept && task.headers && { headers: task.headers }),
+    ...(task.text !== undefined && { [ended]: task.text }),
+  };
+}

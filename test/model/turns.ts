@@ -1,0 +1,75 @@
+/**
+ * What groups and priorities allow. Which of several groups is next, by its share, is for the fairness tests: here a
+ * delivery is right where no task of a higher priority and no earlier one of its group was passed over, and no limit.
+ */
+import { left, spend } from "./limits.ts";
+import { isShared, type ModelGroup, type ModelTask, type QueueState } from "./state.ts";
+
+export interface Passed {
+  /** The priority of the last task of the batch. */
+  last: number | undefined;
+}
+
+export const groupOf = (queue: QueueState, task: ModelTask): ModelGroup => {
+  const name = task.group ?? "";
+  const known = queue.groups.get(name) ?? {
+    weight: 1,
+    maxWorking: null,
+    rate: null,
+    used: new Map(),
+    limited: false,
+  };
+  queue.groups.set(name, known);
+  return known;
+};
+
+/** How many of a task's group work. */
+function workingOf(queue: QueueState, { group }: ModelTask): number {
+  let count = 0;
+  for (const task of queue.tasks.values()) {
+    if (task.state === "working" && isShared(task) && task.group === group) count++;
+  }
+  return count;
+}
+
+function open(queue: QueueState, now: number, task: ModelTask): boolean {
+  if (!isShared(task)) return true;
+  const { maxWorking, rate, used } = groupOf(queue, task);
+  if (maxWorking !== null && workingOf(queue, task) >= maxWorking) return false;
+  return rate === null || left(rate, used, now) >= 1;
+}
+
+/** Waiting tasks that no limit is in the way of, the next of each group and of the line. */
+export function deliverable(queue: QueueState, now: number): ModelTask[] {
+  const next = queue.line.map((id) => queue.task(id)).find((task) => task.ghosts === 0);
+  const waiting = queue.shared.map((id) => queue.task(id)).filter(({ state }) => state === "pending");
+  return [...(next?.state === "pending" ? [next] : []), ...waiting].filter((task) => open(queue, now, task));
+}
+
+/** @throws where a task must not be the next of a batch */
+export function mayFollow(queue: QueueState, now: number, task: ModelTask, { last }: Passed): void {
+  const priority = task.priority ?? 0;
+  if (!open(queue, now, task)) throw new Error(`${task.id} was given past the limit of its group`);
+  if (last !== undefined && priority > last) throw new Error(`${task.id} came behind a lower priority`);
+  const above = deliverable(queue, now).find((other) => (other.priority ?? 0) > priority);
+  if (above) throw new Error(`${task.id} was given before ${above.id}, of a higher priority`);
+  if (!isShared(task)) {
+    const first = queue.line.find((id) => queue.task(id).ghosts === 0 && queue.task(id).state === "pending");
+    if (first !== task.id) throw new Error(`${task.id} was given before ${first}, in line before it`);
+    return;
+  }
+  // What a limit met may come out of turn, and what was handed back may have kept its own.
+  if (groupOf(queue, task).limited || task.handedBack) return;
+  const first = queue.shared
+    .map((id) => queue.task(id))
+    .filter((other) => other.state === "pending" && !other.handedBack)
+    .find((other) => other.group === task.group && (other.priority ?? 0) === priority);
+  if (first?.id !== task.id) throw new Error(`${task.id} was given before ${first?.id}, of its group`);
+}
+
+export function notePassed(queue: QueueState, now: number, task: ModelTask, passed: Passed): void {
+  passed.last = task.priority ?? 0;
+  if (!isShared(task)) return;
+  const group = groupOf(queue, task);
+  if (group.rate !== null) group.used = spend(group.rate, group.used, now, 1);
+}
