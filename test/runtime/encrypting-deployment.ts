@@ -1,0 +1,18 @@
+import { encryption } from "../../src/queue/encryption.ts";
+import type { ServiceOptions } from "../../serverless/service.ts";
+
+export interface Env {
+  /** 32 bytes in base64. */
+  readonly NOTES_KEY: string;
+}
+
+const notes = ({ NOTES_KEY }: Env) => encryption({ keys: { k: NOTES_KEY }, current: "k" });
+
+/** Enqueues and works on what only it and its like can read. Imports nothing of Node. */
+export const encrypting: ServiceOptions<Env> = {
+  consumers: { notes: { encryption: notes, batch: 50, handler: ({ payload }) => payload } },
+  async fetch(request, { env, queue }) {
+    const payload: unknown = await request.json();
+    return Response.json(await queue("notes", { encryption: notes(env) }).enqueue(payload));
+  },
+};
