@@ -167,7 +167,7 @@ export function isSecret(value: unknown): boolean {
 }
 
 /** Compares in a time that does not depend on where the two differ. */
-function equal(one: Uint8Array, other: Uint8Array): boolean {
+export function equal(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length;
   for (let at = 0; at < one.length; at++) difference |= (one[at] ?? 0) ^ (other[at] ?? 0);
   return difference === 0;

@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { equal } from "../../src/http/auth.ts";
+
+// That comparing a secret takes as long wherever it is wrong: by counting and by the text of the program, for what a clock
+// shows of it depends on the machine.
+
+const source = (path: string) =>
+  readFileSync(new URL(`../../${path}`, import.meta.url), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
+
+test("two digests are read to their end, wherever they differ", () => {
+  const counted = (bytes: Uint8Array) => {
+    const read: string[] = [];
+    const proxy = new Proxy(bytes, {
+      get(target, name) {
+        if (typeof name === "string" && /^\d+$/.test(name)) read.push(name);
+        return Reflect.get(target, name, target) as unknown;
+      },
+    });
+    return { proxy, read };
+  };
+  const all = Array.from({ length: 32 }, (_, at) => String(at));
+  const digest = Uint8Array.from({ length: 32 }, (_, at) => at * 7);
+  for (let at = 0; at <= 32; at++) {
+    const other = digest.map((byte, index) => (index === at ? byte ^ 0x80 : byte));
+    const [one, two] = [counted(digest), counted(other)];
+    expect(equal(one.proxy, two.proxy)).toBe(at === 32);
+    expect([one.read, two.read]).toEqual([all, all]);
+  }
+  expect([equal(digest, digest.subarray(1)), equal(digest.subarray(1), digest)]).toEqual([false, false]);
+});
+
+test("every entry is compared, and what is compared is a digest: it tells nothing of how much of a token is right", () => {
+  const admit = /async admit\([^]*?\n {2}\}/.exec(source("src/http/auth.ts"))?.[0] ?? "";
+  expect(admit).toContain("const digest = await sha256(token);");
+  // Not `find` or `some`, which end at the first.
+  expect(admit).toContain("this.#entries.filter((entry) => equal(entry.digest, digest))");
+});
+
+test("a wake's signature is compared by WebCrypto, the gateway's tokens by Node, both as they are meant to be", () => {
+  expect(source("src/consumer/signature.ts")).toContain('crypto.subtle.verify("HMAC", key,');
+  const gateway = source("src/local/gateway/gateway.ts");
+  expect(gateway).toContain("known.find(([token]) => timingSafeEqual(token, given))");
+  expect(gateway).toContain('createHash("sha256").update(text).digest()');
+});
+
+/** Where the program compares what is called like a secret with something else than whether it is there. */
+function comparisons(program: string): string[] {
+  const secret = String.raw`\b\w*(?:token|secret|digest|signature|bearer|authorization)\w*\b`;
+  const patterns = [
+    String.raw`(?<!typeof )${secret}\)*\s*[!=]==?\s*(?!undefined\b|null\b|"")\w+`,
+    String.raw`[^"\s=!]\)*\s*[!=]==?\s*\(?${secret}`,
+    String.raw`${secret}\.(?:localeCompare|includes|indexOf|endsWith)\(`,
+  ];
+  return patterns.flatMap((pattern) => program.match(new RegExp(pattern, "gi")) ?? []);
+}
+
+test.each(
+  ["auth.ts", "app.ts"]
+    .map((file) => `src/http/${file}`)
+    .concat([
+      "src/consumer/signature.ts",
+      "src/consumer/wake-gate.ts",
+      "src/local/gateway/gateway.ts",
+      "src/config.ts",
+    ]),
+)("%s compares no secret by itself", (path) => {
+  expect(comparisons(source(path))).toEqual([]);
+});
+
+test("a comparison of a secret would be seen", () => {
+  for (const program of [
+    "if (token === given)",
+    "given !== secret",
+    "digest == other",
+    "known.includes(x) || token.includes(y)",
+  ]) {
+    expect([program, comparisons(program).length]).toEqual([program, 1]);
+  }
+  for (const program of ["token === undefined", "secret !== null", 'typeof secret === "string"']) {
+    expect([program, comparisons(program)]).toEqual([program, []]);
+  }
+});

@@ -1,0 +1,188 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { token } from "../../src/cli/token.ts";
+import type { Environment } from "../../src/config.ts";
+import { Service, type Platform } from "../../serverless/service.ts";
+import { useRig } from "../support/rig.ts";
+
+// Secrets that are changed while requests go on, instance by instance, as docs/deployments.md says.
+
+const rig = useRig();
+afterEach(() => vi.restoreAllMocks());
+
+const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+const sluice = (...args: string[]) => promisify(execFile)(process.execPath, [main, ...args]);
+
+const redis = { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: "not used" };
+const service = (
+  env: Environment,
+  platform: Partial<Platform> = {},
+  consumers?: Record<string, () => unknown>,
+) =>
+  new Service<Environment>(
+    { ...redis, ...env },
+    { consumers },
+    { transport: () => rig.transport, budget: "20s", afterResponse: "none", ...platform },
+  );
+
+/** Three instances, which a deployment replaces one after another, with some requests between. */
+class Deployed {
+  readonly #make: (env: Environment) => Service;
+  readonly instances: Service[];
+  #turn = 0;
+
+  constructor(make: (env: Environment) => Service, env: Environment) {
+    this.#make = make;
+    this.instances = [1, 2, 3].map(() => make(env));
+  }
+
+  /** Whichever instance is next. */
+  fetch(request: Request): Promise<Response> {
+    return this.instances[this.#turn++ % this.instances.length]!.fetch(request);
+  }
+
+  async replace(env: Environment, traffic: Traffic): Promise<void> {
+    for (const at of this.instances.keys()) {
+      this.instances[at] = this.#make(env);
+      await traffic.some();
+    }
+  }
+}
+
+/** Calls without a pause, four at once, until it is stopped. */
+class Traffic {
+  readonly statuses = new Map<number, number>();
+  #count = 0;
+  #over = false;
+  readonly #callers: Promise<void>[];
+
+  constructor(call: () => Promise<number>) {
+    this.#callers = [1, 2, 3, 4].map(async () => {
+      while (!this.#over) {
+        const status = await call();
+        this.#count++;
+        this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+      }
+    });
+  }
+
+  /** Waits until so many more have been answered, by every instance. */
+  async some(): Promise<void> {
+    const enough = this.#count + 20;
+    while (this.#count < enough) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
+  async stop(): Promise<number[]> {
+    this.#over = true;
+    await Promise.all(this.#callers);
+    return [...this.statuses.keys()];
+  }
+}
+
+const post = (path: string, token: string, body?: object) =>
+  new Request(`https://sluice.test${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+
+describe("without a request refused", () => {
+  test("a token is changed: both are listed, callers change, the old one goes", async () => {
+    const made = async () => {
+      const { stdout } = await sluice("token", "--scopes", "enqueue", "--queues", "emails");
+      const [, token = ""] = /^SLUICE_TOKEN=(\S+)$/m.exec(stdout) ?? [];
+      const [, entries = ""] = /^SLUICE_TOKENS='(.*)'$/m.exec(stdout) ?? [];
+      return { token, entry: (JSON.parse(entries) as object[])[0] };
+    };
+    const [old, next] = await Promise.all([made(), made()]);
+    const env = (...entries: unknown[]) => ({ SLUICE_TOKENS: JSON.stringify(entries) });
+
+    const deployed = new Deployed((one) => service(one), env(old.entry));
+    let inUse = old.token;
+    const enqueue = async (token: string) =>
+      (await deployed.fetch(post("/v1/queues/emails/tasks", token, { payload: 1 }))).status;
+    const traffic = new Traffic(() => enqueue(inUse));
+    await traffic.some();
+    await deployed.replace(env(old.entry, next.entry), traffic);
+    inUse = next.token;
+    await traffic.some();
+    await deployed.replace(env(next.entry), traffic);
+    expect(await traffic.stop()).toEqual([201]);
+    expect([await enqueue(old.token), await enqueue(next.token)]).toEqual([401, 201]);
+    const { pending } = await rig.queue({ now: undefined }).counts();
+    expect(pending).toBe(traffic.statuses.get(201)! + 1);
+  });
+
+  test("the cron secret is changed: both are known, the cron changes, the old one goes", async () => {
+    const [old, next] = ["cron-old-0123456789", "cron-next-0123456789"];
+    const deployed = new Deployed((one) => service(one), { CRON_SECRET: old });
+    let inUse = old;
+    const sweep = async (secret: string) => (await deployed.fetch(post("/v1/sweep", secret))).status;
+    const traffic = new Traffic(() => sweep(inUse));
+    await traffic.some();
+    await deployed.replace({ CRON_SECRET: `${old} ${next}` }, traffic);
+    inUse = next;
+    await traffic.some();
+    await deployed.replace({ CRON_SECRET: next }, traffic);
+    expect(await traffic.stop()).toEqual([200]);
+    expect([await sweep(old), await sweep(next), await sweep(`${old} ${next}`)]).toEqual([401, 200, 401]);
+  });
+
+  test("the wake secret is changed: known everywhere first, then signed with, then the old one goes", async () => {
+    vi.spyOn(console, "log").mockImplementation(() => {});
+    const failed = vi.spyOn(console, "error").mockImplementation(() => {});
+    const old = `whsec_${btoa("the old secret of 24 bytes and more")}`;
+    const next = `whsec_${btoa("the next secret of 24 bytes or more")}`;
+    const answers: number[] = [];
+    // Instances with consumers, which wake each other, as one deployment does.
+    const wakeFetch = async (request: Request) => {
+      const answer = await deployed.fetch(request);
+      answers.push(answer.status);
+      return answer;
+    };
+    const consumers = { emails: () => {} };
+    const tokens = JSON.stringify([{ token: "all-0123456789abcdef", scopes: ["enqueue"], queues: "*" }]);
+    const env = (SLUICE_WAKE_SECRET: string) => ({ SLUICE_WAKE_SECRET, SLUICE_TOKENS: tokens });
+    const deployed = new Deployed((one) => service(one, { wakeFetch }, consumers), env(old));
+    const traffic = new Traffic(async () => {
+      const request = post("/v1/queues/emails/tasks", "all-0123456789abcdef", { payload: 1 });
+      return (await deployed.fetch(request)).status;
+    });
+    await traffic.some();
+    for (const secrets of [`${old} ${next}`, `${next} ${old}`, next]) {
+      const before = answers.length;
+      await deployed.replace(env(secrets), traffic);
+      expect(answers.length).toBeGreaterThan(before);
+    }
+    expect([await traffic.stop(), [...new Set(answers)], failed.mock.calls]).toEqual([[201], [200], []]);
+  });
+});
+
+describe("sluice token", () => {
+  test("makes a token of 256 bits of chance, and knows it by its SHA-256 alone", async () => {
+    const { stdout, stderr } = await sluice("token", "--scopes", "consume,enqueue", "--queues", "emails-*");
+    const [, token = ""] = /^SLUICE_TOKEN=(sluice_[\w-]{43})$/m.exec(stdout) ?? [];
+    expect(token).not.toBe("");
+    const sha256 = createHash("sha256").update(token).digest("hex");
+    const entry = { sha256, scopes: ["consume", "enqueue"], queues: "emails-*" };
+    expect(stdout).toContain(`\nSLUICE_TOKENS='${JSON.stringify([entry])}'\n`);
+    expect(stdout.split(token)).toHaveLength(2);
+    expect(stderr).toBe("");
+  });
+
+  test.each([
+    [[], "--scopes has to be given, such as enqueue,consume"],
+    [["--scopes", "admin"], "--queues has to be given, such as 'emails-*'"],
+    [["--scopes", "root", "--queues", "*"], "--scopes must be enqueue, consume or admin"],
+    [["--scopes", "", "--queues", "*"], "--scopes must be enqueue, consume or admin"],
+    [
+      ["--scopes", "admin", "--queues", "{a}"],
+      "--queues must be a pattern of queue names, in which * stands for any characters",
+    ],
+  ])("makes none of %j, and says what is allowed", async (args, message) => {
+    await expect(token.run(args, {})).rejects.toThrow(message);
+  });
+});
