@@ -158,8 +158,9 @@ function answeringProcess(port: number): Promise<number | undefined> {
     socket.on("connect", () => socket.write("PING\r\nINFO server\r\n"));
     socket.on("data", (chunk: Buffer) => {
       reply += chunk.toString();
-      const pid = /^\+PONG[^]*process_id:(\d+)\r\n/.exec(reply)?.[1];
-      if (pid !== undefined) end(Number(pid));
+      const pid = /process_id:(\d+)\r\n/.exec(reply)?.[1];
+      // One that is still loading tells its process too, but no pong.
+      if (pid !== undefined) end(reply.startsWith("+PONG") ? Number(pid) : undefined);
     });
   });
 }
