@@ -1,0 +1,195 @@
+/** Producers, consumers and a sweep on one queue over HTTP, and an account of all that they were told. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { deepSweep, Queue, sweep, SluiceError, type Batch } from "../../src/index.ts";
+import type { Gateway } from "../../src/local/index.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { dice } from "../support/dice.ts";
+import { violations } from "../support/invariants.ts";
+import { queueSpace, readKeySpace, says, type QueueSpace } from "../support/key-space.ts";
+
+const QUEUE = "emails";
+const LEASE = 1_000;
+const kinds = [{}, {}, { group: "a" }, { group: "b", priority: 1 }, { delay: 30 }, { delay: 30, group: "a" }];
+
+/** What was acknowledged and is not so any more: by id, when it was acknowledged (ms, {@link performance.now}). */
+export interface Lost {
+  /** Enqueued, never completed, and nowhere. */
+  readonly tasks: ReadonlyMap<string, number>;
+  /** Completed, and there again, to be done once more. */
+  readonly completions: ReadonlyMap<string, number>;
+  /** Completed, and not known any more: their work is done. */
+  readonly records: ReadonlyMap<string, number>;
+}
+
+export class Load {
+  /** Acknowledged, by id: when that was heard. */
+  readonly enqueued = new Map<string, number>();
+  readonly completed = new Map<string, number>();
+  /** Tasks that were delivered to a dequeue that began after their completion was acknowledged. */
+  readonly deliveredAgain: string[] = [];
+  readonly #gateway: Pick<Gateway, "url" | "token">;
+  readonly #roll: () => number;
+  #batches = 0;
+
+  constructor(gateway: Pick<Gateway, "url" | "token">, seed: number) {
+    this.#gateway = gateway;
+    this.#roll = dice(seed);
+  }
+
+  #transport() {
+    const { url, token } = this.#gateway;
+    return upstash({ url, token }, { retry: { deadline: 15_000, tryTimeout: 1_000, longestWait: 50 } });
+  }
+
+  #queue(): Queue<number> {
+    return new Queue<number>(QUEUE, { transport: this.#transport(), lease: LEASE, maxAttempts: 0 });
+  }
+
+  /** Starts three of each. Aborting them leaves open what became of their last calls. */
+  start(): { stop(): Promise<void>; abort(): Promise<void> } {
+    const calls = new AbortController();
+    const run = { over: false };
+    const loops = [0, 1, 2].flatMap((i) => [
+      this.#produce(run, calls.signal),
+      this.#consume(run, calls.signal, `w${i}`),
+    ]);
+    loops.push(this.#sweep(run, calls.signal));
+    const all = Promise.all(
+      loops.map((loop) =>
+        loop.catch((error: unknown) => {
+          if (!(error instanceof SluiceError && error.code === "aborted")) throw error;
+        }),
+      ),
+    );
+    // Whoever stops it is told of a failure; meanwhile nobody is.
+    all.catch(() => undefined);
+    const stop = async () => {
+      run.over = true;
+      await all;
+    };
+    return {
+      stop,
+      abort: () => {
+        calls.abort();
+        return stop();
+      },
+    };
+  }
+
+  /** Waits until so many more are acknowledged to be enqueued, and to be completed. */
+  async more(count: number): Promise<void> {
+    const [enqueued, completed] = [this.enqueued.size + count, this.completed.size + count];
+    while (this.enqueued.size < enqueued || this.completed.size < completed) await sleep(5);
+  }
+
+  async #produce(run: { over: boolean }, signal: AbortSignal): Promise<void> {
+    while (!run.over) {
+      const batch = this.#batches++;
+      const size = 1 + Math.floor(this.#roll() * 8);
+      const tasks = Array.from({ length: size }, (_, i) => ({
+        id: `t${batch}-${i}`,
+        payload: i,
+        ...kinds[(batch + i) % kinds.length],
+      }));
+      await this.#queue().enqueueMany(tasks, { signal });
+      for (const { id } of tasks) this.enqueued.set(id, performance.now());
+      await sleep(4);
+    }
+  }
+
+  async #consume(run: { over: boolean }, signal: AbortSignal, name: string): Promise<void> {
+    const worker = { name, silentAfter: "1m" };
+    while (!run.over) {
+      const askedAt = performance.now();
+      await this.#work(await this.#queue().dequeue({ max: 8, worker, signal }), askedAt, signal);
+      await sleep(2);
+    }
+  }
+
+  async #work(batch: Batch<number>, askedAt: number, signal?: AbortSignal): Promise<void> {
+    for (const { id } of batch) {
+      if ((this.completed.get(id) ?? askedAt) < askedAt) this.deliveredAgain.push(id);
+    }
+    // Some are left, and come back when their lease has expired; some fail.
+    const settlements = batch.flatMap(({ receipt }) => {
+      const roll = this.#roll();
+      if (roll < 0.02) return [];
+      return [{ receipt, outcome: roll < 0.1 ? ("requeue" as const) : ("complete" as const) }];
+    });
+    const ids = new Map(batch.map(({ receipt, id }) => [receipt, id]));
+    for (const settled of await this.#queue().settle(settlements, { signal })) {
+      const id = ids.get(settled.receipt) ?? "";
+      if (settled.ok && settled.state === "completed") this.completed.set(id, performance.now());
+    }
+  }
+
+  async #sweep(run: { over: boolean }, signal: AbortSignal): Promise<void> {
+    while (!run.over) {
+      await sweep(this.#transport(), { signal });
+      await sleep(100);
+    }
+  }
+
+  /** What of all that was acknowledged is lost, while nobody is at work. */
+  lost({ tasks }: QueueSpace): Lost {
+    const stateOf = (id: string) => says(tasks.get(`.${id}`))["s"];
+    const those = (acknowledged: ReadonlyMap<string, number>, are: (id: string) => boolean) =>
+      new Map([...acknowledged].filter(([id]) => are(id)));
+    return {
+      tasks: those(this.enqueued, (id) => !tasks.has(id) && !this.completed.has(id)),
+      completions: those(this.completed, (id) => tasks.has(id) && stateOf(id) !== "c"),
+      records: those(this.completed, (id) => !tasks.has(id)),
+    };
+  }
+
+  /** Forgets what is lost, so that it is not found lost a second time. */
+  writeOff({ tasks, completions, records }: Lost): void {
+    for (const id of [...tasks.keys(), ...records.keys()]) this.enqueued.delete(id);
+    for (const id of [...completions.keys(), ...records.keys()]) this.completed.delete(id);
+  }
+
+  /** Works until nothing is left. */
+  async drain(): Promise<void> {
+    for (;;) {
+      await sweep(this.#transport());
+      const askedAt = performance.now();
+      const batch = await this.#queue().dequeue({ max: 100 });
+      await this.#work(batch, askedAt);
+      const { pending, delayed, working } = await this.#queue().counts();
+      if (pending + delayed + working === 0) return;
+      if (batch.length === 0) await sleep(20);
+    }
+  }
+}
+
+/** What stands in the queue, and which invariants it violates. */
+export async function look(redisUrl: string): Promise<{ space: QueueSpace; unsound: string[] }> {
+  const space = queueSpace(await readKeySpace(redisUrl), QUEUE);
+  return { space, unsound: violations(space) };
+}
+
+/** What a deep sweep finds to repair, as `<how many> <fault>`. */
+export async function repaired(redisUrl: string): Promise<string[]> {
+  const transport = resp(redisUrl);
+  try {
+    const { faults, failed } = await deepSweep(transport, { queue: QUEUE });
+    return [...faults.map(({ fault, count }) => `${count} ${fault}`), ...failed.map(({ code }) => code)];
+  } finally {
+    await transport.close();
+  }
+}
+
+export const nothing: Lost = { tasks: new Map(), completions: new Map(), records: new Map() };
+
+/** The ids of what is lost and was acknowledged at that time or before. */
+export function acknowledgedUntil(at: number, { tasks, completions, records }: Lost): string[] {
+  return [...tasks, ...completions, ...records].filter(([, time]) => time <= at).map(([id]) => id);
+}
+
+/** What is lost, in numbers, and how long before `until` the oldest of it was acknowledged, ms. */
+export function told({ tasks, completions, records }: Lost, until: number): string {
+  const times = [tasks, completions, records].flatMap((those) => [...those.values()]);
+  const oldest = times.length === 0 ? "" : `, the oldest ${Math.round(until - Math.min(...times))} ms before`;
+  return `lost: ${tasks.size} tasks, ${completions.size} completions, ${records.size} records of completed tasks${oldest}`;
+}

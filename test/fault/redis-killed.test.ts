@@ -1,0 +1,150 @@
+import { readFile, stat, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { connectRedis } from "../../src/local/gateway/redis.ts";
+import { startGateway } from "../../src/local/index.ts";
+import { dice } from "../support/dice.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { acknowledgedUntil, Load, look, nothing, repaired, told } from "./load.ts";
+
+// Redis ends by SIGKILL under load and comes back with what its append-only file holds. KILLS=50 does so longer.
+const kills = Number(process.env["KILLS"] ?? 3);
+const seed = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000_000);
+const report = (line: string) => console.info(`    ${line}`);
+
+async function underLoad(appendfsync: "always" | "everysec") {
+  const redis = await startRedis({ args: ["--appendonly", "yes", "--appendfsync", appendfsync] });
+  const gateway = await startGateway({ redisUrl: redis.url });
+  onTestFinished(async () => {
+    await gateway.close();
+    await redis.stop();
+  });
+  return { redis, load: new Load(gateway, seed), roll: dice(seed) };
+}
+
+test(`appendfsync always: nothing acknowledged is lost, and no completed task comes again (KILL_SEED=${seed})`, async () => {
+  const { redis, load, roll } = await underLoad("always");
+  const running = load.start();
+  for (let i = 0; i < kills; i++) {
+    await load.more(30);
+    await sleep(roll() * 50);
+    await redis.kill();
+    await sleep(roll() * 200);
+    await redis.restart();
+  }
+  await load.more(30);
+  await running.stop();
+  const { space, unsound } = await look(redis.url);
+  expect({ unsound, lost: load.lost(space) }).toEqual({ unsound: [], lost: nothing });
+  expect(await repaired(redis.url)).toEqual([]);
+  await load.drain();
+  const end = await look(redis.url);
+  expect({ unsound: end.unsound, lost: load.lost(end.space) }).toEqual({ unsound: [], lost: nothing });
+  expect(load.deliveredAgain).toEqual([]);
+  expect([...load.completed.keys()].toSorted()).toEqual([...load.enqueued.keys()].toSorted());
+  report(
+    `appendfsync always, ${kills} kills: ${load.enqueued.size} tasks enqueued and completed; ${told(nothing, 0)}`,
+  );
+});
+
+test(`a file that ends at any byte holds a sound queue, with nothing to repair (KILL_SEED=${seed})`, async () => {
+  const { redis, load, roll } = await underLoad("everysec");
+  const running = load.start();
+  await load.more(100);
+  await redis.kill();
+  await running.abort();
+  const file = await appendOnlyFile(redis);
+  for (let left = 5 * kills; left > 0; left--) {
+    const { size } = await stat(file);
+    await truncate(file, size - Math.floor((2 * roll() * size) / left));
+    await redis.restart();
+    expect((await look(redis.url)).unsound).toEqual([]);
+    expect(await repaired(redis.url)).toEqual([]);
+    await redis.kill();
+  }
+});
+
+/** A length that the append-only file had, with everything in it that was acknowledged before `at`. */
+interface Sample {
+  readonly at: number;
+  readonly length: number;
+}
+
+/** The file that a Redis appends to. */
+async function appendOnlyFile({ folder }: TestRedis): Promise<string> {
+  const directory = join(folder, "appendonlydir");
+  const manifest = await readFile(join(directory, "appendonly.aof.manifest"), "utf8");
+  const [, name = ""] = [...manifest.matchAll(/^file (\S+) .*type i$/gm)].at(-1) ?? [];
+  return join(directory, name);
+}
+
+/** Watches the length of the append-only file until it is stopped. */
+async function watchFile(redis: TestRedis) {
+  const file = await appendOnlyFile(redis);
+  const samples: Sample[] = [];
+  const direct = await connectRedis(redis.url, () => {});
+  const run = { over: false };
+  const watching = (async () => {
+    while (!run.over) {
+      const at = performance.now();
+      const info = await direct.send(["INFO", "persistence"]).catch(() => "");
+      // While a sync goes on Redis may keep what it has acknowledged to itself.
+      if (/^aof_buffer_length:0\r$/m.test(String(info))) {
+        samples.push({ at, length: (await stat(file)).size });
+      }
+      await sleep(10);
+    }
+  })();
+  return {
+    samples: samples as readonly Sample[],
+    file,
+    async stop() {
+      run.over = true;
+      await watching;
+      direct.close();
+    },
+  };
+}
+
+// A process that is killed loses what it had not written yet; a machine without power, what it had not synced:
+// the last second. So the file is cut to a length that it had then, and at any byte up to the next known one.
+test.each([
+  ["the process is killed", 0],
+  ["the power fails, half a second after the last sync", 500],
+  ["the power fails, a second after the last sync", 1_000],
+])(
+  `appendfsync everysec, %s: what is lost was acknowledged after that, and the queue goes on (KILL_SEED=${seed})`,
+  async (how, age) => {
+    const { redis, load, roll } = await underLoad("everysec");
+    for (let i = 0; i < Math.max(1, Math.floor(kills / 2)); i++) {
+      const running = load.start();
+      const watched = await watchFile(redis);
+      await Promise.all([load.more(30), sleep(200 + age + roll() * 200)]);
+      await redis.kill();
+      const killedAt = performance.now();
+      await Promise.all([running.abort(), watched.stop()]);
+
+      const { samples, file } = watched;
+      const synced = samples.findLastIndex(({ at }) => at <= killedAt - age);
+      const { at, length } = samples[Math.max(0, synced)] as Sample;
+      const reach = (samples[synced + 1]?.length ?? length) - length;
+      if (age > 0) await truncate(file, length + Math.floor(roll() * reach));
+      await redis.restart();
+
+      const { space, unsound } = await look(redis.url);
+      expect(unsound).toEqual([]);
+      const lost = load.lost(space);
+      expect(acknowledgedUntil(at, lost)).toEqual([]);
+      report(`appendfsync everysec, ${how}: ${told(lost, killedAt)}`);
+      // Of all keys the same moment is left, so there is nothing to repair.
+      expect(await repaired(redis.url)).toEqual([]);
+      load.writeOff(lost);
+    }
+    await load.drain();
+    const end = await look(redis.url);
+    expect({ unsound: end.unsound, lost: load.lost(end.space) }).toEqual({ unsound: [], lost: nothing });
+    // What came again was lost; and some were added that nobody was told of.
+    expect([...load.enqueued.keys()].filter((id) => !load.completed.has(id))).toEqual([]);
+  },
+);
