@@ -1,0 +1,84 @@
+import { isObject } from "./document.ts";
+import type { Plan } from "./valid-request.ts";
+
+type Fields = Record<string, unknown>;
+
+/** Leaves out what the first-named forbids, where that is given. */
+function exclude(fields: Fields, given: string, ...others: readonly string[]): void {
+  if (fields[given] === undefined) return;
+  for (const other of others) delete fields[other];
+}
+
+/** What stands beside `encoding` is bytes. */
+function inBase64(fields: Fields, ...names: readonly string[]): void {
+  if (fields["encoding"] === undefined) return;
+  const name = names.find((each) => Object.hasOwn(fields, each));
+  if (name === undefined) delete fields["encoding"];
+  else fields[name] = Buffer.from(JSON.stringify(fields[name])).toString("base64");
+}
+
+function newTask(fields: Fields): void {
+  inBase64(fields, "payload");
+  exclude(fields, "at", "delay");
+  exclude(fields, "dedup", "again");
+  if (fields["id"] === undefined) delete fields["again"];
+}
+
+function settlement(fields: Fields): void {
+  inBase64(fields, "result", "error");
+  if (fields["unstarted"] === true) exclude(fields, "unstarted", "delay", "backoff", "error", "encoding");
+  exclude(fields, "delay", "backoff");
+}
+
+function newSchedule(fields: Fields): void {
+  inBase64(fields, "payload");
+  if (fields["cron"] === undefined && fields["every"] === undefined) fields["cron"] = "@daily";
+  exclude(fields, "cron", "every", "from");
+  exclude(fields, "every", "timeZone");
+  // It has to occur once at least.
+  delete fields["until"];
+  if (fields["from"] === 8_640_000_000_000_000) delete fields["from"];
+}
+
+const filter = ["text", "group", "reason", "endedSince", "endedUntil", "enqueuedSince", "enqueuedUntil"];
+
+/** A filter of pending tasks names a group. */
+function ofGroup(fields: Fields): void {
+  if (fields["state"] === "pending" && filter.some((name) => fields[name] !== undefined))
+    fields["group"] ??= "m";
+}
+
+function redrive(fields: Fields): void {
+  exclude(fields, "ids", ...filter, "limit", "cursor");
+}
+
+const each = (list: unknown, change: (fields: Fields) => void) => {
+  if (Array.isArray(list)) for (const item of list) if (isObject(item)) change(item as Fields);
+};
+
+/** By operation, what the fields of its body owe each other. */
+const rules: Readonly<Record<string, (body: Fields) => void>> = {
+  enqueue(body) {
+    if (Object.hasOwn(body, "tasks")) each(body["tasks"], newTask);
+    else newTask(body);
+  },
+  settle: (body) => each(body["settlements"], settlement),
+  putSchedule: newSchedule,
+  redrive,
+  purge: ofGroup,
+};
+
+/** The same request without what contradicts itself: rules that a JSON Schema does not say, and the pages do. */
+export function accorded(plan: Plan): Plan {
+  const body: unknown = structuredClone(plan.body);
+  if (isObject(body)) rules[plan.route.operationId]?.(body as Fields);
+  // A stream is asked for, and lasts for minutes where nothing is said.
+  const follows = Object.hasOwn(plan.headers, "Last-Event-ID");
+  const streams = follows || plan.route.operationId === "events";
+  return {
+    ...plan,
+    body,
+    headers: { ...plan.headers, ...(follows && { accept: "text/event-stream" }) },
+    query: { ...(streams && { wait: "5ms" }), ...plan.query },
+  };
+}

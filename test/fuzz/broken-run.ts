@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { readKeySpace } from "../support/key-space.ts";
+import { deepStrictEqual } from "node:assert/strict";
+import { type Broken, brokenRequest } from "./broken-request.ts";
+import type { Described, Route } from "./document.ts";
+import type { Place } from "./place.ts";
+import { populate } from "./populate.ts";
+import { faultsOfRefusal } from "./refused.ts";
+
+/** Most of one batch; they are sent at once. */
+const BATCH = 32;
+
+/**
+ * Sends broken requests, and throws, with the seed and the one request that is left after shrinking, where one is
+ * not refused as it has to be, or changes anything.
+ */
+export async function runBroken(
+  described: Described,
+  place: Place,
+  { seed, requests, sent }: { seed: number; requests: number; sent: (route: Route) => void },
+): Promise<void> {
+  await place.empty();
+  const known = await populate(described, place);
+  const before = await readKeySpace(place.redisUrl);
+  const routes = described.routes.filter(({ path }) => path.startsWith("/v1/"));
+  const one = fc
+    .constantFrom(...routes)
+    .chain((route) => brokenRequest(described, route, known).map((broken) => ({ route, broken })));
+  const batch = fc.array(one, { minLength: 1, maxLength: BATCH, size: "max" });
+  await fc.assert(
+    fc.asyncProperty(batch, async (all) => {
+      const answers = all.map(async ({ route, broken }) => {
+        sent(route);
+        refuse(broken, faultsOfRefusal(described, route, broken, await place.send(broken.sent)));
+      });
+      const failed = (await Promise.allSettled(answers)).find(({ status }) => status === "rejected");
+      if (failed) throw (failed as PromiseRejectedResult).reason;
+      deepStrictEqual(await readKeySpace(place.redisUrl), before);
+    }),
+    // On average half of the most.
+    { seed, numRuns: Math.ceil((2 * requests) / (BATCH + 1)), endOnFailure: false },
+  );
+}
+
+function refuse({ operationId, how }: Broken, faults: readonly string[]): void {
+  if (faults.length > 0) throw new Error(`${operationId}, in which ${how}: ${faults.join("; ")}`);
+}

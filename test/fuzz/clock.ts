@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { Agent, createServer, type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+
+/** What stands between the Worker and Redis, and tells its scripts the time. */
+export interface Clock {
+  readonly url: string;
+  /** Epoch ms; undefined: Redis's own time. */
+  now: number | undefined;
+  readonly close: () => void;
+}
+
+/**
+ * A scripts' first argument is the time where a test says it. Here every call passes that says none, and is given
+ * the clock's, so that a model can say what the answer is, to the millisecond.
+ */
+export async function startClock(gatewayUrl: string): Promise<Clock> {
+  const { hostname: host, port } = new URL(gatewayUrl);
+  const agent = new Agent({ keepAlive: true });
+  const clock = { now: undefined as number | undefined };
+  const forward = async (incoming: IncomingMessage) => {
+    const body = timed(await buffer(incoming), clock.now);
+    const { method, url: path, headers } = incoming;
+    const outgoing = request({
+      agent,
+      host,
+      port,
+      method,
+      path,
+      headers: { ...headers, "content-length": body.length },
+    });
+    outgoing.end(body);
+    const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
+    return answer;
+  };
+  const server = createServer((incoming, outgoing) => {
+    forward(incoming).then(
+      (answer) => answer.pipe(outgoing.writeHead(answer.statusCode ?? 502, answer.headers)),
+      () => outgoing.destroy(),
+    );
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return Object.assign(clock, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+      agent.destroy();
+    },
+  });
+}
+
+/** The same commands, with the time in the scripts that are told none. */
+function timed(body: Buffer, now: number | undefined): Buffer {
+  if (now === undefined || body.length === 0) return body;
+  const commands = JSON.parse(body.toString()) as unknown[];
+  for (const command of Array.isArray(commands[0]) ? commands : [commands]) {
+    if (!Array.isArray(command) || !/^EVAL(SHA)?$/i.test(String(command[0]))) continue;
+    const first = 3 + Number(command[2]);
+    if (command[first] === "") command[first] = String(now);
+  }
+  return Buffer.from(JSON.stringify(commands));
+}

@@ -1,0 +1,32 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { openapi } from "../../src/http/openapi.gen.ts";
+import { fuzz, type FuzzReport } from "./fuzz.ts";
+
+/** More, for longer, and from other seeds: test/fuzz/main.ts. */
+const requests = 20_000;
+
+describe("requests made from the OpenAPI document, to the Worker in workerd", () => {
+  let report: FuzzReport;
+
+  // Whatever is not answered as the document says ends it, with the seed and the shrunk request.
+  beforeAll(async () => {
+    report = await fuzz({ seed: 5, requests });
+  }, 600_000);
+
+  it("are answered as it says: valid ones with what it promises, each broken one with what is wrong", () => {
+    expect(report.broken).toBeGreaterThanOrEqual((requests * 2) / 3 - 1);
+    expect(report.broken + report.valid).toBeGreaterThanOrEqual(requests - 2);
+  });
+
+  it("call every operation", () => {
+    const all = Object.values(openapi.paths).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    );
+    expect([...report.operations.keys()].toSorted()).toEqual(all.toSorted());
+  });
+
+  it("leave workerd with no more than 25 KB of memory for each request of their second half", () => {
+    const [half, end] = report.memory;
+    expect((end - half) / (requests / 2)).toBeLessThan(25_000);
+  });
+});

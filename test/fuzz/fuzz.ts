@@ -1,0 +1,74 @@
+import { runBroken } from "./broken-run.ts";
+import { Described, type Route } from "./document.ts";
+import { openPlace, type Place } from "./place.ts";
+import { runValid } from "./valid-run.ts";
+
+export interface FuzzOptions {
+  readonly seed: number;
+  /** At least so many in all, two thirds of them broken. */
+  readonly requests: number;
+  /** Told of each part that is done. */
+  readonly told?: (line: string) => void;
+}
+
+export interface FuzzReport {
+  readonly broken: number;
+  readonly valid: number;
+  /** How often each operation was called. */
+  readonly operations: ReadonlyMap<string, number>;
+  /** What workerd held in memory, bytes: by half of the requests, and at the end. */
+  readonly memory: readonly [half: number, end: number];
+  readonly seconds: number;
+}
+
+/** Half the broken ones, the valid ones, the other half: memory is compared after the same work. */
+const PARTS = 2;
+
+/**
+ * Sends requests made from the document that the Worker serves.
+ * @throws where an answer is not as the document says; the message has the seed and the shrunk request
+ */
+export async function fuzz({ seed, requests, told = () => {} }: FuzzOptions): Promise<FuzzReport> {
+  const begin = performance.now();
+  const place = await openPlace();
+  try {
+    const described = await served(place);
+    const operations = new Map<string, number>();
+    const counts = { broken: 0, valid: 0 };
+    const memory: number[] = [];
+    for (let part = 0; part < PARTS; part++) {
+      for (const kind of ["broken", "valid"] as const) {
+        const share = (requests * (kind === "broken" ? 2 : 1)) / 3 / PARTS;
+        const until = (share * (part + 1)) | 0;
+        const run = kind === "broken" ? runBroken : runValid;
+        const sent = ({ operationId }: Route) => {
+          counts[kind]++;
+          operations.set(operationId, (operations.get(operationId) ?? 0) + 1);
+        };
+        // How long an array is, is drawn, too.
+        for (let more = 0; counts[kind] < until; more++)
+          await run(described, place, {
+            seed: seed + part + 1_000 * more,
+            requests: until - counts[kind],
+            sent,
+          });
+      }
+      memory.push(await place.memory());
+      const seconds = (performance.now() - begin) / 1_000;
+      told(
+        `${counts.broken} broken, ${counts.valid} valid, ${seconds.toFixed(0)} s, ${megabytes(memory.at(-1))}`,
+      );
+    }
+    const [half = 0, end = 0] = memory;
+    return { ...counts, operations, memory: [half, end], seconds: (performance.now() - begin) / 1_000 };
+  } finally {
+    await place.close();
+  }
+}
+
+const megabytes = (bytes = 0) => `${(bytes / 1e6).toFixed(0)} MB`;
+
+async function served({ send }: Place): Promise<Described> {
+  const { text } = await send({ method: "GET", path: "/openapi.json", headers: {} });
+  return new Described(JSON.parse(text));
+}

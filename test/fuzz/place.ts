@@ -1,0 +1,113 @@
+import { readFile, readdir } from "node:fs/promises";
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { createClient } from "@redis/client";
+import { startGateway } from "../../src/local/index.ts";
+import { startWorker } from "../runtime/cloudflare/workerd.ts";
+import { startRedis } from "../support/redis.ts";
+import { type Clock, startClock } from "./clock.ts";
+
+/** How long any request may take, ms. */
+const DEADLINE = 10_000;
+
+/** A request as it goes out. */
+export interface Sent {
+  readonly method: string;
+  /** With its query, percent-encoded. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** The bearer token that the Worker knows: every scope, every queue. */
+export const token = "fuzz-0123456789abcdef";
+export const cronSecret = "cron-0123456789abcdef";
+
+/** A Redis, the gateway in front of it, and one Worker in workerd in front of that. */
+export interface Place {
+  readonly redisUrl: string;
+  readonly clock: Clock;
+  readonly redis: ReturnType<typeof createClient>;
+  /** @throws where no answer comes within 10 s */
+  readonly send: (sent: Sent) => Promise<Answered>;
+  /** Empties Redis; its scripts stay. */
+  readonly empty: () => Promise<void>;
+  /** What workerd holds in memory, bytes. */
+  readonly memory: () => Promise<number>;
+  readonly close: () => Promise<void>;
+}
+
+export async function openPlace(): Promise<Place> {
+  const redis = await startRedis();
+  const gateway = await startGateway({ redisUrl: redis.url });
+  const clock = await startClock(gateway.url);
+  const { server } = await startWorker("wrangler.toml", {
+    UPSTASH_REDIS_REST_URL: clock.url,
+    UPSTASH_REDIS_REST_TOKEN: gateway.token,
+    SLUICE_TOKENS: JSON.stringify([{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }]),
+    CRON_SECRET: cronSecret,
+  });
+  const { url } = await server.listen();
+  const agent = new Agent({ keepAlive: true });
+  const client = createClient({ url: redis.url, RESP: 2 });
+  await client.connect();
+  return {
+    redisUrl: redis.url,
+    clock,
+    redis: client as never,
+    send: (sent) => send(agent, url, sent),
+    empty: async () => void (await client.flushAll()),
+    memory: () => memoryOfChildren("workerd"),
+    async close() {
+      agent.destroy();
+      client.destroy();
+      await server.close();
+      clock.close();
+      await gateway.close();
+      await redis.stop();
+    },
+  };
+}
+
+function send(agent: Agent, url: URL, { method, path, headers, body }: Sent): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(DEADLINE);
+    const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
+    const outgoing = request(
+      { agent, signal, host: url.hostname, port: url.port, method, path, headers: { ...headers, ...length } },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+        answer.on("error", reject);
+        answer.on("end", () =>
+          resolve({
+            status: answer.statusCode ?? 0,
+            headers: answer.headers,
+            text: Buffer.concat(chunks).toString(),
+          }),
+        );
+      },
+    );
+    outgoing.on("error", (error) =>
+      reject(signal.aborted ? new Error(`no answer within ${DEADLINE} ms`) : error),
+    );
+    outgoing.end(body);
+  });
+}
+
+/** Resident memory of the processes of that name which this one started, bytes. */
+async function memoryOfChildren(name: string): Promise<number> {
+  let kilobytes = 0;
+  for (const pid of (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry))) {
+    // It may have ended meanwhile.
+    const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+    const told = (key: string) => new RegExp(`^${key}:\\s*(\\S+)`, "m").exec(status)?.[1];
+    if (told("Name") === name && told("PPid") === String(process.pid)) kilobytes += Number(told("VmRSS"));
+  }
+  return kilobytes * 1024;
+}

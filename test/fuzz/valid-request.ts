@@ -1,0 +1,150 @@
+import fc, { type Arbitrary } from "fast-check";
+import type { JsonSchema } from "../../src/http/openapi-document.ts";
+import { accorded } from "./accorded.ts";
+import type { Described, Route } from "./document.ts";
+import { type Choice, SECRET, valueOf } from "./from-schema.ts";
+import { cronSecret, type Sent, token } from "./place.ts";
+
+/** A request before it is written out; a placeholder such as `<receipt 3>` stands for what an earlier answer gave. */
+export interface Plan {
+  readonly route: Route;
+  /** Path parameters. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  /** Those that the document names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined: none. */
+  readonly body: unknown;
+}
+
+/** Few, so that requests meet each other's tasks. */
+export const queues = ["one", "two"];
+const ids = ["a", "b", "c", "d", "e", "A;%~", `z${"~".repeat(127)}`];
+const names = ["m", "n", "o;%3B"];
+
+/** Before anything, after anything, and what is due at once. */
+const instants = fc.constantFrom(0, 1, 1_792_800_000_000, 8_640_000_000_000_000);
+
+/** What a duration may be where it stands, beside what its schema says; ms and texts. */
+const durations: Readonly<Record<string, readonly (number | string)[]>> = {
+  wait: [0, 1, "5ms", 20],
+  budget: ["1s", 1_000, "60s", 60_000],
+  every: [1_000, "1s", "90s", 3_600_000, "1d"],
+  "": [1, "1ms", 60_000, "5m", "2h", "3650d", 315_360_000_000],
+};
+
+/** Those of which nought is one. */
+const mayBeNought = new Set(["delay", "resultTtl", "deadTtl", "base", "most", "ttl", "backoff"]);
+
+function durationOf(name: string): Arbitrary<unknown> {
+  const some = durations[name] ?? durations[""] ?? [];
+  return fc.constantFrom(...(mayBeNought.has(name) ? [0, "0s"] : []), ...some);
+}
+
+const numbered = (what: string) => fc.nat({ max: 11 }).map((number) => `<${what} ${number}>`);
+
+/** By the name of a field or parameter, what makes sense there. */
+const choices: Readonly<Record<string, Arbitrary<unknown>>> = {
+  queue: fc.constantFrom(...queues),
+  id: fc.constantFrom(...ids),
+  ids: fc.constantFrom(...ids),
+  group: fc.constantFrom(...names),
+  name: fc.constantFrom(...names),
+  incarnation: fc.constantFrom("1", "2"),
+  key: fc.constantFrom(...names),
+  schedule: fc.constantFrom("s", "t;%"),
+  receipt: fc.oneof(
+    { weight: 9, arbitrary: numbered("receipt") },
+    { weight: 1, arbitrary: fc.constant(`1.1.1.${"x".repeat(64)}.a`) },
+  ),
+  cursor: numbered("cursor"),
+  cron: fc.constantFrom("* * * * *", "*/5 * * * * *", "@daily", "0 3 L * MON#1", "15 2 29 2 *"),
+  timeZone: fc.constantFrom("UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires"),
+  text: fc.constantFrom("s", SECRET, '"', "\u00e9"),
+  at: instants,
+  from: instants,
+  endedSince: instants,
+  endedUntil: instants,
+  enqueuedSince: instants,
+  enqueuedUntil: instants,
+};
+
+/** Fields of the names above that are of another kind elsewhere. */
+const fitting = (schema: JsonSchema) => schema.type !== "integer" || schema.maximum === 8_640_000_000_000_000;
+
+const choiceOf =
+  (described: Described): Choice =>
+  (name, schema) => {
+    if (schema.$ref === "#/components/schemas/Duration") return durationOf(name);
+    const meant = described.schema(schema);
+    // What stands inside a list or a union is chosen by the same name.
+    if (meant.type === "array" || meant.type === "object" || meant.type === "null" || meant.anyOf)
+      return undefined;
+    const chosen = fitting(meant) ? choices[name] : undefined;
+    if (!chosen || meant.pattern === undefined) return chosen;
+    // Now and then whatever the schema allows.
+    const any = valueOf(described, meant, () => undefined);
+    return fc.oneof({ weight: 15, arbitrary: chosen }, { weight: 1, arbitrary: any });
+  };
+
+/** A valid request of an operation. */
+export function validRequest(described: Described, route: Route): Arbitrary<Plan> {
+  const choose = choiceOf(described);
+  const chooseParameter = parameterChoiceOf(described);
+  const parametersIn = (where: "path" | "query" | "header") => {
+    const all = route.parameters.filter((parameter) => parameter.in === where);
+    const entries = all.map(({ name, schema, required }) => {
+      const value = valueOf(described, schema, chooseParameter, name).map(String);
+      return [name, required ? value : fc.option(value, { nil: undefined, freq: 1 })] as const;
+    });
+    return fc.record(Object.fromEntries(entries), { noNullPrototype: true }).map(given);
+  };
+  const { body } = route;
+  const bodies = body ? valueOf(described, body.schema, choose) : fc.constant(undefined);
+  return fc
+    .record({
+      path: parametersIn("path"),
+      query: parametersIn("query"),
+      headers: parametersIn("header"),
+      body: !body || body.required ? bodies : fc.option(bodies, { nil: undefined }),
+    })
+    .map((drawn) => accorded({ route, ...drawn }));
+}
+
+/** Those that are there. */
+function given(all: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const entries = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(entries);
+}
+
+const parameterChoiceOf =
+  (described: Described): Choice =>
+  (name, schema) => {
+    if (name === "wait") return durationOf("wait");
+    if (name === "Last-Event-ID") return fc.constantFrom("0", "1", "7", "999999999999999", "x");
+    if (name === "Idempotency-Key") {
+      return fc.oneof(
+        { weight: 3, arbitrary: fc.nat().map((number) => `key-${number}`) },
+        { weight: 1, arbitrary: fc.constantFrom("!", "~".repeat(255), "key-1") },
+      );
+    }
+    return choiceOf(described)(name, schema);
+  };
+
+/** What goes out. */
+export function written({ route, path, query, headers, body }: Plan): Sent {
+  const filled = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(path[name] ?? ""),
+  );
+  const search = Object.entries(query).map((pair) => pair.map(encodeURIComponent).join("="));
+  return {
+    method: route.method,
+    path: search.length > 0 ? `${filled}?${search.join("&")}` : filled,
+    headers: {
+      authorization: `Bearer ${route.operationId === "sweepByCron" ? cronSecret : token}`,
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  };
+}

@@ -1,0 +1,96 @@
+import fc, { type Arbitrary } from "fast-check";
+import { faultsOfAnswer } from "./answer.ts";
+import type { Described, Route } from "./document.ts";
+import { Known } from "./known.ts";
+import type { Place } from "./place.ts";
+import { type Plan, validRequest, written } from "./valid-request.ts";
+
+/** How often an operation is met beside those that are met once. */
+const weights: Readonly<Record<string, number>> = {
+  enqueue: 14,
+  pull: 12,
+  settle: 12,
+  cancelTask: 4,
+  getTask: 4,
+  sweep: 3,
+  redrive: 2,
+  heartbeat: 2,
+  failWorker: 2,
+};
+
+/** Most requests of one sequence; each begins with an empty Redis. */
+const LENGTH = 80;
+
+/** Any valid request, of the operations that are wanted. */
+export function anyValid(described: Described, wanted: (route: Route) => boolean): Arbitrary<Plan> {
+  const routes = described.routes.filter(wanted);
+  return fc.oneof(
+    ...routes.map((route) => ({
+      weight: weights[route.operationId] ?? 1,
+      arbitrary: validRequest(described, route),
+    })),
+  );
+}
+
+/**
+ * Sends sequences of valid requests, and throws, with the seed and the sequence that is left after shrinking, where
+ * an answer is not one that the document promises.
+ */
+export async function runValid(
+  described: Described,
+  place: Place,
+  { seed, requests, sent }: { seed: number; requests: number; sent: (route: Route) => void },
+): Promise<void> {
+  const sequence = fc.array(
+    anyValid(described, () => true),
+    { minLength: 1, maxLength: LENGTH, size: "max" },
+  );
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(sequence, async (plans) => {
+      run++;
+      await place.empty();
+      const known = new Known();
+      for (const plan of plans) {
+        const filled = known.filled(inRun(plan, run));
+        sent(plan.route);
+        const request = written(filled);
+        const answer = await place.send(request);
+        const faults = faultsOfValid(described, plan.route, answer);
+        if (faults.length > 0) {
+          const asked = `${request.method} ${request.path} ${String(request.body ?? "")}`;
+          throw new Error(
+            `${faults.join("; ")}\n${asked}\nwas answered with ${answer.status} ${answer.text}`,
+          );
+        }
+        known.learn(filled, answer);
+      }
+    }),
+    { seed, numRuns: Math.ceil((2 * requests) / (LENGTH + 1)) },
+  );
+}
+
+/** The Worker remembers for a minute which queues it has registered: each run has queues of its own. */
+function inRun(plan: Plan, run: number): Plan {
+  const ofRun = (queue: string) => `${queue.slice(0, 100)}.${run}`;
+  const { queue } = plan.path;
+  const body = plan.body as { queue?: string } | undefined;
+  return {
+    ...plan,
+    ...(queue !== undefined && { path: { ...plan.path, queue: ofRun(queue) } }),
+    ...(typeof body?.queue === "string" && { body: { ...body, queue: ofRun(body.queue) } }),
+  };
+}
+
+function faultsOfValid(
+  described: Described,
+  route: Route,
+  answer: Parameters<typeof faultsOfAnswer>[2],
+): string[] {
+  const faults = faultsOfAnswer(described, route, answer);
+  // What depends on the state of the queue, and not on the request.
+  const refusals = [404, 409, 429];
+  if (answer.status >= 400 && !refusals.includes(answer.status))
+    faults.push(`it is refused with ${answer.status}`);
+  return faults;
+}
