@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { drain, Operator, Schedules, sweep } from "../../src/index.ts";
+import {
+  cloudflareQueue,
+  drain,
+  drainBatches,
+  NonRetryableError,
+  Operator,
+  Schedules,
+  sweep,
+} from "../../src/index.ts";
+import { sqs } from "../../src/consumer/sqs.ts";
 import { encrypting, MARKER, openByHand, KEYS, shows } from "../support/encrypting.ts";
 import { awkwardPayloads, comparable } from "../support/payloads.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
@@ -263,6 +272,24 @@ test("a result that was put in another's place, or in place of one, is not taken
   await setField(".t1", `${head}j"forged"`);
   await expect(sealed().get("t1")).rejects.toMatchObject({ code: "undecryptable" });
   expect(await sealed().get("t2")).toMatchObject({ result: "t2" });
+});
+
+test("consumers of Cloudflare Queues and of SQS get plain values, and what they fail with is encrypted", async () => {
+  const bodies: unknown[] = [];
+  const failing = (body: unknown) => {
+    bodies.push(body);
+    throw new NonRetryableError(MARKER);
+  };
+  await sealed().enqueueMany(["a", "b"].map((id) => ({ payload, id })));
+  const worker = cloudflareQueue(({ messages }) => failing(messages[0]?.body), { queue: QUEUE });
+  await drainBatches(sealed(), worker, { batch: 1, budget: "5s" });
+  await operator().redrive();
+  const lambda = sqs(async ({ Records }) => failing(JSON.parse(Records[0]?.body ?? "")), { queue: QUEUE });
+  await drainBatches(sealed(), lambda, { batch: 1, budget: "5s" });
+  expect(bodies).toEqual([payload, payload, payload, payload]);
+  expect(shows(await rig.keySpace())).toBe(false);
+  const error = { name: "NonRetryableError", message: MARKER };
+  expect(await sealed().get("a")).toMatchObject({ state: "rejected", error });
 });
 
 test("a schema looks at plain values, before they are encrypted and after", async () => {
