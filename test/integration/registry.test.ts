@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { listQueues, Queue, sweep } from "../../src/index.ts";
+import { callOf } from "../../src/queue/binding.ts";
+import { forgetScript } from "../../src/queue/scripts.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -12,6 +15,45 @@ describe("the registry", () => {
     await queue.enqueue(1);
     await rig.queue().enqueue(1);
     expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
+  });
+
+  test("a Redis whose clock jumped back takes no note back", async () => {
+    const queue = () => rig.queue({ transport: { send: rig.transport.send } });
+    await queue().enqueue(1);
+    rig.now -= 3_600_000;
+    await queue().enqueue(1);
+    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
+  });
+
+  test("a sweep renews the notes of all queues that hold something", async () => {
+    const names = ["a", "b", "c"];
+    for (const name of names) {
+      await new Queue(name, { transport: rig.transport, now: () => rig.now }).enqueue(1, { delay: "1d" });
+    }
+    rig.now += 600_000;
+    await sweep(rig.transport, { now: () => rig.now });
+    const { queues } = await listQueues(rig.transport, { now: () => rig.now });
+    expect(queues.toSorted((one, other) => (one.name < other.name ? -1 : 1))).toEqual(
+      names.map((name) => ({ name, seenAt: rig.now })),
+    );
+  });
+
+  test("all queues leave it that have been empty for an hour, and none that was noted since", async () => {
+    for (const name of ["a", "b", "c"]) {
+      const queue = new Queue(name, { transport: rig.transport, now: () => rig.now });
+      await queue.enqueue(1, { resultTtl: 0 });
+      await (await queue.dequeue())[0]?.complete();
+    }
+    rig.now += 300_000;
+    expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ expired: 3 });
+    rig.now += 4_200_000;
+    await rig.queue({ transport: { send: rig.transport.send } }).enqueue(1);
+    // A copy of what a sweep sent, that comes late: by now the queue is in use again.
+    const args = { since: String(rig.now - 1) };
+    const late = callOf(forgetScript, { queues: "sluice:queues" }, args, [{ queue: QUEUE }]);
+    expect(await rig.transport.send([late])).toEqual([{ reply: ["ok", 0] }]);
+    await sweep(rig.transport, { now: () => rig.now });
+    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, rig.now]] });
   });
 
   test("an instance whose clock jumped back notes it again", async () => {

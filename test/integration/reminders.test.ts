@@ -14,6 +14,19 @@ describe("reminders", () => {
     expect(await run()).toMatchObject({ queues: 2, scheduled: 1 });
   });
 
+  test("are for the first of a queue's schedules, in whatever order they were put", async () => {
+    await schedules().put("daily", { every: "1d", payload: 1 });
+    expect(await reminder()).toBe(START + 86_400_000);
+    await schedules().put("minutely", minutely);
+    expect(await reminder()).toBe(FIRST);
+    await schedules().put("yearly", { every: "365d", payload: 1 });
+    await schedules().put("daily", { every: "2d", payload: 1 });
+    expect(await reminder()).toBe(FIRST);
+    rig.now = FIRST;
+    expect(await run()).toMatchObject({ scheduled: 1 });
+    expect(await reminder()).toBe(FIRST + MINUTE);
+  });
+
   test("are enough: the consumer of a queue that the registry has lost is woken", async () => {
     await schedules().put("x", minutely);
     await rig.command("ZREM", "sluice:queues", QUEUE);

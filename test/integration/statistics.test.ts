@@ -24,6 +24,14 @@ function told({ minutes }: QueueStatistics): Record<number, Partial<Record<Queue
 const fields = async () => Object.keys(controlFields(await rig.space(), /^~(stats|m\d)/));
 
 describe("statistics", () => {
+  test("are off where only events are on", async () => {
+    const operator = rig.operator();
+    await operator.configure({ events: true });
+    expect(await operator.statistics()).toMatchObject({ on: false });
+    await operator.configure({ statistics: true });
+    expect(await operator.statistics()).toMatchObject({ on: true });
+  });
+
   test("of a queue that keeps none are sixty empty minutes, and looking at them changes nothing", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many(3));
