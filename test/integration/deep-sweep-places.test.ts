@@ -29,6 +29,16 @@ describe("an id without a payload is taken out, and stands in nobody's way (I1)"
     expect((await rig.space()).pending).toEqual([]);
   });
 
+  test("in pending, also far behind in a long list", async () => {
+    const ids = Array.from({ length: 1_000 }, (_, i) => `t${i}`);
+    await enqueue(...ids);
+    for (const [i, place] of ["t0", "t500", "t998"].entries()) {
+      await rig.command("LINSERT", key("pending"), "BEFORE", place, `lost${i}`);
+    }
+    expect(await found()).toEqual({ payload_missing: ["lost0", "lost1", "lost2"] });
+    expect(await drained()).toEqual(ids);
+  });
+
   test("of a task of a group, whose place is then another's", async () => {
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" }, { id: "c", group: "g" });
