@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { derivedName } from "./identity.ts";
 import { LeasedTask } from "./leased-task.ts";
+import { readReceipt } from "./receipt.ts";
 import { fit, misfitError } from "./schema.ts";
 import { isUndecryptable, opened, type ValuesQueue } from "./sealing.ts";
 import type { Settled, Settlement } from "./types.ts";
@@ -42,13 +43,14 @@ export async function fittingTasks<Out>(
     try {
       const task = read();
       ({ receipt } = task);
-      const place = { kind: "payload", queue: name, id: task.id } as const;
-      const payload = await opened(encryption, task.payload, place);
+      // Whose result it will be: a server that is not trusted may say another id beside.
+      const id = encryption ? readReceipt(receipt, "receipt").id : task.id;
+      const payload = await opened(encryption, task.payload, { kind: "payload", queue: name, id });
       const fitted = await fit(schema, payload);
       if ("misfits" in fitted) {
         misfits.push({ receipt, outcome: "reject", error: misfitError(fitted.misfits) });
       } else {
-        tasks.push(new LeasedTask<Out>(queue, { ...task, payload: fitted.payload }));
+        tasks.push(new LeasedTask<Out>(queue, { ...task, id, payload: fitted.payload }));
       }
     } catch (error) {
       if (receipt !== undefined && isUndecryptable(error))

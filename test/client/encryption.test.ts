@@ -116,6 +116,30 @@ test("without the key a consumer puts tasks aside, says why, and works on", asyn
   expect(await rotated.get("a")).toEqual(letter);
 });
 
+test("a server that exchanges receipts, ids or payloads gets nothing decrypted, and no result in another's name", async () => {
+  for (const part of ["id", "receipt", "payload"]) {
+    const fetch: Fetch = async (input, init) => {
+      const response = await globalThis.fetch(input, init);
+      const reply = (await response.json()) as { tasks?: Record<string, unknown>[] };
+      const [a, b] = reply.tasks ?? [];
+      if (input.endsWith("/pull") && a && b) [a[part], b[part]] = [b[part], a[part]];
+      return Response.json(reply, response);
+    };
+    const queue = server.client({ fetch }).queue(part, { encryption });
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+    const tasks = await queue.dequeue({ max: 2 });
+    // An id beside a receipt means nothing.
+    expect(tasks.map(({ id, payload: got }) => [id, got])).toEqual(
+      part === "id"
+        ? [
+            ["a", "a"],
+            ["b", "b"],
+          ]
+        : [],
+    );
+  }
+});
+
 test("a client without encryption is told that there is some", async () => {
   const queue = server.client().queue("emails", { encryption });
   await queue.enqueue(payload, { id: "a" });
