@@ -67,6 +67,17 @@ describe("what is counted is counted anew", () => {
     expect(await drained()).toEqual(["a0", "a1", "a2", "a3", "b0", "b1"]);
   });
 
+  test("a task of a group that is no more takes no room at its limit: another is let in", async () => {
+    await rig.operator().configureGroup("g", { maxWorking: 2 });
+    await rig.queue().enqueueMany(numbered(5, { group: "g" }, "a"));
+    await rig.queue().dequeue({ max: 2 });
+    await rig.command("ZREM", key("working"), "a0");
+    await rig.command("HDEL", key("tasks"), "a0", ".a0");
+    expect((await rig.space()).fair.size).toBe(0);
+    expect(await found()).toEqual({ group_wrong: ["g"] });
+    expect([...(await rig.space()).fair.keys()]).toEqual(["a2"]);
+  });
+
   test("what one group holds back is not counted as another's", async () => {
     for (const group of ["g", "h", "i"]) {
       await rig.operator().configureGroup(group, { maxWorking: 1 });
