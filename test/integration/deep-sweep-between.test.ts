@@ -67,3 +67,17 @@ test("ghosts that come and go while it counts stay counted as they are", async (
   expect(await queue.counts()).toMatchObject({ pending: 0, working: 1 });
   expect((await look()).faults).toEqual([]);
 });
+
+test("what dequeue puts aside while it looks is left to the next one", async () => {
+  await enqueue("a", "b");
+  const putAside = async () => {
+    await rig.command("RPUSH", key("pending"), "lost");
+    await rig.queue().dequeue();
+  };
+  await putAside();
+  expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
+  expect(await lookWith({ [`LRANGE ${key("pending")}`]: putAside })).toEqual([]);
+  expect(await rig.queue().counts()).toMatchObject({ broken: 1, working: 2 });
+  await look();
+  expect(await rig.queue().counts()).toMatchObject({ broken: 0, working: 2 });
+});

@@ -14,8 +14,8 @@ const OTHERS_WITHIN = 1_500_000;
 
 const EMBEDDED = "src/queue/lua.gen.ts";
 
-/** What became of a run of tests: the first that failed, whether it hung, or that all passed. */
-type Outcome = { readonly failed: string } | "hung" | "passed";
+/** What became of a run of tests: the first that failed, whether that was for want of time, or that all passed. */
+type Outcome = { readonly failed: string; readonly late: readonly string[] } | "passed";
 
 /** A copy of the repository, as it stands with what is not committed, in which faults are made and tests run. */
 export class Workshop {
@@ -46,24 +46,36 @@ export class Workshop {
   }
 
   /**
-   * Makes the fault, runs tests until one fails, and undoes it.
+   * Makes the fault, runs tests until one fails, and undoes it. One that fails for want of time proves something only
+   * where it passes without the fault: it is left out at first, and counts where no other notices.
    * @param near whether the nearest tests are all that run
    * @returns what noticed the fault; undefined where nothing did
    */
   async try(mutant: Mutant, near: boolean): Promise<string | undefined> {
     const files = nearest[mutant.file] ?? [];
-    const stages = near ? [files] : [files, others];
-    for (const [i, tests] of stages.entries()) {
-      if (tests.length === 0) continue;
-      const within = i === 0 ? NEAREST_WITHIN : OTHERS_WITHIN;
-      const passed = i === 0 ? [] : files;
-      const outcome = await this.#with(mutant, () => this.#test(tests, passed, within));
-      if (typeof outcome === "object") return outcome.failed;
-      if (outcome === "hung") {
-        // It proves something only where the tests do not hang by themselves.
-        if ((await this.#test(tests, passed, within)) === "passed") return "a hang";
-        throw new Error(`without the mutant "${mutant.name}" these tests do not pass: ${tests.join(", ")}`);
+    const stages = [
+      { tests: files, within: NEAREST_WITHIN },
+      ...(near ? [] : [{ tests: others, within: OTHERS_WITHIN }]),
+    ];
+    const done: string[] = [];
+    const doubtful: string[] = [];
+    for (const { tests, within } of stages) {
+      for (let left = tests.filter((test) => !done.includes(test)); left.length > 0;) {
+        const outcome = await this.#with(mutant, () => this.#test(left, done, within));
+        if (outcome === "passed") break;
+        if (outcome.late.length === 0) return outcome.failed;
+        doubtful.push(...outcome.late);
+        done.push(...outcome.late);
+        left = left.filter((test) => !done.includes(test));
       }
+      done.push(...files);
+    }
+    for (const test of doubtful) {
+      const [without, again] = [
+        await this.#test([test], [], NEAREST_WITHIN),
+        await this.#with(mutant, () => this.#test([test], [], NEAREST_WITHIN)),
+      ];
+      if (without === "passed" && again !== "passed") return `${again.failed}, or a hang`;
     }
     return undefined;
   }
@@ -111,9 +123,9 @@ export class Workshop {
     const [status] = (await once(child, "exit")) as [number | null];
     clearTimeout(timer);
     this.#killRunning();
-    if (hung) return "hung";
-    if (status === 0) return "passed";
-    return { failed: failureIn(report) };
+    // Which of them hangs is not known.
+    if (hung) return { failed: "a hang", late: tests };
+    return status === 0 ? "passed" : failureIn(report);
   }
 
   #killRunning(): void {
@@ -133,18 +145,26 @@ interface Report {
     readonly name: string;
     readonly status: string;
     readonly message: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 }
 
-/** The title of the first test that failed. */
-function failureIn(file: string): string {
+/** The first test that failed. */
+function failureIn(file: string): Outcome {
   const { testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
   for (const { name, status, message, assertionResults } of testResults) {
     if (status !== "failed") continue;
     const failed = assertionResults.find((test) => test.status === "failed");
-    const where = name.replace(/^.*\/test\//, "test/");
-    return `${where}: ${failed?.fullName ?? (message.split("\n")[0] || "the file as a whole")}`;
+    const test = name.replace(/^.*\/test\/|\.test\.ts$/g, "");
+    const reason = failed?.failureMessages[0] ?? message;
+    return {
+      failed: `test/${test}: ${failed?.fullName ?? (message.split("\n")[0] || "the file as a whole")}`,
+      late: /timed out|Timeout/.test(reason) ? [test] : [],
+    };
   }
-  return "an error outside of all tests";
+  return { failed: "an error outside of all tests", late: [] };
 }
