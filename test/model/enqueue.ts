@@ -1,6 +1,6 @@
 import { wakesOnEnqueue } from "./wake.ts";
 import { newEnds, putInLine } from "./life.ts";
-import { isShared, scoreWhenDue, tell, type ModelTask, type QueueState } from "./state.ts";
+import { isShared, newTask, scoreWhenDue, tell, type ModelTask, type QueueState } from "./state.ts";
 
 /** One task to add, its defaults filled in. Durations in ms. */
 export interface ModelNewTask {
@@ -108,7 +108,7 @@ function begin(
   const due = dueOf(task, now);
   queue.expiry.delete(id);
   queue.dead.delete(id);
-  const made: ModelTask = {
+  const made = newTask({
     id,
     payload,
     headers,
@@ -120,23 +120,15 @@ function begin(
     maxAttempts: task.maxAttempts ?? 5,
     resultTtl: task.resultTtl ?? 3_600_000,
     deadTtl: task.deadTtl ?? 604_800_000,
-    state: due > now ? "delayed" : "pending",
-    kept: true,
     // A life goes on from the version of the one before.
     version: old && old.state !== "ghost" ? old.version + 1 : 1,
-    attempt: 0,
-    charged: 0,
-    lease: 0,
-    expired: 0,
-    requeues: 0,
-    handedBack: false,
-    flagged: false,
     ghosts: old?.ghosts ?? 0,
-    history: [],
-  };
+  });
   queue.tasks.set(id, made);
-  if (made.state === "delayed") queue.delayed.set(id, scoreWhenDue(made, due));
-  else if (isShared(made)) queue.shared.push(id);
+  if (due > now) {
+    made.state = "delayed";
+    queue.delayed.set(id, scoreWhenDue(made, due));
+  } else if (isShared(made)) queue.shared.push(id);
   // The entry that a cancelled life left in the line is this task's place.
   else if (made.ghosts > 0) made.ghosts--;
   else ends.back.push(id);

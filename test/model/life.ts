@@ -89,6 +89,7 @@ export function forget(queue: QueueState, task: ModelTask): void {
     task.state = "ghost";
     task.kept = false;
     task.reason = undefined;
+    task.settled = undefined;
   } else queue.tasks.delete(task.id);
 }
 

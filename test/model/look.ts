@@ -2,6 +2,7 @@
 import type { QueueCounts, TaskInfo, TaskState, WorkerInfo } from "../../src/index.ts";
 import { nextDue } from "./due.ts";
 import { fits, type ModelFilter } from "./operate.ts";
+import type { Of } from "./operations.ts";
 import { infoOf, inOrder, type QueueState } from "./state.ts";
 import { inHands } from "./workers.ts";
 
@@ -65,3 +66,10 @@ export function statistics(queue: QueueState, now: number): [startsAt: number, R
     .filter(([minute]) => minute > current - 60 && minute <= current)
     .map(([minute, counts]) => [minute * 60_000, Object.fromEntries(counts)]);
 }
+
+/** Whether groups or priorities are in use: the next of several is then not the model's to tell. */
+export const sharing = (queue: QueueState) => queue.groups.size > 0 || queue.shared.length > 0;
+
+/** A page shows an id where it first stands, which may be where a cancelled life of it stood. */
+export const outOfTurn = (queue: QueueState, { state }: Of<"list">) =>
+  state === "pending" && (sharing(queue) || queue.ghosts > 0);

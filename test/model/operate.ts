@@ -175,7 +175,8 @@ function purgePending(queue: QueueState, now: number, group: string | undefined,
     .filter((task) => group === undefined || task.group === group);
   for (const task of shared) end(queue, now, task);
   let count = shared.length;
-  while (group === undefined && count < limit && queue.line.length > 0) {
+  if (group !== undefined) return count;
+  while (count < limit && queue.line.length > 0) {
     const task = queue.task(queue.line.shift() as string);
     if (task.ghosts > 0) dropGhost(queue, task);
     else {

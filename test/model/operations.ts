@@ -1,6 +1,7 @@
 /** The operations of a queue as plain values, so that a failing run can be printed, shrunk and repeated. */
 import type { ModelFilter } from "./operate.ts";
 import type { ModelNewTask } from "./enqueue.ts";
+import type { ModelNewSchedule } from "./schedules.ts";
 import type { QueueLimits, Rate } from "./state.ts";
 
 export interface OperationWorker {
@@ -29,8 +30,27 @@ export interface Pull {
 
 export type GroupSetting = { weight?: number; maxWorking?: number | null; rate?: Rate | null };
 
+type Looks = "counts" | "workers" | "statistics" | "settings" | "deepSweep" | "listSchedules";
+type Switches = "pause" | "resume";
+
 /** One call. `key` is its idempotency key. */
 export type Operation =
+  | { [D in Looks]: { readonly does: D } }[Looks]
+  | { [D in Switches]: { readonly does: D; readonly key: string } }[Switches]
+  | {
+      readonly does: "putSchedule";
+      readonly key: string;
+      readonly name: string;
+      readonly schedule: ModelNewSchedule;
+    }
+  | {
+      readonly does: "switchSchedule";
+      readonly key: string;
+      readonly name: string;
+      readonly to: Switches;
+    }
+  | { readonly does: "removeSchedule"; readonly key: string; readonly name: string }
+  | { readonly does: "getSchedule"; readonly name: string }
   | {
       readonly does: "enqueue";
       readonly key: string;
@@ -66,7 +86,6 @@ export type Operation =
       readonly key: string;
       readonly changes: Partial<Omit<QueueLimits, "paused">>;
     }
-  | { readonly does: "pause" | "resume"; readonly key: string }
   | {
       readonly does: "configureGroup";
       readonly key: string;
@@ -78,13 +97,21 @@ export type Operation =
   | { readonly does: "fail"; readonly worker: string | OperationWorker; readonly limit: number }
   | { readonly does: "sweep"; readonly limit: number; readonly waker: boolean; readonly once: boolean }
   | { readonly does: "wakeAnother" }
-  | { readonly does: "counts" | "workers" | "statistics" | "settings" | "deepSweep" }
   | ({
       readonly does: "list";
       readonly state: "pending" | "delayed" | "working" | "completed" | "rejected";
       readonly size: number;
     } & ModelFilter)
   | { readonly does: "invalid"; readonly which: number };
+
+/** The operation of that name. */
+export type Of<D extends Operation["does"]> = Extract<Operation, { does: D }>;
+
+/** What an operation asks for to work on, where it does. */
+export function pullOf(operation: Operation): Pull | undefined {
+  if (operation.does === "dequeue") return operation;
+  return operation.does === "settle" ? operation.pull : undefined;
+}
 
 /** What may befall the request of a call on its way. */
 export type Mishap = "none" | "reply lost" | "delivered twice" | "scripts forgotten";

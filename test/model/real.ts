@@ -1,29 +1,16 @@
 /** The real queue: three clients, over HTTP through the gateway, of a Redis of its own. */
 import { createClient } from "@redis/client";
-import {
-  Operator,
-  Queue,
-  SluiceError,
-  sweep,
-  deepSweep,
-  type Command,
-  type Transport,
-} from "../../src/index.ts";
+import { SluiceError, type Command, type Transport } from "../../src/index.ts";
 import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
-import { callOf } from "../../src/queue/binding.ts";
-import { queueKeys } from "../../src/queue/keys.ts";
 import * as scripts from "../../src/queue/lua.gen.ts";
-import { lastReply } from "../../src/queue/outcome.ts";
-import { dequeueScript, enqueueScript, sweepScript } from "../../src/queue/scripts.ts";
+import { dequeueScript, enqueueScript } from "../../src/queue/scripts.ts";
 import { keyLocking } from "../../src/queue/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { readQueueSpace, type QueueSpace } from "../support/key-space.ts";
 import { startRedis } from "../support/redis.ts";
-import { invalidCalls } from "./invalid.ts";
-import type { Mishap, Operation, OperationSettlement, Pull } from "./operations.ts";
+import { Client } from "./client.ts";
+import { pullOf, type Mishap, type Operation } from "./operations.ts";
 
-/** For how long a wake counts, ms. */
-export const WINDOW = 5_000;
 const CLIENTS = 3;
 
 const FAULTS: Readonly<Record<Exclude<Mishap, "none">, Fault>> = {
@@ -43,12 +30,8 @@ export interface Happened {
   readonly after: QueueSpace;
 }
 
-interface Client {
-  readonly queue: Queue;
-  readonly woken: Queue;
-  readonly operator: Operator;
-  readonly transport: Transport;
-}
+const connectionTo = (url: string) => createClient({ url, RESP: 2 });
+type Direct = ReturnType<typeof connectionTo>;
 
 export class Real {
   now = 0;
@@ -61,7 +44,7 @@ export class Real {
   mishaps = 0;
   space: QueueSpace;
   readonly #gateway: Gateway;
-  readonly #direct: ReturnType<typeof createClient>;
+  readonly #direct: Direct;
   readonly #stop: () => Promise<void>;
   #clients: readonly Client[] = [];
   #look = false;
@@ -71,7 +54,7 @@ export class Real {
   static async start(): Promise<Real> {
     const redis = await startRedis();
     const gateway = await startGateway({ redisUrl: redis.url, log: () => {} });
-    const direct = createClient({ url: redis.url, RESP: 2 });
+    const direct = connectionTo(redis.url);
     await direct.connect();
     await loadScripts(gateway);
     const stop = async () => {
@@ -79,15 +62,10 @@ export class Real {
       await gateway.close();
       await redis.stop();
     };
-    return new Real(gateway, direct as never, stop, await readQueueSpace(direct as never, "none"));
+    return new Real(gateway, direct, stop, await readQueueSpace(direct, "none"));
   }
 
-  private constructor(
-    gateway: Gateway,
-    direct: ReturnType<typeof createClient>,
-    stop: () => Promise<void>,
-    space: QueueSpace,
-  ) {
+  private constructor(gateway: Gateway, direct: Direct, stop: () => Promise<void>, space: QueueSpace) {
     this.#gateway = gateway;
     this.#direct = direct;
     this.#stop = stop;
@@ -122,14 +100,12 @@ export class Real {
           options,
         ),
     };
-    const options = { transport, now: () => this.now };
-    const wake = { wake: () => void this.woken++, window: WINDOW };
-    return {
+    return new Client(
+      this.name,
       transport,
-      queue: new Queue(this.name, options),
-      woken: new Queue(this.name, { ...options, wake }),
-      operator: new Operator(this.name, options),
-    };
+      () => this.now,
+      () => void this.woken++,
+    );
   }
 
   #onItsWay(command: Command): Command {
@@ -146,12 +122,12 @@ export class Real {
   async run(operation: Operation, by: number, mishap: Mishap): Promise<Happened> {
     const client = this.#clients[by % CLIENTS] as Client;
     const fault = mishap === "none" ? undefined : this.#gateway.faults.add(FAULTS[mishap]);
-    this.#flagged = true;
+    this.#flagged = pullOf(operation)?.flagged ?? true;
     this.calls++;
     if (mishap !== "none") this.mishaps++;
     let answer: unknown;
     try {
-      answer = await this.#call(operation, client);
+      answer = await client.call(operation);
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;
       answer = { refused: error.code };
@@ -164,100 +140,6 @@ export class Real {
     this.#registered = (await this.#direct.sendCommand(["ZSCORE", "sluice:queues", this.name])) !== null;
     this.space = await readQueueSpace(this.#direct, this.name);
     return { answer, look: this.#look, registered, before, after: this.space };
-  }
-
-  async #call(operation: Operation, { queue, woken, operator, transport }: Client): Promise<unknown> {
-    const now = () => this.now;
-    switch (operation.does) {
-      case "enqueue": {
-        const { key: idempotencyKey, tasks, waker } = operation;
-        const producer = waker ? woken : queue;
-        const [lone] = tasks;
-        if (tasks.length > 1 || !lone) return producer.enqueueMany(tasks, { idempotencyKey });
-        const { payload, ...options } = lone;
-        return [await producer.enqueue(payload, { ...options, idempotencyKey })];
-      }
-      case "dequeue":
-        return queue.dequeue(this.#pullOf(operation));
-      case "settle": {
-        const items = operation.items.map(settlementOf);
-        return operation.pull
-          ? queue.settleAndDequeue(items, this.#pullOf(operation.pull))
-          : queue.settle(items);
-      }
-      case "cancel":
-        return queue.cancel(operation.id, { lease: operation.lease });
-      case "remove":
-        return operator.remove(operation.id);
-      case "get":
-        return queue.get(operation.id);
-      case "redrive":
-        return operator.redrive(without(operation));
-      case "redriveIds":
-        return operator.redrive({ ids: operation.ids });
-      case "purge":
-        return operator.purge(without(operation));
-      case "configure":
-        return operator.configure(operation.changes, { idempotencyKey: operation.key });
-      case "pause":
-      case "resume":
-        return operator[operation.does]({ idempotencyKey: operation.key });
-      case "configureGroup":
-        return operator.configureGroup(operation.group, operation.changes, { idempotencyKey: operation.key });
-      case "drop":
-        return operator.deleteQueue({ force: operation.force, idempotencyKey: operation.key });
-      case "heartbeat":
-        return queue.heartbeat(operation.worker, { lease: operation.lease });
-      case "fail":
-        return operator.failWorker(operation.worker, { limit: operation.limit });
-      case "sweep": {
-        const { limit, once, waker } = operation;
-        if (once) {
-          const args = { testNow: String(this.now), limit: String(limit), wake: waker ? String(WINDOW) : "" };
-          const outcomes = await transport.send([callOf(sweepScript, queueKeys(this.name), args)]);
-          return sweepScript.decode(lastReply(outcomes));
-        }
-        const wake = waker ? { wake: { wake: () => void this.woken++, window: WINDOW } } : {};
-        return sweep(transport, { now, limit, ...wake });
-      }
-      case "wakeAnother":
-        return woken.wakeAnother();
-      case "counts":
-        return queue.counts();
-      case "workers":
-        return operator.workers({ size: 1_000 });
-      case "statistics":
-        return operator.statistics();
-      case "settings":
-        return operator.settings();
-      case "deepSweep":
-        return deepSweep(transport, { now, queue: this.name });
-      case "list":
-        return this.#pages(operator, operation);
-      case "invalid":
-        return invalidCalls(queue, operator)
-          [operation.which]?.()
-          .then(
-            () => "accepted",
-            (error: { code?: string; path?: string }) => ({ code: error.code, path: error.path }),
-          );
-    }
-  }
-
-  #pullOf({ token, max, lease, single, worker, flagged }: Pull) {
-    this.#flagged = flagged;
-    return { token, max, lease, maxBytes: single ? 1 : undefined, worker };
-  }
-
-  async #pages(operator: Operator, { does: _, ...options }: Extract<Operation, { does: "list" }>) {
-    const tasks = [];
-    let cursor: string | undefined;
-    do {
-      const page = await operator.list({ ...options, cursor });
-      tasks.push(...page.tasks);
-      cursor = page.cursor ?? undefined;
-    } while (cursor !== undefined);
-    return tasks;
   }
 }
 
@@ -274,21 +156,4 @@ async function loadScripts({ url, token }: Gateway): Promise<void> {
     body: JSON.stringify(commands),
   });
   if (!response.ok) throw new Error(`SCRIPT LOAD: ${await response.text()}`);
-}
-
-const without = <O extends { does: string }>({ does: _, ...options }: O): Omit<O, "does"> => options;
-
-function settlementOf({ receipt, outcome, ms, count, text }: OperationSettlement) {
-  switch (outcome) {
-    case "complete":
-      return { receipt, outcome, ttl: ms, result: text };
-    case "reject":
-      return { receipt, outcome, ttl: ms, error: text };
-    case "requeue":
-      return { receipt, outcome, delay: ms, count, error: text };
-    case "return":
-      return { receipt, outcome: "requeue", unstarted: true } as const;
-    case "extend":
-      return { receipt, outcome, lease: ms, progress: text };
-  }
 }

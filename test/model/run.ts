@@ -1,5 +1,5 @@
 /** Runs of the model beside the real queue. */
-import fc from "fast-check";
+import { assert, asyncModelRun, asyncProperty, commands as commandsOf } from "fast-check";
 import { Real } from "./real.ts";
 import { allSteps } from "./steps.ts";
 import { World } from "./world.ts";
@@ -11,9 +11,10 @@ const LONGEST = 160;
 
 /** What queues are used for: some plain, some with groups and priorities, some whose consumers are woken. */
 export const KINDS = [
-  { name: "a plain queue", shared: false, waker: false },
-  { name: "a queue that wakes its consumers", shared: false, waker: true },
-  { name: "a queue of groups and priorities", shared: true, waker: false },
+  { name: "a plain queue", shared: false, waker: false, scheduled: false },
+  { name: "a queue that wakes its consumers", shared: false, waker: true, scheduled: false },
+  { name: "a queue of groups and priorities", shared: true, waker: false, scheduled: false },
+  { name: "a queue with schedules", shared: false, waker: false, scheduled: true },
 ] as const;
 
 export type Kind = (typeof KINDS)[number];
@@ -36,14 +37,14 @@ export async function runModel(
 ): Promise<number> {
   const before = real.calls;
   let failed = false;
-  const commands = fc.commands([allSteps(kind) as never], { maxCommands: LONGEST, size: "max" });
-  const property = fc.asyncProperty(commands, async (drawn) => {
+  const commands = commandsOf([allSteps(kind) as never], { maxCommands: LONGEST, size: "max" });
+  const property = asyncProperty(commands, async (drawn) => {
     // Enough is enough, but for what is wrong the shortest way is looked for.
     const enough =
       real.calls - before >= bounds.calls || performance.now() >= (bounds.until ?? Number.POSITIVE_INFINITY);
     if (enough && !failed) return;
     try {
-      await fc.asyncModelRun(async () => {
+      await asyncModelRun(async () => {
         await real.reset(START);
         return { model: new World(START), real };
       }, drawn);
@@ -52,7 +53,7 @@ export async function runModel(
       throw error;
     }
   });
-  await fc.assert(property, {
+  await assert(property, {
     numRuns: bounds.calls,
     ...(bounds.seed !== undefined && { seed: bounds.seed }),
     ...(bounds.path !== undefined && { path: bounds.path, endOnFailure: true }),

@@ -26,7 +26,8 @@ const began = performance.now();
 const end = began + minutes * 60_000;
 let total = 0;
 try {
-  for (let round = 0; performance.now() < end && (given === undefined || round < kinds.length); round++) {
+  const rounds = given === undefined ? Number.POSITIVE_INFINITY : kinds.length;
+  for (let round = 0; performance.now() < end && round < rounds; round++) {
     const kind = kinds[round % kinds.length] as Kind;
     const seed = given ?? Math.floor(Math.random() * 2 ** 31);
     const calls = await runModel(real, kind, { calls: CALLS, until: end, seed, path: values.path }).catch(

@@ -2,6 +2,7 @@
  * The queue as lua/README.md describes it, without Redis: places and records as plain values, time as an argument. It is the
  * reference that the model-based test compares the scripts with, so it shares no code with them.
  */
+import type { ModelSchedule } from "./schedules.ts";
 import type { RejectReason, TaskInfo, TaskState, Transition } from "../../src/index.ts";
 
 export const RESEND_WINDOW = 300_000;
@@ -64,6 +65,27 @@ export interface ModelTask {
   settled?: { readonly receipt: string; readonly answer: Settlement } | undefined;
   /** The result, or the last error. */
   text?: unknown;
+}
+
+type FixedAtEnqueue =
+  | "id"
+  | "payload"
+  | "headers"
+  | "producer"
+  | "enqueuedAt"
+  | "fixedLease"
+  | "maxAttempts"
+  | "resultTtl"
+  | "deadTtl"
+  | "group"
+  | "priority";
+
+/** A task at the beginning of a life. */
+export function newTask(
+  fixed: Pick<ModelTask, FixedAtEnqueue> & { readonly version: number; readonly ghosts: number },
+): ModelTask {
+  const untouched = { attempt: 0, charged: 0, lease: 0, expired: 0, requeues: 0, flagged: false };
+  return { ...fixed, ...untouched, state: "pending", kept: true, handedBack: false, history: [] };
 }
 
 export interface Rate {
@@ -134,6 +156,7 @@ export class QueueState {
   /** When silent workers are looked for. */
   alarm: number | undefined;
   wake: { readonly sent: number; readonly until: number; readonly window: number } | undefined;
+  readonly schedules = new Map<string, ModelSchedule>();
   /** Events by minute since 1970; undefined before the first. */
   readonly minutes = new Map<number, Map<string, number>>();
   minute = 0;

@@ -1,0 +1,134 @@
+/** Each operation as the library's caller makes it. */
+import {
+  deepSweep,
+  Operator,
+  Queue,
+  Schedules,
+  sweep,
+  type Settlement,
+  type Transport,
+} from "../../src/index.ts";
+import { callOf } from "../../src/queue/binding.ts";
+import { queueKeys } from "../../src/queue/keys.ts";
+import { lastReply } from "../../src/queue/outcome.ts";
+import { sweepScript } from "../../src/queue/scripts.ts";
+import { invalidCalls } from "./invalid.ts";
+import type { Of, Operation, OperationSettlement, Pull } from "./operations.ts";
+
+/** For how long a wake counts, ms. */
+export const WINDOW = 5_000;
+
+/** One function instance. */
+export class Client {
+  readonly name: string;
+  readonly transport: Transport;
+  readonly now: () => number;
+  readonly wake: { readonly wake: () => void; readonly window: number };
+  readonly queue: Queue;
+  /** The same, whose enqueues wake consumers. */
+  readonly waking: Queue;
+  readonly operator: Operator;
+  readonly schedules: Schedules;
+
+  constructor(name: string, transport: Transport, now: () => number, wake: () => void) {
+    const options = { transport, now };
+    this.name = name;
+    this.transport = transport;
+    this.now = now;
+    this.wake = { wake, window: WINDOW };
+    this.queue = new Queue(name, options);
+    this.waking = new Queue(name, { ...options, wake: this.wake });
+    this.operator = new Operator(name, options);
+    this.schedules = new Schedules(name, options);
+  }
+
+  call(operation: Operation): Promise<unknown> {
+    return (CALLS[operation.does] as (client: Client, operation: Operation) => Promise<unknown>)(
+      this,
+      operation,
+    );
+  }
+}
+
+const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of<D>) => Promise<unknown> } = {
+  enqueue: async ({ queue, waking }, { key: idempotencyKey, tasks, waker }) => {
+    const producer = waker ? waking : queue;
+    const [lone] = tasks;
+    if (tasks.length > 1 || !lone) return producer.enqueueMany(tasks, { idempotencyKey });
+    const { payload, ...options } = lone;
+    return [await producer.enqueue(payload, { ...options, idempotencyKey })];
+  },
+  dequeue: ({ queue }, pull) => queue.dequeue(dequeueOptions(pull)),
+  settle: ({ queue }, { items, pull }) =>
+    pull
+      ? queue.settleAndDequeue(items.map(settlementOf), dequeueOptions(pull))
+      : queue.settle(items.map(settlementOf)),
+  cancel: ({ queue }, { id, lease }) => queue.cancel(id, { lease }),
+  remove: ({ operator }, { id }) => operator.remove(id),
+  get: ({ queue }, { id }) => queue.get(id),
+  redrive: ({ operator }, { does: _, ...options }) => operator.redrive(options),
+  redriveIds: ({ operator }, { ids }) => operator.redrive({ ids }),
+  purge: ({ operator }, { does: _, ...options }) => operator.purge(options),
+  configure: ({ operator }, { changes, key }) => operator.configure(changes, { idempotencyKey: key }),
+  pause: ({ operator }, { key }) => operator.pause({ idempotencyKey: key }),
+  resume: ({ operator }, { key }) => operator.resume({ idempotencyKey: key }),
+  configureGroup: ({ operator }, { group, changes, key }) =>
+    operator.configureGroup(group, changes, { idempotencyKey: key }),
+  drop: ({ operator }, { force, key }) => operator.deleteQueue({ force, idempotencyKey: key }),
+  heartbeat: ({ queue }, { worker, lease }) => queue.heartbeat(worker, { lease }),
+  fail: ({ operator }, { worker, limit }) => operator.failWorker(worker, { limit }),
+  sweep: async ({ name, transport, now, wake }, { limit, once, waker }) => {
+    if (!once) return sweep(transport, { now, limit, ...(waker && { wake }) });
+    const args = { testNow: String(now()), limit: String(limit), wake: waker ? String(WINDOW) : "" };
+    const outcomes = await transport.send([callOf(sweepScript, queueKeys(name), args)]);
+    return sweepScript.decode(lastReply(outcomes));
+  },
+  wakeAnother: ({ waking }) => waking.wakeAnother(),
+  counts: ({ queue }) => queue.counts(),
+  workers: ({ operator }) => operator.workers({ size: 1_000 }),
+  statistics: ({ operator }) => operator.statistics(),
+  settings: ({ operator }) => operator.settings(),
+  deepSweep: ({ transport, now, name }) => deepSweep(transport, { now, queue: name }),
+  list: async ({ operator }, { does: _, ...options }) => {
+    const tasks = [];
+    let cursor: string | undefined;
+    do {
+      const page = await operator.list({ ...options, cursor });
+      tasks.push(...page.tasks);
+      cursor = page.cursor ?? undefined;
+    } while (cursor !== undefined);
+    return tasks;
+  },
+  putSchedule: ({ schedules }, { name, schedule, key }) =>
+    schedules.put(name, schedule, { idempotencyKey: key }),
+  switchSchedule: ({ schedules }, { name, to, key }) => schedules[to](name, { idempotencyKey: key }),
+  removeSchedule: ({ schedules }, { name, key }) => schedules.remove(name, { idempotencyKey: key }),
+  getSchedule: ({ schedules }, { name }) => schedules.get(name),
+  listSchedules: async ({ schedules }) => (await schedules.list({ size: 1_000 })).schedules,
+  invalid: ({ queue, operator }, { which }) => {
+    const call = invalidCalls(queue, operator)[which] ?? (() => Promise.resolve());
+    return call().then(
+      () => "accepted",
+      (error: { code?: string; path?: string }) => ({ code: error.code, path: error.path }),
+    );
+  },
+};
+
+const dequeueOptions = ({ token, max, lease, single, worker }: Pull) => ({
+  token,
+  max,
+  lease,
+  maxBytes: single ? 1 : undefined,
+  worker,
+});
+
+/** How each outcome says what it is told. */
+const SETTLEMENTS: Record<OperationSettlement["outcome"], (told: OperationSettlement) => Settlement> = {
+  complete: ({ receipt, ms, text }) => ({ receipt, outcome: "complete", ttl: ms, result: text }),
+  reject: ({ receipt, ms, text }) => ({ receipt, outcome: "reject", ttl: ms, error: text }),
+  requeue: ({ receipt, ms, count, text }) => ({ receipt, outcome: "requeue", delay: ms, count, error: text }),
+  return: ({ receipt }) => ({ receipt, outcome: "requeue", unstarted: true }),
+  extend: ({ receipt, ms, text }) => ({ receipt, outcome: "extend", lease: ms, progress: text }),
+};
+
+const settlementOf = (told: OperationSettlement) => SETTLEMENTS[told.outcome](told);

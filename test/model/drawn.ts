@@ -1,0 +1,116 @@
+/** What calls are made of, by fast-check: few ids, groups, workers and keys, so that calls meet each other's tasks. */
+import {
+  boolean,
+  constant,
+  constantFrom,
+  nat,
+  option,
+  record as anyRecord,
+  type Arbitrary,
+} from "fast-check";
+import type { ModelNewSchedule } from "./schedules.ts";
+import type { OperationSettlement, OperationWorker, Pull } from "./operations.ts";
+
+export const oneOf = <const T>(...values: readonly T[]) => constantFrom(...values);
+/** A plain object, as callers write it. */
+export function record<T extends object, K extends keyof T = keyof T>(
+  model: { [name in keyof T]: Arbitrary<T[name]> },
+  { requiredKeys }: { requiredKeys?: K[] } = {},
+) {
+  const keys = requiredKeys ?? (Object.keys(model) as K[]);
+  return anyRecord<T, K>(model, { requiredKeys: keys, noNullPrototype: true });
+}
+
+export const maybe = <T>(arbitrary: Arbitrary<T>, freq = 2) => option(arbitrary, { nil: undefined, freq });
+
+export const id = nat(11).map((i) => `t${i}`);
+const payload = oneOf<unknown>(0, "", null, [], { to: "a@example.com" }, "42", new Uint8Array([0, 255]));
+export const worker: Arbitrary<OperationWorker> = record({
+  name: oneOf("w1", "w2"),
+  incarnation: maybe(oneOf("x", "y")),
+  silentAfter: maybe(oneOf(800, 3_000), 1),
+});
+export const leaseTime = oneOf(1_000, 2_000, 5_000);
+export const group = oneOf("a", "b", "c");
+
+/** A task with a small choice of everything; of groups and priorities only where they are in use. */
+export const task = (shared: boolean) =>
+  record(
+    {
+      id,
+      payload,
+      headers: maybe(constant({ from: "edge" }), 4),
+      delay: maybe(oneOf(1, 700, 3_000), 3),
+      lease: maybe(leaseTime, 5),
+      maxAttempts: maybe(oneOf(0, 1, 2, 3), 1),
+      resultTtl: maybe(oneOf(0, 1_000, 400_000), 4),
+      deadTtl: maybe(oneOf(0, 1_000, 400_000), 4),
+      ...(shared && { group: maybe(group, 1), priority: maybe(oneOf(0, 1, 9), 4) }),
+      unique: oneOf("", "", "", "again", "k1", "k2"),
+    },
+    { requiredKeys: ["id", "payload", "unique"] },
+  ).map(({ unique, ...rest }) => ({
+    ...rest,
+    ...(unique === "again" && { again: true }),
+    ...(unique.startsWith("k") && { dedup: { key: unique, window: 2_000 } }),
+  }));
+
+export const pull = record({
+  token: nat(2 ** 30).map((n) => `token-${n.toString(36).padStart(6, "0")}`),
+  max: oneOf(1, 1, 2, 3, 5, 20, 200),
+  lease: option(leaseTime, { nil: 3_000, freq: 3 }),
+  single: maybe(constant(true), 6),
+  worker: maybe(worker, 2),
+  flagged: boolean(),
+}) as Arbitrary<Pull>;
+
+export const settlement = record({
+  receipt: nat(),
+  outcome: oneOf("complete", "reject", "requeue", "requeue", "return", "extend"),
+  ms: maybe(oneOf(0, 1, 500, 2_000, 400_000), 1),
+  count: maybe(constant(false), 3),
+  text: maybe(oneOf<unknown>(0, "", null, { why: "not yet" }), 2),
+});
+export type DrawnSettlement = typeof settlement extends Arbitrary<infer T> ? T : never;
+
+/** What each outcome may say. */
+export function settlementOf(
+  { outcome, ms, count, text }: DrawnSettlement,
+  receipt: string,
+): OperationSettlement {
+  if (outcome === "return") return { receipt, outcome };
+  if (outcome === "requeue") return { receipt, outcome, ms: ms ?? 0, count, text };
+  // A lease of no time is none.
+  return { receipt, outcome, ms: outcome === "extend" ? ms || undefined : ms, text };
+}
+
+export const filter = (shared: boolean) =>
+  record(
+    {
+      ...(shared && { group: maybe(group, 2) }),
+      reason: maybe(oneOf("rejected", "attempts_exhausted", "lease_expired", "cancelled"), 4),
+    },
+    { requiredKeys: [] },
+  );
+
+export const scheduleName = oneOf("s1", "s2", "s3");
+
+/** A schedule; its instants lie around the time of the call. */
+export const schedule = record(
+  {
+    every: oneOf(60_000, 90_000, 1_000_000, 5_000),
+    from: maybe(oneOf(-100_000, 0, 1, 30_000)),
+    until: maybe(oneOf(-1, 0, 40_000, 400_000), 3),
+    missed: oneOf("last", "all"),
+    paused: maybe(boolean(), 3),
+    payload,
+    maxAttempts: maybe(oneOf(1, 5), 2),
+  },
+  { requiredKeys: ["every", "missed", "payload"] },
+).map(({ from, until, missed, ...rest }) => (now: number): ModelNewSchedule => ({
+  ...rest,
+  // Of thousands of occurrences in an hour the last is enough.
+  missed: rest.every < 60_000 ? "last" : missed,
+  ...(from !== undefined && { from: now + from }),
+  ...(until !== undefined && { until: now + until }),
+}));

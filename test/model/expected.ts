@@ -1,0 +1,173 @@
+/** What each operation must answer, by the model, which it moves on. */
+import type { LeasedTask } from "../../src/index.ts";
+import { WINDOW } from "./client.ts";
+import { enqueue } from "./enqueue.ts";
+import { INVALID_PATHS } from "./invalid.ts";
+import { counts, list, outOfTurn, sharing, statistics, workers } from "./look.ts";
+import { cancel, configure, configureGroup, drop, purge, redrive, redriveByIds, remove } from "./operate.ts";
+import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
+import type { Happened } from "./real.ts";
+import { drafted, listed, occur, switched } from "./schedules.ts";
+import { settle, type ModelSettlement } from "./settle.ts";
+import { infoOf } from "./state.ts";
+import { sweep, sweepAll } from "./sweep.ts";
+import { wakeAnother } from "./wake.ts";
+import { failWorker, heartbeat } from "./workers.ts";
+import type { World } from "./world.ts";
+
+const NAME = "emails";
+const notFound = { ok: false, code: "not_found" };
+
+type Expect<D extends Operation["does"]> = (
+  world: World,
+  operation: Of<D>,
+  happened: Happened,
+  resent: boolean,
+) => unknown;
+
+/** Whether the settings of a queue, set again by a copy of a call, are as they are by now. */
+const settingsOf = ({ queue }: World) => queue.settings;
+
+const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
+  enqueue: (world, { waker, key, tasks }, { look }) => {
+    const call = { producer: key, look, wake: waker ? WINDOW : undefined };
+    const added = enqueue(world.queue, world.now, tasks, call);
+    if (added === "queue_full") return { refused: "queue_full" };
+    if (added.wake) world.woken++;
+    return added.tasks;
+  },
+  dequeue: (world, pull, happened, resent) =>
+    world.pulled(pull, happened.answer as readonly LeasedTask[], happened, resent),
+  settle: (world, { items, pull }, happened, resent) => {
+    const settled = settle(world.queue, world.now, items.map(settlementOf));
+    if (!pull) return settled;
+    const { tasks } = happened.answer as { tasks: readonly LeasedTask[] };
+    return { settled, tasks: world.pulled(pull, tasks, happened, resent) };
+  },
+  cancel: ({ queue, now }, { id, lease }) => cancel(queue, now, id, lease),
+  remove: ({ queue, now }, { id }) => remove(queue, now, id),
+  get: ({ queue }, { id }) => infoOf(queue, NAME, id),
+  redrive: ({ queue, now }, operation) => ({ redriven: redrive(queue, now, operation), refused: [] }),
+  redriveIds: ({ queue, now }, { ids }) => redriveByIds(queue, now, ids),
+  purge: ({ queue, now }, operation) => ({ purged: purge(queue, now, operation) }),
+  configure: (world, { key, changes }) => {
+    world.once(key, () => configure(world.queue, world.now, changes));
+    return settingsOf(world);
+  },
+  pause: (world, { key }) => {
+    world.once(key, () => configure(world.queue, world.now, { paused: true }));
+    return settingsOf(world);
+  },
+  resume: (world, { key }) => {
+    world.once(key, () => configure(world.queue, world.now, { paused: false }));
+    return settingsOf(world);
+  },
+  configureGroup: (world, { key, group, changes }) => {
+    world.once(key, () => configureGroup(world.queue, world.now, group, changes));
+    return configureGroup(world.queue, world.now, group, {});
+  },
+  drop: (world, { key, force }) =>
+    world.once(`drop ${key}`, () => {
+      const left = drop(world.queue, force);
+      if (typeof left === "number") return { ok: false, code: "still_working", working: left };
+      world.queue = left;
+      return { ok: true };
+    }),
+  heartbeat: ({ queue, now }, { worker, lease }) => heartbeat(queue, now, { ...signOf(worker), lease }),
+  fail: ({ queue, now }, { worker, limit }) =>
+    failWorker(queue, now, typeof worker === "string" ? worker : signOf(worker).worker, limit),
+  sweep: (world, operation, { registered }) => swept(world, operation, registered),
+  wakeAnother: (world) => {
+    const woken = wakeAnother(world.queue, world.now, WINDOW);
+    if (woken) world.woken++;
+    return woken;
+  },
+  counts: ({ queue, now }) => {
+    const told = counts(queue, now, NAME);
+    return sharing(queue) ? { ...told, oldestAge: null, nextDueAt: null } : told;
+  },
+  workers: ({ queue }) => workers(queue),
+  statistics: ({ queue, now }) => ({ on: queue.settings.statistics, minutes: statistics(queue, now) }),
+  settings: settingsOf,
+  deepSweep: () => ({ faults: [], failed: [] }),
+  list: ({ queue }, operation) => {
+    const tasks = list(queue, NAME, operation.state, operation);
+    return outOfTurn(queue, operation) ? tasks.toSorted((a, b) => (a.id < b.id ? -1 : 1)) : tasks;
+  },
+  putSchedule: (world, { key, name, schedule }) => {
+    const before = world.queue.schedules.get(name);
+    const draft = drafted(before, world.now, schedule);
+    if (!draft) return { refused: "invalid_argument" };
+    const { existed, next } = noted(world, `put ${name} ${key}`, before !== undefined, draft.next, () =>
+      world.queue.schedules.set(name, draft),
+    );
+    return { ...listed(NAME, name, { ...draft, next }), created: !existed };
+  },
+  switchSchedule: (world, { key, name, to }) => {
+    const before = world.queue.schedules.get(name);
+    if (!before) return notFound;
+    const plan = switched(before, world.now, to === "pause");
+    const { next } = noted(world, `${to} ${name} ${key}`, true, plan.next, () =>
+      world.queue.schedules.set(name, plan),
+    );
+    return { ok: true, schedule: listed(NAME, name, { ...plan, next }) };
+  },
+  removeSchedule: (world, { key, name }) => {
+    const there = world.queue.schedules.has(name);
+    const { existed } = noted(world, `remove ${name} ${key}`, there, 0, () =>
+      world.queue.schedules.delete(name),
+    );
+    return existed ? { ok: true } : notFound;
+  },
+  getSchedule: ({ queue }, { name }) => {
+    const schedule = queue.schedules.get(name);
+    if (!schedule) return null;
+    const { payload, maxAttempts } = schedule;
+    return {
+      ...listed(NAME, name, schedule),
+      payload,
+      // What is the same as not told is not kept.
+      ...(maxAttempts !== undefined && maxAttempts !== 5 && { maxAttempts }),
+    };
+  },
+  listSchedules: ({ queue }) =>
+    [...queue.schedules]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, schedule]) => listed(NAME, name, schedule)),
+  invalid: (_, { which }) => ({ code: "invalid_argument", path: INVALID_PATHS[which] }),
+};
+
+export function expectedOf(world: World, operation: Operation, happened: Happened, resent: boolean): unknown {
+  const expect: Expect<never> = EXPECTED[operation.does];
+  return expect(world, operation as never, happened, resent);
+}
+
+/** What a call came to that writes a schedule, now or when an earlier copy of it ran. */
+function noted(world: World, key: string, existed: boolean, next: number, write: () => unknown) {
+  return world.once(key, () => {
+    write();
+    return { existed, next };
+  }) as { readonly existed: boolean; readonly next: number };
+}
+
+function swept(world: World, { limit, once, waker }: Of<"sweep">, registered: boolean) {
+  const { queue, now } = world;
+  const wake = waker ? WINDOW : undefined;
+  if (once) return { ...sweep(queue, now, limit, wake), newer: 0 };
+  const { scheduled, due } = occur(queue, now, limit);
+  const idle = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, wake: false };
+  const { wake: woken, ...counted } = registered || due ? sweepAll(queue, now, limit, wake) : idle;
+  if (woken) world.woken++;
+  return { ...counted, more: false, scheduled, woken: woken ? 1 : 0, failed: [] };
+}
+
+export const signOf = ({ name, incarnation = "", silentAfter }: OperationWorker) => ({
+  worker: `${name} ${incarnation}`,
+  silentAfter,
+});
+
+/** `1.<attempt>.<lease number>.<lease token>.<id>` */
+function settlementOf({ receipt, ...rest }: OperationSettlement): ModelSettlement {
+  const [, , lease = "", token = "", ...id] = receipt.split(".");
+  return { receipt, id: id.join("."), lease: Number(lease), token, ...rest };
+}

@@ -1,0 +1,164 @@
+/** Schedules by interval: the tasks that they enqueue, each once, and what is told of them. */
+import type { ListedSchedule } from "../../src/index.ts";
+import { makeReady, newEnds, putInLine } from "./life.ts";
+import { newTask, tell, type ModelTask, type QueueState } from "./state.ts";
+
+/** Later than any instant: the next occurrence of one that is paused or has ended. */
+const NEVER = 8_640_000_000_000_001;
+const LAST_INSTANT = NEVER - 1;
+
+/** Most schedules, and most occurrences of them all, that one call enqueues. */
+const MOST_SCHEDULES = 50;
+const MOST_OCCURRENCES = 200;
+
+/** What a schedule is made of; ms. */
+export interface ModelNewSchedule {
+  readonly every: number;
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
+  readonly missed?: "last" | "all" | undefined;
+  readonly paused?: boolean | undefined;
+  readonly payload: unknown;
+  readonly maxAttempts?: number | undefined;
+}
+
+export interface ModelSchedule {
+  every: number;
+  from: number;
+  until: number | undefined;
+  missed: "last" | "all";
+  paused: boolean;
+  createdAt: number;
+  lastAt: number | undefined;
+  /** Its next occurrence. */
+  next: number;
+  payload: unknown;
+  maxAttempts: number | undefined;
+}
+
+type Rhythm = Pick<ModelSchedule, "every" | "from" | "until">;
+
+/** The first occurrence from an instant on. */
+function firstFrom({ every, from, until = LAST_INSTANT }: Rhythm, instant: number): number {
+  const first = from + Math.max(0, Math.ceil((instant - from) / every)) * every;
+  return first <= until ? first : NEVER;
+}
+
+const lastUntil = ({ every, from, until = LAST_INSTANT }: Rhythm, instant: number) =>
+  from + Math.floor((Math.min(instant, until) - from) / every) * every;
+
+const nextOf = (plan: ModelSchedule, now: number) => firstFrom(plan, Math.max(now, (plan.lastAt ?? -1) + 1));
+
+export const listed = (queue: string, name: string, plan: ModelSchedule): ListedSchedule => ({
+  name,
+  queue,
+  every: plan.every,
+  from: plan.from,
+  ...(plan.until !== undefined && { until: plan.until }),
+  missed: plan.missed,
+  paused: plan.paused,
+  createdAt: plan.createdAt,
+  nextAt: plan.next === NEVER ? null : plan.next,
+  lastAt: plan.lastAt ?? null,
+});
+
+/** What a put makes of a schedule; undefined for one that would never occur. */
+export function drafted(
+  before: ModelSchedule | undefined,
+  now: number,
+  wanted: ModelNewSchedule,
+): ModelSchedule | undefined {
+  const { every, from, until, missed = "last", payload, maxAttempts } = wanted;
+  const same = before?.every === every && (from === undefined || from === before.from);
+  const plan: ModelSchedule = {
+    every,
+    from: same ? before.from : (from ?? now + every),
+    until,
+    missed,
+    paused: wanted.paused ?? before?.paused ?? false,
+    createdAt: before?.createdAt ?? now,
+    lastAt: before?.lastAt,
+    next: NEVER,
+    payload,
+    maxAttempts,
+  };
+  const kept = same && before.next <= (until ?? LAST_INSTANT);
+  const next = kept ? before.next : nextOf(plan, now);
+  if (next === NEVER && !same) return undefined;
+  return { ...plan, next: plan.paused ? NEVER : next };
+}
+
+/** What pausing or resuming makes of it. */
+export function switched(before: ModelSchedule, now: number, paused: boolean): ModelSchedule {
+  if (before.paused === paused) return before;
+  const plan = { ...before, paused };
+  return { ...plan, next: paused ? NEVER : nextOf(plan, now) };
+}
+
+/** Enqueues what is due, as one sweep does. Returns how many tasks came to be, and whether any schedule was due. */
+export function occur(queue: QueueState, now: number, limit: number): { scheduled: number; due: boolean } {
+  let scheduled = 0;
+  let any = false;
+  for (;;) {
+    const due = [...queue.schedules]
+      .filter(([, { next }]) => next <= now)
+      .toSorted(([a, x], [b, y]) => x.next - y.next || (a < b ? -1 : 1))
+      .slice(0, Math.min(limit, MOST_SCHEDULES));
+    if (due.length === 0) return { scheduled, due: any };
+    any = true;
+    const most = Math.max(1, Math.floor(Math.min(limit, MOST_OCCURRENCES) / due.length));
+    const ends = newEnds();
+    let added = 0;
+    for (const [name, schedule] of due) {
+      const { times, following } = dueTimes(schedule, now, most);
+      for (const time of times) {
+        // A task that is known by that id is this occurrence.
+        if (queue.tasks.has(`${name}.${time}`)) continue;
+        makeReady(queue, occurrence(queue, now, name, schedule, time), ends, "back");
+        added++;
+      }
+      schedule.lastAt = times.at(-1);
+      schedule.next = following;
+    }
+    putInLine(queue, ends);
+    tell(queue, "enqueued", now, added);
+    scheduled += added;
+  }
+}
+
+function dueTimes(schedule: ModelSchedule, now: number, most: number) {
+  if (schedule.missed === "last") {
+    const last = Math.max(schedule.next, lastUntil(schedule, now));
+    return { times: [last], following: firstFrom(schedule, now + 1) };
+  }
+  const times = [schedule.next];
+  let next = firstFrom(schedule, schedule.next + 1);
+  for (; next <= now && times.length < most; next = firstFrom(schedule, next + 1)) times.push(next);
+  return { times, following: next };
+}
+
+function occurrence(
+  queue: QueueState,
+  now: number,
+  name: string,
+  { payload, maxAttempts }: ModelSchedule,
+  time: number,
+): ModelTask {
+  const task = newTask({
+    id: `${name}.${time}`,
+    payload,
+    headers: { schedule: name, "scheduled-at": String(time) },
+    producer: "",
+    enqueuedAt: now,
+    fixedLease: undefined,
+    maxAttempts: maxAttempts ?? 5,
+    resultTtl: 3_600_000,
+    deadTtl: 604_800_000,
+    group: undefined,
+    priority: undefined,
+    version: 1,
+    ghosts: 0,
+  });
+  queue.tasks.set(task.id, task);
+  return task;
+}

@@ -1,0 +1,87 @@
+/** One step of a run: a call, or time that passes. */
+import { constant, nat, oneof, tuple, type Arbitrary, type AsyncCommand } from "fast-check";
+import { oneOf } from "./drawn.ts";
+import type { Mishap, Operation } from "./operations.ts";
+import type { Real } from "./real.ts";
+import type { World } from "./world.ts";
+
+/** What a step makes of where the run stands; nothing where it does not apply. */
+type Choose = (world: World) => Operation | undefined;
+
+class Step implements AsyncCommand<World, Real> {
+  readonly #choose: Choose;
+  readonly #by: number;
+  readonly #mishap: Mishap;
+  #made: string;
+
+  constructor(name: string, by: number, mishap: Mishap, choose: Choose) {
+    this.#choose = choose;
+    this.#by = by;
+    this.#mishap = mishap;
+    this.#made = name;
+  }
+
+  check(): boolean {
+    return true;
+  }
+
+  async run(world: World, real: Real): Promise<void> {
+    const operation = this.#choose(world);
+    if (!operation) return;
+    world.calls.push(operation);
+    this.#made = `${this.#mishap === "none" ? "" : `(${this.#mishap}) `}${JSON.stringify(operation)} by ${this.#by} at ${world.now}`;
+    await world.call(real, operation, this.#by, this.#mishap);
+  }
+
+  toString(): string {
+    return this.#made;
+  }
+}
+
+/** Time passes, or, now and then, jumps back. */
+class Wait implements AsyncCommand<World, Real> {
+  readonly #ms: number;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  check(): boolean {
+    return true;
+  }
+
+  async run(world: World): Promise<void> {
+    world.now += this.#ms;
+  }
+
+  toString(): string {
+    return `wait ${this.#ms}`;
+  }
+}
+
+const mishap: Arbitrary<Mishap> = oneof(
+  { weight: 12, arbitrary: constant<Mishap>("none") },
+  { weight: 1, arbitrary: oneOf<Mishap>("reply lost", "delivered twice") },
+  { weight: 1, arbitrary: constant<Mishap>("scripts forgotten") },
+);
+
+/** A call of some kind, and how often it is to be drawn. */
+export function step<T>(
+  weight: number,
+  name: string,
+  drawn: Arbitrary<T>,
+  choose: (drawn: T, world: World) => Operation | undefined,
+) {
+  return {
+    weight,
+    arbitrary: tuple(drawn, nat(2), mishap).map(
+      ([value, by, befalls]) => new Step(name, by, befalls, (world) => choose(value, world)),
+    ),
+  };
+}
+
+/** Time that passes, or jumps back. */
+export const wait = (weight: number, ...ms: number[]) => ({
+  weight,
+  arbitrary: oneOf(...ms).map((time) => new Wait(time)),
+});
