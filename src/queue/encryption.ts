@@ -1,6 +1,16 @@
 import { invalidArgument } from "../errors.ts";
 import { decodeValue, encodeValue, fromBase64, MAX_PROGRESS_BYTES, toBase64 } from "./codec.ts";
-import { ENVELOPE, isEnvelope, KEY_ID, KEY_ID_AT, keyIdOf, PROGRESS_ENVELOPE } from "./envelope.ts";
+import {
+  ENVELOPE,
+  isEnvelope,
+  isKnown,
+  KEY_ID,
+  KEY_ID_AT,
+  keyIdOf,
+  KIND_AT,
+  PROGRESS_ENVELOPE,
+  VERSION,
+} from "./envelope.ts";
 import { onlyOptions, trueOrFalse } from "./names.ts";
 import { type Encryption, keyOf, type Place, undecryptable } from "./sealing.ts";
 
@@ -71,7 +81,9 @@ class AesGcm implements Encryption {
 
   async seal(encoded: string, place: Place, path: string): Promise<string> {
     const { id, key } = this.#current;
-    const head = ascii(`${ENVELOPE}${KINDS[place.kind]}${String.fromCharCode(id.length)}${id}`);
+    const head = ascii(
+      ENVELOPE + String.fromCharCode(VERSION) + KINDS[place.kind] + String.fromCharCode(id.length) + id,
+    );
     const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
     const additionalData = joined(head, ascii(`${place.queue} ${place.id}`));
     const algorithm = { name: "AES-GCM", iv, additionalData };
@@ -89,11 +101,14 @@ class AesGcm implements Encryption {
       if (this.#acceptPlain || place.kind === "error") return value;
       throw undecryptable(place, "it is not encrypted, and acceptPlain is not set");
     }
+    if (!isKnown(envelope)) {
+      throw undecryptable(place, "a newer release of Sluice has encrypted it; deploy that release here too");
+    }
     const id = keyIdOf(envelope) ?? "";
     const key = this.#keys.get(id);
     const how = `it is ${keyOf(envelope)}`;
     if (!key) throw undecryptable(place, `${how}, which is not among the keys given`);
-    const kind = String.fromCharCode(envelope[ENVELOPE.length] ?? 0);
+    const kind = String.fromCharCode(envelope[KIND_AT] ?? 0);
     const owner = ownerOf(place, kind);
     const ivAt = KEY_ID_AT + 1 + id.length;
     const textAt = ivAt + IV_BYTES;
