@@ -3550,8 +3550,8 @@ export const openapi: OpenApiDocument = {
             "items": {
               "$ref": "#/components/schemas/NewTask"
             },
-            "minItems": 1,
-            "maxItems": 1000
+            "maxItems": 1000,
+            "minItems": 1
           }
         },
         "required": [
@@ -3680,8 +3680,8 @@ export const openapi: OpenApiDocument = {
                     "items": {
                       "$ref": "#/components/schemas/Duration"
                     },
-                    "minItems": 1,
-                    "maxItems": 100
+                    "maxItems": 100,
+                    "minItems": 1
                   },
                   {
                     "type": "object",

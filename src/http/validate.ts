@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { invalidFields, type FieldFault } from "./problem.ts";
 
 /** More faults than this help nobody. */
-const maxFaults = 100;
+export const maxFaults = 100;
 
 /**
  * The value, if it fits the schema.
@@ -76,11 +76,39 @@ export function fields<const Entries extends v.ObjectEntries>(
       if (unknown?.path && typeof input === "object" && input !== null) {
         const [item] = unknown.path;
         const others = Object.keys(input).filter((key) => !Object.hasOwn(entries, key) && key !== item.key);
-        for (const key of others) {
+        for (const key of others.slice(0, maxFaults)) {
           result.issues?.push({ ...unknown, path: [{ ...item, key }] } as typeof unknown);
         }
       }
       return result;
     },
   };
+}
+
+/**
+ * A list of at most so many items. A longer one is refused before any item is looked at, and no more faults of items are kept
+ * than are told: those of millions of wrong items would take gigabytes.
+ */
+export function list<Item extends v.GenericSchema>(item: Item, most: number, message: string) {
+  const all = v.array(item);
+  const bounded: typeof all = {
+    ...all,
+    "~run"(dataset, config) {
+      const input = dataset.value;
+      // The bound behind it says so.
+      if (Array.isArray(input) && input.length > most) return { typed: true, value: input };
+      let faults = 0;
+      const counted: Item = {
+        ...item,
+        "~run"(one: v.UnknownDataset, itsConfig: v.Config<v.BaseIssue<unknown>>) {
+          if (faults >= maxFaults) return { typed: true, value: one.value };
+          const result = item["~run"](one, itsConfig);
+          faults += result.issues?.length ?? 0;
+          return result;
+        },
+      };
+      return v.array(counted)["~run"](dataset, config);
+    },
+  };
+  return v.pipe(bounded, v.maxLength(most, message));
 }

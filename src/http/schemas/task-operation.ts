@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { LAST_INSTANT } from "../../queue/names.ts";
 import { rejectReasons, taskStates } from "../../queue/types.ts";
-import { fields } from "../validate.ts";
+import { fields, list } from "../validate.ts";
 import { cursor, described, duration, flagText, name, size, taskId, whole, wholeText } from "./values.ts";
 
 const textWords = "must be a text of 1 to 1000 characters";
@@ -63,22 +63,21 @@ const bodyFilter = filter((meaning) => whole(0, LAST_INSTANT, meaning));
 export const redrive = fields({
   ids: v.exactOptional(
     described(
-      v.pipe(
-        v.array(
-          v.union(
-            [
-              taskId,
-              fields({
-                id: taskId,
-                lease: v.exactOptional(
-                  whole(0, Number.MAX_SAFE_INTEGER, "The lease number that it must have, as `get` shows it."),
-                ),
-              }),
-            ],
-            "must be an id, or an object with id and lease",
-          ),
+      list(
+        v.union(
+          [
+            taskId,
+            fields({
+              id: taskId,
+              lease: v.exactOptional(
+                whole(0, Number.MAX_SAFE_INTEGER, "The lease number that it must have, as `get` shows it."),
+              ),
+            }),
+          ],
+          "must be an id, or an object with id and lease",
         ),
-        v.maxLength(1_000, "must have at most 1000 ids"),
+        1_000,
+        "must have at most 1000 ids",
       ),
       "Which dead letters, instead of a filter. With its `lease`, a late copy of the request does nothing to one that has died again.",
     ),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { readReceipt } from "../../queue/receipt.ts";
-import { fields, noArray } from "../validate.ts";
+import { fields, list, noArray } from "../validate.ts";
 import {
   bounds,
   bytesWhereSaid,
@@ -85,9 +85,8 @@ export const newTask = v.pipe(
 
 export const newTasks = fields({
   tasks: v.pipe(
-    v.array(newTask),
+    list(newTask, bounds.tasks, `must have at most ${bounds.tasks} tasks`),
     v.minLength(1, "must have at least one task"),
-    v.maxLength(bounds.tasks, `must have at most ${bounds.tasks} tasks`),
   ),
 });
 
@@ -142,11 +141,13 @@ const receipt = v.pipe(v.string(receiptWords), v.check(isReceipt, receiptWords))
 const outcomeWords = "must be complete, reject, requeue or extend";
 const error = described(v.unknown(), "What went wrong: any JSON value; with `encoding`, bytes.");
 
+const backoffWords = "must be true, a list of 1 to 100 durations, or an object of base, factor and most";
+
 const backoff = described(
   v.union(
     [
       v.literal(true),
-      v.pipe(v.array(duration), v.minLength(1), v.maxLength(100)),
+      v.pipe(list(duration, 100, backoffWords), v.minLength(1)),
       fields({
         base: v.exactOptional(described(duration, "The most before the second attempt. Default 1s.")),
         factor: v.exactOptional(
@@ -158,7 +159,7 @@ const backoff = described(
         most: v.exactOptional(described(duration, "The most before any attempt. Default 15m.")),
       }),
     ],
-    "must be true, a list of 1 to 100 durations, or an object of base, factor and most",
+    backoffWords,
   ),
   "Instead of `delay`, by the attempt that is settled: true is at random up to 1 s after the first, twice that after each further one, up to 15 minutes; an object says so of other times; a list has one for each attempt, exact, the last for all further ones.",
 );
@@ -219,10 +220,7 @@ export const settlement = v.pipe(
 );
 
 export const settle = fields({
-  settlements: v.pipe(
-    v.array(settlement),
-    v.maxLength(bounds.settlements, `must have at most ${bounds.settlements} settlements`),
-  ),
+  settlements: list(settlement, bounds.settlements, `must have at most ${bounds.settlements} settlements`),
   pull: v.exactOptional(pull),
 });
 

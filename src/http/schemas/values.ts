@@ -4,6 +4,7 @@ import { MAX_ENQUEUE } from "../../queue/producer.ts";
 import { MAX_DEQUEUE } from "../../queue/pull.ts";
 import { fromBase64 } from "../bytes.ts";
 import { ID, QUEUE } from "../../queue/names.ts";
+import { maxFaults } from "../validate.ts";
 
 /** The bounds that the HTTP interface adds to those of the queue. */
 export const bounds = {
@@ -86,8 +87,8 @@ export const headers = v.pipe(
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const input = dataset.value;
-    for (const [key, value] of Object.entries<unknown>(input)) {
-      if (typeof value === "string") continue;
+    const faults = Object.entries<unknown>(input).filter(([, value]) => typeof value !== "string");
+    for (const [key, value] of faults.slice(0, maxFaults)) {
       addIssue({
         message: "must be a string",
         path: [{ type: "object", origin: "value", input, key, value }],
