@@ -25,7 +25,9 @@ type Expect<D extends Operation["does"]> = (
   resent: boolean,
 ) => unknown;
 
-/** Whether the settings of a queue, set again by a copy of a call, are as they are by now. */
+type Expectation = (world: World, operation: Operation, happened: Happened, resent: boolean) => unknown;
+
+/** A call that sets them, and a copy of it, are both told the settings as they now are. */
 const settingsOf = ({ queue }: World) => queue.settings;
 
 const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
@@ -138,8 +140,8 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
 };
 
 export function expectedOf(world: World, operation: Operation, happened: Happened, resent: boolean): unknown {
-  const expect: Expect<never> = EXPECTED[operation.does];
-  return expect(world, operation as never, happened, resent);
+  const expect = EXPECTED[operation.does] as Expectation;
+  return expect(world, operation, happened, resent);
 }
 
 /** What a call came to that writes a schedule, now or when an earlier copy of it ran. */
