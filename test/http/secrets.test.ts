@@ -7,12 +7,14 @@ import { inspect } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { signedHeaders, signingKey } from "../../src/consumer/signature.ts";
 import { webhookWaker } from "../../src/index.ts";
+import { startGateway } from "../../src/local/index.ts";
 import { createApp } from "../../src/http/app.ts";
 import { problems } from "../../src/http/problem.ts";
 import { reportToConsole } from "../../src/http/report.ts";
 import { readReceipt } from "../../src/queue/receipt.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
+import { startRedis } from "../support/redis.ts";
 import { callables } from "./access-rows.ts";
 import { asker, secrets, serve, tokens } from "./served.ts";
 
@@ -302,4 +304,31 @@ it("sluice serve writes none of it, whatever its Redis and its callers do", asyn
   // It did tell of faults.
   expect(written).toContain('"code":"redis_error"');
   expect(shown(written)).toEqual([]);
+});
+
+it("the local gateway logs none of it, also where its Redis goes away under what it was sent", async () => {
+  const redis = await startRedis();
+  let logged = "";
+  const gateway = await startGateway({
+    redisUrl: redis.url,
+    token: hidden.redisToken,
+    log: (line) => void (logged += `${line}\n`),
+  });
+  const send = (path: string, body: string, token: string = hidden.redisToken) =>
+    fetch(`${gateway.url}${path}`, { method: "POST", headers: { authorization: `Bearer ${token}` }, body });
+  const refused = await send("/", JSON.stringify(["GET", "k"]), secrets.admin);
+  expect([refused.status, shown(await refused.text())]).toEqual([401, []]);
+  expect((await send("/", JSON.stringify(["SET", "k", hidden.payload]))).status).toBe(200);
+  await redis.stop();
+  const bodies = [
+    ["SET", "k", hidden.payload],
+    ["EVAL", `error('${hidden.payload}')`, "0"],
+  ].map((one) => JSON.stringify(one));
+  for (const body of [...bodies, `{"${hidden.payload}"`, `["${hidden.payload}"]`]) {
+    const answer = await send("/", body);
+    expect([answer.status >= 400, shown(await answer.text()).includes("redisToken")]).toEqual([true, false]);
+  }
+  await gateway.close();
+  // It did tell that Redis has gone.
+  expect([logged === "", shown(logged)]).toEqual([false, []]);
 });
