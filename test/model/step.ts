@@ -60,8 +60,8 @@ class Wait implements AsyncCommand<World, Real> {
 }
 
 const mishap: Arbitrary<Mishap> = oneof(
-  { weight: 12, arbitrary: constant<Mishap>("none") },
-  { weight: 1, arbitrary: oneOf<Mishap>("reply lost", "delivered twice") },
+  { weight: 24, arbitrary: constant<Mishap>("none") },
+  { weight: 2, arbitrary: oneOf<Mishap>("reply lost", "delivered twice") },
   { weight: 1, arbitrary: constant<Mishap>("scripts forgotten") },
 );
 
