@@ -2,7 +2,7 @@ import type { Call, Delivery, Evidence, Life, Span } from "./evidence.ts";
 import { type Lease, type TaskHistory, taskKey } from "./history.ts";
 import { LEASE } from "./work.ts";
 
-/** How long a request of a dead process may lie at the gateway, ms. */
+/** How long a request of one who is dead, or has given it up, may lie at the gateway, ms. */
 const HELD = 4_000;
 /** Longer than a call takes where nothing is amiss, ms: of three extends a lease can miss two. */
 const SLOW = 400;
@@ -48,6 +48,8 @@ export class Causes {
       return "worked on past its lease";
     if (holder.until <= lease.until) return "its holder was killed";
     if (holder.pauses.some((pause) => meet(pause, lease))) return "its holder was paused";
+    if (holder.renewals.some((at) => lease.from <= at && at <= lease.until))
+      return "its holder went on as another worker";
     const way = this.#trouble(lease, holder.through);
     if (way !== undefined) return way;
     const slow = (call: Call) => call.failed || (!call.wait && length(call) > SLOW);
@@ -61,7 +63,9 @@ export class Causes {
   #whyUnheard({ queue }: TaskHistory, lease: Lease): string | undefined {
     if (lease.lateCopy) return "leased by a late copy, whose slot was taken";
     const { from } = lease;
-    const pulls = this.#pulls.get(queue)?.filter((call) => call.from <= from && call.until >= from) ?? [];
+    // One that was given up may have run after that.
+    const isOpen = (call: Call) => call.from <= from && call.until + (call.failed ? HELD : 0) >= from;
+    const pulls = this.#pulls.get(queue)?.filter(isOpen) ?? [];
     const open = pulls.map((call) => ({ call, life: this.#evidence.life(call.by) }));
     // It ended before it was answered, or could write the answer down; what it had sent may have run after that.
     if (open.some(({ call, life }) => call.until === Infinity && life.until >= from - HELD))

@@ -9,6 +9,7 @@ import {
   type Settlement,
   type TaskSource,
 } from "../../src/index.ts";
+import { BeatingWorker } from "./beating-worker.ts";
 import { noted } from "./noted-source.ts";
 import { Part } from "./part.ts";
 import { type Errand, LEASE, QUEUES, work } from "./work.ts";
@@ -16,14 +17,6 @@ import { type Errand, LEASE, QUEUES, work } from "./work.ts";
 const part = new Part();
 const { ending, roll, style } = part;
 const BACKOFF = [100, 400];
-const [, number = ""] = part.name.split(".");
-const worker = {
-  name: part.name.replace(/\..*/, ""),
-  incarnation: number,
-  pid: process.pid,
-  silentAfter: LEASE * 1.5,
-};
-
 async function drainOnce(source: TaskSource<Errand>): Promise<void> {
   await drain(source, (task) => work(task, part), {
     budget: "6s",
@@ -36,14 +29,12 @@ async function drainOnce(source: TaskSource<Errand>): Promise<void> {
   });
 }
 
-async function pullOnce(source: TaskSource<Errand>): Promise<void> {
-  const tasks = await source.dequeue({
-    max: 1 + roll(8),
-    lease: LEASE,
-    wait: "1s",
-    ...(style === "worker" && { worker }),
-  });
-  await Promise.all(tasks.map((task) => carry(source, task)));
+async function pullOnce(source: TaskSource<Errand>, as?: BeatingWorker): Promise<void> {
+  const tasks = await source.dequeue({ max: 1 + roll(8), lease: LEASE, wait: "1s", worker: as?.worker });
+  if (as) as.held = tasks.length;
+  const carried = tasks.map((task) => carry(source, task).finally(() => as && as.held--));
+  // All of them, though some be in vain.
+  await Promise.allSettled(carried);
 }
 
 async function carry(source: TaskSource<Errand>, task: LeasedTask<Errand>): Promise<void> {
@@ -82,20 +73,14 @@ async function extend(
   }
 }
 
-async function beat(queue: ReturnType<Part["queue"]>): Promise<void> {
-  while (!ending.aborted) {
-    await sleep(LEASE / 3);
-    await queue.heartbeat(worker, { lease: LEASE }).catch((error: unknown) => part.met(error));
-  }
-}
-
 async function consume(name: string): Promise<void> {
   const queue = part.queue(name);
   const source = noted(queue, part);
-  const beats = style === "worker" ? beat(queue) : undefined;
+  const worker = style === "worker" ? new BeatingWorker(part, queue) : undefined;
+  const beats = worker?.beat();
   while (!ending.aborted) {
     // What failed is in the ledger.
-    await (style === "drain" ? drainOnce(source) : pullOnce(source)).catch(() => sleep(200));
+    await (style === "drain" ? drainOnce(source) : pullOnce(source, worker)).catch(() => sleep(200));
   }
   await beats;
 }

@@ -48,6 +48,8 @@ export interface Life {
   readonly pauses: Span[];
   /** When it got no time. */
   readonly stalls: Span[];
+  /** When it went on as another worker. */
+  readonly renewals: number[];
 }
 
 /** What all ledgers say, put in order. */
@@ -84,6 +86,7 @@ export class Evidence {
       killed: false,
       pauses: [],
       stalls: [],
+      renewals: [],
     };
     this.lives.set(process, life);
     return life;
@@ -135,6 +138,9 @@ export class Evidence {
       }
       case "overslept":
         this.overslept.add(line.receipt);
+        return;
+      case "renewed":
+        this.life(by).renewals.push(at);
         return;
       case "late":
         this.life(by).stalls.push({ from: at - line.ms, until: at });

@@ -1,4 +1,5 @@
-import { mkdirSync } from "node:fs";
+import { cpSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dice } from "../support/dice.ts";
 import type { Role } from "./cast.ts";
@@ -15,7 +16,7 @@ export interface ChaosOptions {
   /** How long things go wrong; each kind of trouble comes once at least. Then all is left to end in peace, which takes some seconds. */
   readonly seconds: number;
   readonly seed: number;
-  /** Where the ledgers are written. */
+  /** Where the ledgers are written; and what Redis wrote, where something was not as it must be. */
   readonly folder: string;
 }
 
@@ -55,8 +56,11 @@ export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<Ch
     const rolesOf = (times: (life: Life) => number) =>
       [...evidence.lives].flatMap(([name, life]) => Array<string>(times(life)).fill(roleOf(name)));
     const kills = (roles: RegExp) => killed(evidence, roles).map((life) => life.until);
+    violations.push(...judgement.violations);
+    if (violations.length > 0)
+      cpSync(join(stage.redis.folder, "appendonlydir"), join(folder, "appendonlydir"), { recursive: true });
     return {
-      violations: [...violations, ...judgement.violations],
+      violations,
       figures: {
         ...judgement.tally,
         seconds: Math.round((Date.now() - began) / 1_000),
@@ -64,6 +68,7 @@ export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<Ch
         kills: counted(rolesOf(({ killed }) => (killed ? 1 : 0))),
         pauses: counted(rolesOf(({ pauses }) => pauses.length)),
         faults: counted(evidence.faults.map(({ kind }) => kind)),
+        renewals: rolesOf(({ renewals }) => renewals.length).length,
         looks: director.looks,
         recoveryFromRedis: recovery(history, kills(/^redis/)),
         recoveryFromConsumer: recovery(history, kills(/^(?:drain|hand|worker)/)),
