@@ -19,7 +19,7 @@ export async function appendOnlyFile({ folder }: TestRedis): Promise<string> {
   return join(directory, name);
 }
 
-/** Watches the length of the append-only file until it is stopped. */
+/** Watches the length of the append-only file until it is stopped, from the first time that it is sure of it. */
 export async function watchFile(redis: TestRedis) {
   const file = await appendOnlyFile(redis);
   const samples: Sample[] = [];
@@ -36,6 +36,7 @@ export async function watchFile(redis: TestRedis) {
       await sleep(10);
     }
   })();
+  while (samples.length === 0) await sleep(1);
   return {
     samples: samples as readonly Sample[],
     file,

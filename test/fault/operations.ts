@@ -100,6 +100,15 @@ export const operations: readonly Operation[] = [
   },
   {
     script: "dequeue",
+    what: "that finds nothing, before there is something",
+    async call(by) {
+      const empty = by.queue({}, "empty");
+      const nothing = await empty.dequeue();
+      return [seen(nothing), await empty.enqueue("late", { id: "late", idempotencyKey: "k" })];
+    },
+  },
+  {
+    script: "dequeue",
     what: "behind a settle in one request",
     call: (by) => settleAndDequeue(by),
   },

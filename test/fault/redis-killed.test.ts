@@ -78,8 +78,8 @@ test.each([
   async (how, age) => {
     const { redis, load, roll } = await underLoad("everysec");
     for (let i = 0; i < Math.max(1, Math.floor(kills / 2)); i++) {
-      const running = load.start();
       const watched = await watchFile(redis);
+      const running = load.start();
       await Promise.all([load.more(30), sleep(200 + age + roll() * 200)]);
       await redis.kill();
       const killedAt = performance.now();

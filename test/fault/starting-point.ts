@@ -33,8 +33,8 @@ export class Caller {
     return new Caller(over, this.receipts);
   }
 
-  queue(options: Partial<QueueOptions> = {}): Queue {
-    return new Queue(QUEUE, { transport: this.transport, now, ...options });
+  queue(options: Partial<QueueOptions> = {}, name = QUEUE): Queue {
+    return new Queue(name, { transport: this.transport, now, ...options });
   }
 
   /** A queue that notes whom it would wake. */
