@@ -41,9 +41,10 @@ async function wire(pieces: readonly string[], { every = 0, closing = true } = {
   let answer = "";
   socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
   socket.on("error", () => {});
-  const ended = once(socket, "close");
+  // Not by `once`: it takes a broken pipe, which is an end as well, for a failure.
+  const ended = new Promise((resolve) => socket.on("close", resolve));
   for (const piece of pieces) {
-    if (socket.destroyed) break;
+    if (socket.destroyed || answer !== "") break;
     socket.write(piece, "latin1");
     if (every > 0) await new Promise((resolve) => setTimeout(resolve, every));
   }
