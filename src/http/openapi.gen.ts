@@ -3505,7 +3505,7 @@ export const openapi: OpenApiDocument = {
           "at": {
             "type": "integer",
             "minimum": 0,
-            "maximum": 8640000000000000,
+            "maximum": 4503599627370495,
             "description": "Instant, epoch ms, at which the task becomes pending, instead of `delay`."
           },
           "lease": {

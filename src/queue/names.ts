@@ -3,6 +3,9 @@ import { invalidArgument } from "../errors.ts";
 /** The last instant that a date can have, epoch ms. */
 export const LAST_INSTANT = 8_640_000_000_000_000;
 
+/** The last instant that a task can wait for, epoch ms: half a millisecond, which marks those that share, must still show. */
+export const LAST_DUE = 2 ** 52 - 1;
+
 export const QUEUE = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
 export const ID = /^[A-Za-z0-9][!-~]{0,127}$/;
 const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,63}$/;

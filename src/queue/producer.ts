@@ -5,7 +5,7 @@ import { milliseconds } from "./duration.ts";
 import { derivedName, newTaskId } from "./identity.ts";
 import { QueueHandle, type HandleOptions } from "./handle.ts";
 import {
-  LAST_INSTANT,
+  LAST_DUE,
   listOf,
   onlyOptions,
   recordName,
@@ -221,7 +221,7 @@ function whenReady(defaults: TaskDefaults, task: EnqueueOptions, at: string): st
     if (task.delay !== undefined) {
       throw invalidArgument(`${at}at`, `and ${at}delay exclude each other`);
     }
-    return String(wholeNumber(task.at, `${at}at`, 0, LAST_INSTANT));
+    return String(wholeNumber(task.at, `${at}at`, 0, LAST_DUE));
   }
   const ms = milliseconds(task.delay ?? defaults.delay ?? 0, `${at}delay`);
   return ms > 0 ? `+${ms}` : "";

@@ -55,6 +55,7 @@ describe("invalid_request", () => {
     ["encoding", { payload: "", encoding: "hex" }, 'must be "base64" where it is given'],
     ["delay", { payload: 1, delay: "9999999d" }, expect.stringMatching(/^must be a duration/)],
     ["at", { payload: 1, delay: 1, at: 1 }, "at and delay exclude each other"],
+    ["at", { payload: 1, at: 2 ** 52, group: "g" }, "must be a whole number from 0 to 4503599627370495"],
     ["headers", { payload: 1, headers: ["a"] }, "must be an object of texts"],
     ["priority", { payload: 1, priority: 10 }, "must be a whole number from 0 to 9"],
     ["group", { payload: 1, group: "a b" }, expect.stringMatching(/^must be 1 to 128 visible ASCII/)],

@@ -13,7 +13,7 @@ import {
   whole,
 } from "./values.ts";
 import { worker } from "./workers.ts";
-import { LAST_INSTANT, TOKEN } from "../../queue/names.ts";
+import { LAST_DUE, TOKEN } from "../../queue/names.ts";
 
 /** The id of a task as the path names it. */
 export const idInPath = fields({ id: taskId });
@@ -52,7 +52,7 @@ export const newTask = v.pipe(
     priority: v.exactOptional(whole(0, 9, "A higher one is pulled before any lower one. Default 0.")),
     delay: v.exactOptional(described(duration, "Wait before the task becomes pending. Default 0.")),
     at: v.exactOptional(
-      whole(0, LAST_INSTANT, "Instant, epoch ms, at which the task becomes pending, instead of `delay`."),
+      whole(0, LAST_DUE, "Instant, epoch ms, at which the task becomes pending, instead of `delay`."),
     ),
     lease: v.exactOptional(
       described(duration, "How long one attempt may take. Default: the lease of the pull."),
