@@ -60,6 +60,9 @@ export function breakagesOf(
   const whole = [...wrongs, ...outOfBounds(meant, value)]
     .filter((wrong) => !fits(described, meant, wrong))
     .filter((wrong) => !isObject(wrong) || !allows(described, meant, "object"))
+    .filter(
+      (wrong) => !Array.isArray(wrong) || isMisnumbered(meant, wrong) || !allows(described, meant, "array"),
+    )
     .map((wrong): Breakage => ({ field, within: union ?? field, how: `is ${shown(wrong)}`, value: wrong }));
   if (branches) return [...whole, ...ofUnion(described, meant, branches, value, field, union)];
   if (Array.isArray(value)) {

@@ -1,26 +1,31 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import * as scripts from "../../src/queue/lua.gen.ts";
+import { keyLocking } from "../../src/queue/transport.ts";
 
 /** What stands between the Worker and Redis, and tells its scripts the time. */
 export interface Clock {
   readonly url: string;
   /** Epoch ms; undefined: Redis's own time. */
   now: number | undefined;
+  /** Whether the last enqueue looked at the queue's settings. */
+  looked: boolean;
   readonly close: () => void;
 }
 
 /**
- * A scripts' first argument is the time where a test says it. Here every call passes that says none, and is given
- * the clock's, so that a model can say what the answer is, to the millisecond.
+ * The first argument of most scripts is the time, where a test says it. Here every call passes that says none, and is
+ * given the clock's, so that a model can say what the answer is, to the millisecond.
  */
 export async function startClock(gatewayUrl: string): Promise<Clock> {
   const { hostname: host, port } = new URL(gatewayUrl);
   const agent = new Agent({ keepAlive: true });
-  const clock = { now: undefined as number | undefined };
+  const clock = { now: undefined as number | undefined, looked: false };
   const forward = async (incoming: IncomingMessage) => {
-    const body = timed(await buffer(incoming), clock.now);
+    const body = timed(await buffer(incoming), clock);
     const { method, url: path, headers } = incoming;
     const outgoing = request({
       agent,
@@ -52,14 +57,32 @@ export async function startClock(gatewayUrl: string): Promise<Clock> {
   });
 }
 
+/** How calls name a script: by its text, or by the hash of that. */
+function namesOf(source: string): string[] {
+  return [source, keyLocking + source].flatMap((text) => [
+    text,
+    createHash("sha1").update(text).digest("hex"),
+  ]);
+}
+
+const namesOfEnqueue = new Set(namesOf(scripts.enqueue.source));
+/** Those whose first argument is the time. */
+const namesOfTimed = new Set(
+  Object.values(scripts)
+    .filter(({ source }) => source.includes("local test_now = ARGV[1]"))
+    .flatMap(({ source }) => namesOf(source)),
+);
+
 /** The same commands, with the time in the scripts that are told none. */
-function timed(body: Buffer, now: number | undefined): Buffer {
-  if (now === undefined || body.length === 0) return body;
+function timed(body: Buffer, clock: Pick<Clock, "now" | "looked">): Buffer {
+  if (clock.now === undefined || body.length === 0) return body;
   const commands = JSON.parse(body.toString()) as unknown[];
   for (const command of Array.isArray(commands[0]) ? commands : [commands]) {
     if (!Array.isArray(command) || !/^EVAL(SHA)?$/i.test(String(command[0]))) continue;
     const first = 3 + Number(command[2]);
-    if (command[first] === "") command[first] = String(now);
+    const name = String(command[1]);
+    if (namesOfTimed.has(name) && command[first] === "") command[first] = String(clock.now);
+    if (namesOfEnqueue.has(name)) clock.looked = command[first + 1] === "1";
   }
   return Buffer.from(JSON.stringify(commands));
 }

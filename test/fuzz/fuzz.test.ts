@@ -13,9 +13,11 @@ describe("requests made from the OpenAPI document, to the Worker in workerd", ()
     report = await fuzz({ seed: 5, requests });
   }, 600_000);
 
-  it("are answered as it says: valid ones with what it promises, each broken one with what is wrong", () => {
-    expect(report.broken).toBeGreaterThanOrEqual((requests * 2) / 3 - 1);
-    expect(report.broken + report.valid).toBeGreaterThanOrEqual(requests - 2);
+  it("are answered as it says: valid ones as the model, each broken one with what is wrong", () => {
+    const { broken, valid, modelled } = report;
+    expect(broken).toBeGreaterThanOrEqual(requests * 0.6);
+    expect(valid).toBeGreaterThanOrEqual(requests * 0.1);
+    expect(modelled).toBeGreaterThanOrEqual(requests * 0.3);
   });
 
   it("call every operation", () => {

@@ -1,11 +1,12 @@
 import { runBroken } from "./broken-run.ts";
 import { Described, type Route } from "./document.ts";
 import { openPlace, type Place } from "./place.ts";
+import { runModelled } from "./model-run.ts";
 import { runValid } from "./valid-run.ts";
 
 export interface FuzzOptions {
   readonly seed: number;
-  /** At least so many in all, two thirds of them broken. */
+  /** At least so many in all. */
   readonly requests: number;
   /** Told of each part that is done. */
   readonly told?: (line: string) => void;
@@ -13,7 +14,10 @@ export interface FuzzOptions {
 
 export interface FuzzReport {
   readonly broken: number;
+  /** Of every operation. */
   readonly valid: number;
+  /** With the model beside them. */
+  readonly modelled: number;
   /** How often each operation was called. */
   readonly operations: ReadonlyMap<string, number>;
   /** What workerd held in memory, bytes: by half of the requests, and at the end. */
@@ -21,7 +25,14 @@ export interface FuzzReport {
   readonly seconds: number;
 }
 
-/** Half the broken ones, the valid ones, the other half: memory is compared after the same work. */
+/** What there is of each kind, and what sends it. */
+const kinds = [
+  { kind: "broken", share: 0.6, run: runBroken },
+  { kind: "valid", share: 0.1, run: runValid },
+  { kind: "modelled", share: 0.3, run: runModelled },
+] as const;
+
+/** All of it twice: memory is compared after the same work. */
 const PARTS = 2;
 
 /**
@@ -34,13 +45,11 @@ export async function fuzz({ seed, requests, told = () => {} }: FuzzOptions): Pr
   try {
     const described = await served(place);
     const operations = new Map<string, number>();
-    const counts = { broken: 0, valid: 0 };
+    const counts = { broken: 0, valid: 0, modelled: 0 };
     const memory: number[] = [];
     for (let part = 0; part < PARTS; part++) {
-      for (const kind of ["broken", "valid"] as const) {
-        const share = (requests * (kind === "broken" ? 2 : 1)) / 3 / PARTS;
-        const until = (share * (part + 1)) | 0;
-        const run = kind === "broken" ? runBroken : runValid;
+      for (const { kind, share, run } of kinds) {
+        const until = Math.ceil((requests * share * (part + 1)) / PARTS);
         const sent = ({ operationId }: Route) => {
           counts[kind]++;
           operations.set(operationId, (operations.get(operationId) ?? 0) + 1);

@@ -61,7 +61,7 @@ const choices: Readonly<Record<string, Arbitrary<unknown>>> = {
   cron: fc.constantFrom("* * * * *", "*/5 * * * * *", "@daily", "0 3 L * MON#1", "15 2 29 2 *"),
   timeZone: fc.constantFrom("UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires"),
   text: fc.constantFrom("s", SECRET, '"', "\u00e9"),
-  at: instants,
+  at: fc.constantFrom(0, 1, 1_792_800_000_000, 2 ** 52 - 1),
   from: instants,
   endedSince: instants,
   endedUntil: instants,
@@ -70,7 +70,7 @@ const choices: Readonly<Record<string, Arbitrary<unknown>>> = {
 };
 
 /** Fields of the names above that are of another kind elsewhere. */
-const fitting = (schema: JsonSchema) => schema.type !== "integer" || schema.maximum === 8_640_000_000_000_000;
+const fitting = (schema: JsonSchema) => schema.type !== "integer" || (schema.maximum ?? 0) >= 2 ** 52 - 1;
 
 const choiceOf =
   (described: Described): Choice =>

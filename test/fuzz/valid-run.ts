@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from "fast-check";
 import { faultsOfAnswer } from "./answer.ts";
 import type { Described, Route } from "./document.ts";
 import { Known } from "./known.ts";
-import type { Place } from "./place.ts";
+import type { Answered, Place, Sent } from "./place.ts";
 import { type Plan, validRequest, written } from "./valid-request.ts";
 
 /** How often an operation is met beside those that are met once. */
@@ -55,14 +55,7 @@ export async function runValid(
         const filled = known.filled(inRun(plan, run));
         sent(plan.route);
         const request = written(filled);
-        const answer = await place.send(request);
-        const faults = faultsOfValid(described, plan.route, answer);
-        if (faults.length > 0) {
-          const asked = `${request.method} ${request.path} ${String(request.body ?? "")}`;
-          throw new Error(
-            `${faults.join("; ")}\n${asked}\nwas answered with ${answer.status} ${answer.text}`,
-          );
-        }
+        const answer = checked(described, plan.route, request, await place.send(request));
         known.learn(filled, answer);
       }
     }),
@@ -82,15 +75,16 @@ function inRun(plan: Plan, run: number): Plan {
   };
 }
 
-function faultsOfValid(
-  described: Described,
-  route: Route,
-  answer: Parameters<typeof faultsOfAnswer>[2],
-): string[] {
+/**
+ * The answer to a valid request, if it is as the document says.
+ * @throws otherwise
+ */
+export function checked(described: Described, route: Route, request: Sent, answer: Answered): Answered {
   const faults = faultsOfAnswer(described, route, answer);
   // What depends on the state of the queue, and not on the request.
   const refusals = [404, 409, 429];
-  if (answer.status >= 400 && !refusals.includes(answer.status))
-    faults.push(`it is refused with ${answer.status}`);
-  return faults;
+  if (answer.status >= 400 && !refusals.includes(answer.status)) faults.push("the request is refused");
+  if (faults.length === 0) return answer;
+  const asked = `${request.method} ${request.path} ${String(request.body ?? "")}`;
+  throw new Error(`${faults.join("; ")}\n${asked}\nwas answered with ${answer.status} ${answer.text}`);
 }

@@ -1,0 +1,292 @@
+import { milliseconds } from "../../src/queue/duration.ts";
+import type { Duration } from "../../src/index.ts";
+import type { ModelNewTask } from "../model/enqueue.ts";
+import type { Operation, OperationSettlement, OperationWorker, Pull } from "../model/operations.ts";
+import type { Rate } from "../model/state.ts";
+import { isObject } from "./document.ts";
+import type { Plan } from "./valid-request.ts";
+
+/** A request, and what it asks of the model. */
+export interface Modelled {
+  readonly plan: Plan;
+  readonly operation: Operation;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Make = (call: { plan: Plan; body: Fields; step: number }) => Modelled;
+
+/**
+ * The request as the model can answer it, and the operation that it is. What the model does not say is left out of both:
+ * waiting, random delays, cursors, what people read.
+ * @param step names what the request leaves to the server
+ * @returns undefined for what the model does not have
+ */
+export function modelled(plan: Plan, step: number): Modelled | undefined {
+  const { [plan.route.operationId]: make } = makers;
+  return make?.({ plan, body: isObject(plan.body) ? plan.body : {}, step });
+}
+
+function some(fields: Fields, ...names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
+  );
+}
+
+const ms = (value: unknown) =>
+  value === undefined ? undefined : milliseconds(value as Duration, "duration");
+const withMs = (fields: Fields, ...names: readonly string[]) =>
+  Object.fromEntries(names.flatMap((name) => (fields[name] === undefined ? [] : [[name, ms(fields[name])]])));
+
+/** The raw keys, which the model is compared with, have the others escaped. */
+const plainName = (name: unknown) => (typeof name === "string" ? name.replaceAll(/[;%]/g, "x") : undefined);
+const plainGroup = (fields: Fields) =>
+  fields["group"] === undefined ? {} : { group: plainName(fields["group"]) };
+
+function newTask(task: Fields, id: string): { sent: Fields; asked: ModelNewTask } {
+  const numbers = some(task, "at", "maxAttempts", "priority", "again");
+  const headers =
+    isObject(task["headers"]) && Object.keys(task["headers"]).length > 0 ? some(task, "headers") : {};
+  const same = {
+    id: task["id"] ?? id,
+    payload: task["payload"],
+    ...numbers,
+    ...headers,
+    ...plainGroup(task),
+  };
+  const { dedup } = task;
+  const durations = ["delay", "lease", "resultTtl", "deadTtl"];
+  const asked = {
+    ...same,
+    ...withMs(task, ...durations),
+    ...(isObject(dedup) && { dedup: { ...dedup, ...withMs(dedup, "window") } }),
+  };
+  return {
+    sent: { ...same, ...some(task, ...durations, "dedup") },
+    asked: asked as unknown as ModelNewTask,
+  };
+}
+
+function workerOf(worker: unknown): { sent: Fields; asked: OperationWorker } | undefined {
+  if (!isObject(worker)) return undefined;
+  const same = {
+    name: plainName(worker["name"]) as string,
+    ...(worker["incarnation"] !== undefined && { incarnation: plainName(worker["incarnation"]) as string }),
+  };
+  return {
+    sent: { ...same, ...some(worker, "silentAfter") },
+    asked: { ...same, ...withMs(worker, "silentAfter") },
+  };
+}
+
+function pullOf(pull: Fields, step: number): { sent: Fields; asked: Pull } {
+  const worker = workerOf(pull["worker"]);
+  const token = (pull["token"] ?? `token-of-${step}`) as string;
+  const single = pull["maxBytes"] === undefined ? undefined : true;
+  return {
+    sent: {
+      token,
+      ...some(pull, "max", "lease"),
+      ...(worker && { worker: worker.sent }),
+      ...(single && { maxBytes: 1 }),
+    },
+    asked: {
+      token,
+      max: (pull["max"] ?? 1) as number,
+      single,
+      ...withMs(pull, "lease"),
+      ...(worker && { worker: worker.asked }),
+      // With a token of the caller's any copy may be one.
+      flagged: true,
+    },
+  };
+}
+
+function settlementOf(settlement: Fields): { sent: Fields; asked: OperationSettlement } {
+  const { receipt, outcome, unstarted } = settlement as {
+    receipt: string;
+    outcome: string;
+    unstarted?: boolean;
+  };
+  if (unstarted === true)
+    return { sent: { receipt, outcome, unstarted }, asked: { receipt, outcome: "return" } };
+  const [duration, text] = {
+    complete: ["ttl", "result"],
+    reject: ["ttl", "error"],
+    requeue: ["delay", "error"],
+    extend: ["lease", "progress"],
+  }[outcome] as [string, string];
+  return {
+    sent: some(settlement, "receipt", "outcome", "count", duration, text),
+    asked: {
+      receipt,
+      outcome: outcome as OperationSettlement["outcome"],
+      ms: ms(settlement[duration]) ?? (outcome === "requeue" ? 0 : undefined),
+      count: settlement["count"] as boolean | undefined,
+      text: settlement[text],
+    },
+  };
+}
+
+function rateOf(changes: Fields): { rate?: Rate | null } {
+  const { rate } = changes;
+  if (!isObject(rate)) return rate === null ? { rate: null } : {};
+  return { rate: { max: rate["max"] as number, per: ms(rate["per"]) as number } };
+}
+
+/** Null unsets. */
+function unset(changes: Fields, defaults: Fields): Fields {
+  return Object.fromEntries(
+    Object.keys(defaults).flatMap((name) =>
+      changes[name] === undefined ? [] : [[name, changes[name] ?? defaults[name]]],
+    ),
+  );
+}
+
+const id = ({ path }: Plan) => path["id"] as string;
+const ended = ["reason", "endedSince", "endedUntil"];
+
+const looks =
+  (does: "counts" | "workers" | "statistics" | "settings"): Make =>
+  ({ plan }) => ({
+    plan: { ...plan, query: does === "workers" ? { size: "1000" } : {} },
+    operation: { does },
+  });
+
+/** The key of a request, for one that is remembered by it: none is used twice here. */
+const keyed = (plan: Plan, step: number) => {
+  const key = `key-of-${step}`;
+  const has = Object.hasOwn(plan.headers, "Idempotency-Key");
+  return { key, headers: has ? { ...plan.headers, "Idempotency-Key": key } : plan.headers };
+};
+
+const withoutKey = ({ headers: { "Idempotency-Key": _, ...headers } }: Plan) => ({ headers });
+
+const makers: Readonly<Record<string, Make>> = {
+  enqueue({ plan, body, step }) {
+    const many = body["tasks"] as readonly Fields[] | undefined;
+    const tasks = (many ?? [body]).map((task, i) => newTask(task, `own-${step}-${i}`));
+    const sent = tasks.map((task) => task.sent);
+    const { key, headers } = keyed(plan, step);
+    return {
+      plan: { ...plan, headers, body: many ? { tasks: sent } : sent[0] },
+      operation: { does: "enqueue", key, tasks: tasks.map(({ asked }) => asked), waker: false },
+    };
+  },
+  pull({ plan, body, step }) {
+    const { sent, asked } = pullOf(body, step);
+    return { plan: { ...plan, ...withoutKey(plan), body: sent }, operation: { does: "dequeue", ...asked } };
+  },
+  settle({ plan, body, step }) {
+    const items = (body["settlements"] as readonly Fields[]).map(settlementOf);
+    const pull = isObject(body["pull"]) ? pullOf(body["pull"], step) : undefined;
+    const settlements = items.map(({ sent }) => sent);
+    return {
+      plan: { ...plan, ...withoutKey(plan), body: { settlements, ...(pull && { pull: pull.sent }) } },
+      operation: { does: "settle", items: items.map(({ asked }) => asked), pull: pull?.asked },
+    };
+  },
+  cancelTask: ({ plan, body }) => ({
+    plan,
+    operation: { does: "cancel", id: id(plan), lease: body["lease"] as number | undefined },
+  }),
+  deleteTask: ({ plan }) => ({ plan, operation: { does: "remove", id: id(plan) } }),
+  getTask: ({ plan }) => ({
+    plan: { ...plan, query: {}, headers: {} },
+    operation: { does: "get", id: id(plan) },
+  }),
+  redrive({ plan, body }) {
+    const ids = body["ids"] as readonly (string | { id: string; lease?: number })[] | undefined;
+    if (ids) {
+      const asked = ids.map((each) => (typeof each === "string" ? { id: each } : each));
+      return { plan: { ...plan, body: { ids } }, operation: { does: "redriveIds", ids: asked } };
+    }
+    const meant = { ...some(body, ...ended, "rate", "limit"), ...plainGroup(body) };
+    const dryRun = body["dryRun"] === true;
+    return {
+      plan: { ...plan, body: { ...meant, dryRun } },
+      operation: { does: "redrive", dryRun, ...meant },
+    };
+  },
+  purge({ plan, body }) {
+    const state = body["state"] as "pending";
+    const filter = state === "pending" ? [] : ["limit", ...(state === "delayed" ? [] : ended)];
+    const meant = { state, ...some(body, ...filter), ...plainGroup(body) };
+    return { plan: { ...plan, body: meant }, operation: { does: "purge", ...meant } };
+  },
+  configureQueue({ plan, body, step }) {
+    const defaults = { maxWorking: null, maxPending: null, events: false, statistics: false };
+    const { key, headers } = keyed(plan, step);
+    const changes = { ...unset(body, defaults), ...rateOf(body) };
+    return { plan: { ...plan, headers }, operation: { does: "configure", key, changes } };
+  },
+  configureGroup({ plan, body, step }) {
+    const { key, headers } = keyed(plan, step);
+    const group = plainName(plan.path["group"]) as string;
+    const changes = { ...unset(body, { weight: 1, maxWorking: null }), ...rateOf(body) };
+    return {
+      plan: { ...plan, headers, path: { ...plan.path, group } },
+      operation: { does: "configureGroup", key, group, changes },
+    };
+  },
+  pauseQueue({ plan, step }) {
+    const { key, headers } = keyed(plan, step);
+    return { plan: { ...plan, headers }, operation: { does: "pause", key } };
+  },
+  resumeQueue({ plan, step }) {
+    const { key, headers } = keyed(plan, step);
+    return { plan: { ...plan, headers }, operation: { does: "resume", key } };
+  },
+  deleteQueue({ plan, step }) {
+    const { key, headers } = keyed(plan, step);
+    const force = plan.query["force"] === "true";
+    return { plan: { ...plan, headers }, operation: { does: "drop", key, force } };
+  },
+  heartbeat({ plan, body }) {
+    const { sent, asked } = workerOf(body["worker"]) as NonNullable<ReturnType<typeof workerOf>>;
+    return {
+      plan: { ...plan, body: { worker: sent, ...some(body, "lease") } },
+      operation: { does: "heartbeat", worker: asked, ...withMs(body, "lease") },
+    };
+  },
+  failWorker({ plan, body }) {
+    const name = plainName(plan.path["name"]) as string;
+    const { incarnation } = body;
+    const limit = (body["limit"] ?? 1_000) as number;
+    const one = { name, ...(typeof incarnation === "string" && { incarnation: plainName(incarnation) }) };
+    return {
+      plan: {
+        ...plan,
+        path: { ...plan.path, name },
+        body: { ...(incarnation !== undefined && { incarnation: plainName(incarnation) ?? null }), limit },
+      },
+      operation: { does: "fail", worker: incarnation === undefined ? name : one, limit },
+    };
+  },
+  sweep({ plan, body }) {
+    if (body["deep"] !== true)
+      return { plan, operation: { does: "sweep", limit: 1_000, waker: false, once: false } };
+    return { plan: { ...plan, body: some(body, "deep", "queue") }, operation: { does: "deepSweep" } };
+  },
+  sweepByCron: ({ plan }) => ({
+    plan,
+    operation: { does: "sweep", limit: 1_000, waker: false, once: false },
+  }),
+  listTasks({ plan }) {
+    const { query } = plan;
+    const state = query["state"] as "pending" | "rejected";
+    const reason = state === "rejected" ? some(query, "reason") : {};
+    const same = { state, ...plainGroup(query), ...reason };
+    const size = Number(query["size"] ?? 100);
+    return {
+      plan: { ...plan, query: { ...(same as Record<string, string>), size: String(size) } },
+      operation: { does: "list", size, ...same },
+    };
+  },
+  getQueue: looks("counts"),
+  listWorkers: looks("workers"),
+  getStatistics: looks("statistics"),
+  getSettings: looks("settings"),
+};
+
+/** Whether the model has the operation. */
+export const isModelled = (operationId: string): boolean => Object.hasOwn(makers, operationId);

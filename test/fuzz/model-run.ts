@@ -1,0 +1,128 @@
+import fc from "fast-check";
+import type { Happened, Real } from "../model/real.ts";
+import { World } from "../model/world.ts";
+import { readQueueSpace } from "../support/key-space.ts";
+import type { Described, Route } from "./document.ts";
+import { Known } from "./known.ts";
+import { libraryAnswer } from "./model-answer.ts";
+import { isModelled, modelled, type Modelled } from "./model-operation.ts";
+import type { Answered, Place } from "./place.ts";
+import { anyValid, checked } from "./valid-run.ts";
+import { type Plan, written } from "./valid-request.ts";
+
+const START = 1_700_000_000_000;
+
+/** Most steps of one sequence. */
+const LENGTH = 100;
+
+/** What the model calls its queue. */
+const NAME = "emails";
+
+type Step = Plan | { readonly wait: number };
+
+/**
+ * Sends sequences of valid requests to one queue, with the model beside it, and throws, with the seed and the sequence
+ * that is left after shrinking, where an answer, or what the keys of the queue hold afterwards, is not the model's.
+ */
+export async function runModelled(
+  described: Described,
+  place: Place,
+  { seed, requests, sent }: { seed: number; requests: number; sent: (route: Route) => void },
+): Promise<void> {
+  const waits = fc.constantFrom(1, 300, 5_000, 61_000, 310_000, 3_700_000).map((wait) => ({ wait }));
+  const step = fc.oneof<fc.WeightedArbitrary<Step>[]>(
+    { weight: 1, arbitrary: waits },
+    { weight: 7, arbitrary: anyValid(described, ({ operationId }) => isModelled(operationId)) },
+  );
+  const sequence = fc.array(step, { minLength: 1, maxLength: LENGTH, size: "max" });
+  let run = 0;
+  try {
+    await fc.assert(
+      fc.asyncProperty(sequence, async (steps) => {
+        const one = new ModelledRun(described, place, `${NAME}.${run++}`, sent);
+        await one.begin();
+        for (const each of steps) await one.take(each);
+      }),
+      { seed, numRuns: Math.ceil((2 * requests) / (LENGTH + 1)) },
+    );
+  } finally {
+    place.clock.now = undefined;
+  }
+}
+
+/** One sequence. The Worker remembers which queues it has registered, so each has a queue of its own. */
+class ModelledRun {
+  readonly #described: Described;
+  readonly #place: Place;
+  readonly #queue: string;
+  readonly #sent: (route: Route) => void;
+  readonly #known = new Known();
+  readonly #world = new World(START);
+  #steps = 0;
+
+  constructor(described: Described, place: Place, queue: string, sent: (route: Route) => void) {
+    this.#described = described;
+    this.#place = place;
+    this.#queue = queue;
+    this.#sent = sent;
+  }
+
+  async begin(): Promise<void> {
+    await this.#place.empty();
+    this.#place.clock.now = START;
+  }
+
+  async take(step: Step): Promise<void> {
+    if ("wait" in step) {
+      this.#world.now += step.wait;
+      this.#place.clock.now = this.#world.now;
+      return;
+    }
+    const call = modelled(this.#ofRun(this.#known.filled(step)), this.#steps++);
+    if (!call) return;
+    const real = { now: 0, woken: 0, run: () => this.#run(call) };
+    // The model runs beside anything that answers as the library does.
+    await this.#world.call(real as unknown as Real, call.operation, 0, "none");
+  }
+
+  /** To the queue of the run, whatever queue was drawn. */
+  #ofRun(plan: Plan): Plan {
+    const { queue } = plan.path;
+    const body = plan.body as { queue?: string } | undefined;
+    return {
+      ...plan,
+      ...(queue !== undefined && { path: { ...plan.path, queue: this.#queue } }),
+      ...(body?.queue !== undefined && { body: { ...body, queue: this.#queue } }),
+    };
+  }
+
+  async #run({ plan, operation }: Modelled): Promise<Happened> {
+    const { redis, clock } = this.#place;
+    const registered = (await redis.zScore("sluice:queues", this.#queue)) !== null;
+    const before = await readQueueSpace(redis, this.#queue);
+    const answer = libraryAnswer(operation, await this.#send(plan));
+    const tasks = operation.does === "list" ? await this.#allPages(plan, answer) : undefined;
+    const after = await readQueueSpace(redis, this.#queue);
+    return { answer: tasks ?? answer, look: clock.looked, registered, before, after };
+  }
+
+  async #send(plan: Plan): Promise<Answered> {
+    this.#sent(plan.route);
+    const request = written(plan);
+    const answer = checked(this.#described, plan.route, request, await this.#place.send(request));
+    this.#known.learn(plan, answer);
+    // The model's queue has one name in all runs.
+    return { ...answer, text: answer.text.replaceAll(`"${this.#queue}"`, `"${NAME}"`) };
+  }
+
+  async #allPages(plan: Plan, first: unknown): Promise<readonly unknown[]> {
+    let page = first as { tasks: readonly unknown[]; cursor: string | null };
+    const tasks = [...page.tasks];
+    while (page.cursor !== null) {
+      const next = await this.#send({ ...plan, query: { ...plan.query, cursor: page.cursor } });
+      page = JSON.parse(next.text) as typeof page;
+      tasks.push(...page.tasks);
+    }
+    return tasks;
+  }
+}
