@@ -101,7 +101,8 @@ export class TaskOperator extends QueueHandle {
    * A page of the tasks in one state: pending ones in the order of delivery, delayed and working ones as they fall
    * due, completed ones as their records expire, dead letters as they died. One request. With a filter it looks at
    * 1,000 tasks, so a page may hold few or none while the cursor says that there are more. A task that moves
-   * meanwhile may come twice, or, where pending ones are dequeued or cancelled between pages, be passed by.
+   * meanwhile may come twice, or, where pending ones are dequeued or cancelled between pages, be passed by. So may, on two
+   * pages, a pending one whose id was cancelled in line before: where that entry still stands, and where its own does.
    *
    * Where groups, priorities or their limits are in use, the order of pending tasks is that of the moment; those
    * that wait for a group's limit come last.

@@ -70,6 +70,6 @@ export function statistics(queue: QueueState, now: number): [startsAt: number, R
 /** Whether groups or priorities are in use: the next of several is then not the model's to tell. */
 export const sharing = (queue: QueueState) => queue.groups.size > 0 || queue.shared.length > 0;
 
-/** A page shows an id where it first stands, which may be where a cancelled life of it stood. */
+/** A page shows an id where it first stands, which may be where a cancelled life of it stood, and then again. */
 export const outOfTurn = (queue: QueueState, { state }: Of<"list">) =>
   state === "pending" && (sharing(queue) || queue.ghosts > 0);

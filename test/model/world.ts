@@ -139,7 +139,7 @@ function told(queue: QueueState, operation: Operation, answer: unknown): unknown
     case "counts":
       return sharing(queue) ? { ...part, oldestAge: null, nextDueAt: null } : answer;
     case "list":
-      return outOfTurn(queue, operation) ? inOrderOf(answer as TaskInfo[], ({ id }) => id) : answer;
+      return outOfTurn(queue, operation) ? inOrderOf(eachOnce(answer as TaskInfo[]), ({ id }) => id) : answer;
     case "listSchedules":
       return inOrderOf(answer as { name: string }[], ({ name }) => name);
     default:
@@ -155,6 +155,8 @@ function batchOf(answer: unknown) {
     paused: batch.paused,
   };
 }
+
+const eachOnce = (tasks: readonly TaskInfo[]) => [...new Map(tasks.map((task) => [task.id, task])).values()];
 
 const inOrderOf = <T>(items: readonly T[], name: (item: T) => string) =>
   items.toSorted((a, b) => (name(a) < name(b) ? -1 : 1));
