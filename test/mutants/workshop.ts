@@ -161,9 +161,10 @@ function failureIn(file: string): Outcome {
     const failed = assertionResults.find((test) => test.status === "failed");
     const test = name.replace(/^.*\/test\/|\.test\.ts$/g, "");
     const reason = failed?.failureMessages[0] ?? message;
+    const words = reason.split("\n")[0]?.slice(0, 120) || "no reason given";
     return {
-      failed: `test/${test}: ${failed?.fullName ?? (message.split("\n")[0] || "the file as a whole")}`,
-      late: /timed out|Timeout/.test(reason) ? [test] : [],
+      failed: `test/${test}: ${failed?.fullName ?? "the file as a whole"} (${words})`,
+      late: /timed out|Timeout|no useful answer/.test(reason) ? [test] : [],
     };
   }
   return { failed: "an error outside of all tests", late: [] };
