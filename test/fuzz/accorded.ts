@@ -53,7 +53,7 @@ function redrive(fields: Fields): void {
 }
 
 const each = (list: unknown, change: (fields: Fields) => void) => {
-  if (Array.isArray(list)) for (const item of list) if (isObject(item)) change(item as Fields);
+  if (Array.isArray(list)) for (const item of list) if (isObject(item)) change(item);
 };
 
 /** By operation, what the fields of its body owe each other. */
@@ -71,7 +71,7 @@ const rules: Readonly<Record<string, (body: Fields) => void>> = {
 /** The same request without what contradicts itself: rules that a JSON Schema does not say, and the pages do. */
 export function accorded(plan: Plan): Plan {
   const body: unknown = structuredClone(plan.body);
-  if (isObject(body)) rules[plan.route.operationId]?.(body as Fields);
+  if (isObject(body)) rules[plan.route.operationId]?.(body);
   // A stream is asked for, and lasts for minutes where nothing is said.
   const follows = Object.hasOwn(plan.headers, "Last-Event-ID");
   const streams = follows || plan.route.operationId === "events";

@@ -7,8 +7,8 @@ import { type Answered, cronSecret, token } from "./place.ts";
 /** Where an answer is not as the document, and the pages, say; empty where it is. */
 export function faultsOfAnswer(described: Described, route: Route, answer: Answered): string[] {
   const { status, headers, text } = answer;
-  const described_ = route.answers.get(status);
-  if (!described_) return [`the status ${status} is not documented for ${route.operationId}`];
+  const promised = route.answers.get(status);
+  if (!promised) return [`the status ${status} is not documented for ${route.operationId}`];
   const faults: string[] = [];
   const expectHeader = (name: string, wanted: string) => {
     if (headers[name] !== wanted) faults.push(`${name} is ${String(headers[name])}, not ${wanted}`);
@@ -20,7 +20,7 @@ export function faultsOfAnswer(described: Described, route: Route, answer: Answe
   }
   for (const secret of [token, cronSecret]) if (text.includes(secret)) faults.push("it tells a token");
 
-  const content = described_.content ?? {};
+  const content = promised.content ?? {};
   const type = Object.keys(content).find((each) => each === headers["content-type"]?.replace(/;.*/, ""));
   if (type === undefined) {
     if (Object.keys(content).length > 0 || text !== "")

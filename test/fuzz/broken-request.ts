@@ -1,4 +1,5 @@
-import fc, { type Arbitrary } from "fast-check";
+import type { Arbitrary } from "fast-check";
+import * as fc from "fast-check";
 import type { ProblemCode } from "../../src/http/problem.ts";
 import { breakagesOf } from "./broken-value.ts";
 import { contradictions } from "./contradictions.ts";

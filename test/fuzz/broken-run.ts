@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { readKeySpace } from "../support/key-space.ts";
 import { deepStrictEqual } from "node:assert/strict";
 import { type Broken, brokenRequest } from "./broken-request.ts";

@@ -40,7 +40,7 @@ export class Described {
 
   /** The schema that is meant: the referred one where it refers. */
   schema(schema: JsonSchema): JsonSchema {
-    return schema.$ref === undefined ? schema : this.#follow<JsonSchema>(schema.$ref);
+    return schema.$ref === undefined ? schema : this.#follow(schema.$ref);
   }
 
   #route(path: string, method: string, operation: Operation): Route {
@@ -60,14 +60,14 @@ export class Described {
   }
 
   #resolved<Part extends object>(part: Part | Reference): Part {
-    return "$ref" in part ? this.#follow<Part>(part.$ref) : part;
+    return "$ref" in part ? (this.#follow(part.$ref) as Part) : part;
   }
 
-  #follow<Part>(ref: string): Part {
+  #follow(ref: string): object {
     let found: unknown = this.#document;
     for (const name of ref.replace(/^#\//, "").split("/")) found = (found as Record<string, unknown>)[name];
     if (found === undefined) throw new Error(`${ref} leads nowhere`);
-    return found as Part;
+    return found as object;
   }
 }
 

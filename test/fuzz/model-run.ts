@@ -1,7 +1,7 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { Happened, Real } from "../model/real.ts";
 import { World } from "../model/world.ts";
-import { readQueueSpace } from "../support/key-space.ts";
+import { type QueueSpace, readQueueSpace } from "../support/key-space.ts";
 import type { Described, Route } from "./document.ts";
 import { Known } from "./known.ts";
 import { libraryAnswer } from "./model-answer.ts";
@@ -59,6 +59,7 @@ class ModelledRun {
   readonly #known = new Known();
   readonly #world = new World(START);
   #steps = 0;
+  #space: QueueSpace | undefined;
 
   constructor(described: Described, place: Place, queue: string, sent: (route: Route) => void) {
     this.#described = described;
@@ -99,10 +100,11 @@ class ModelledRun {
   async #run({ plan, operation }: Modelled): Promise<Happened> {
     const { redis, clock } = this.#place;
     const registered = (await redis.zScore("sluice:queues", this.#queue)) !== null;
-    const before = await readQueueSpace(redis, this.#queue);
+    const before = this.#space ?? (await readQueueSpace(redis, this.#queue));
     const answer = libraryAnswer(operation, await this.#send(plan));
     const tasks = operation.does === "list" ? await this.#allPages(plan, answer) : undefined;
     const after = await readQueueSpace(redis, this.#queue);
+    this.#space = after;
     return { answer: tasks ?? answer, look: clock.looked, registered, before, after };
   }
 

@@ -1,4 +1,5 @@
-import fc, { type Arbitrary } from "fast-check";
+import type { Arbitrary } from "fast-check";
+import * as fc from "fast-check";
 import type { JsonSchema } from "../../src/http/openapi-document.ts";
 import { accorded } from "./accorded.ts";
 import type { Described, Route } from "./document.ts";

@@ -1,4 +1,5 @@
-import fc, { type Arbitrary } from "fast-check";
+import type { Arbitrary } from "fast-check";
+import * as fc from "fast-check";
 import { faultsOfAnswer } from "./answer.ts";
 import type { Described, Route } from "./document.ts";
 import { Known } from "./known.ts";

@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { openapi } from "../../src/http/openapi.gen.ts";
+import { Problem, problemBody, type FieldFault, type ProblemCode } from "../../src/http/problem.ts";
+import { faultsOfAnswer } from "./answer.ts";
+import { breakagesOf } from "./broken-value.ts";
+import { fits } from "./conforms.ts";
+import { Described, type Route } from "./document.ts";
+import { SECRET } from "./from-schema.ts";
+import { type Answered, token } from "./place.ts";
+import { faultsOfRefusal } from "./refused.ts";
+
+const described = new Described(openapi);
+const route = (id: string) => described.routes.find(({ operationId }) => operationId === id) as Route;
+
+const headers = {
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+};
+const answered = (status: number, body: unknown, more = {}): Answered => ({
+  status,
+  headers: { ...headers, ...more },
+  text: JSON.stringify(body),
+});
+const problem = (code: ProblemCode, errors?: readonly FieldFault[], detail?: string) => {
+  const body = problemBody(new Problem(code, { errors, detail }));
+  return answered(body.status, body, { "content-type": "application/problem+json" });
+};
+
+describe("the fuzz takes for a fault", () => {
+  const pulled = { tasks: [], nextDueAt: null, paused: false };
+
+  it("nothing of an answer that is as documented", () => {
+    expect(faultsOfAnswer(described, route("pull"), answered(200, pulled))).toEqual([]);
+    expect(faultsOfAnswer(described, route("enqueue"), problem("queue_full"))).toEqual([]);
+  });
+
+  it.each([
+    ["a field of another type", answered(200, { ...pulled, nextDueAt: "soon" })],
+    ["a field that is missing", answered(200, { tasks: [], nextDueAt: null })],
+    ["a field that is not in the document", answered(200, { ...pulled, more: true })],
+    ["a status that is not in the document", answered(202, pulled)],
+    ["an answer that may be kept", answered(200, pulled, { "cache-control": "public" })],
+    ["an answer of another content type", answered(200, pulled, { "content-type": "text/html" })],
+    ["an answer that tells a token", answered(200, { ...pulled, nextDueAt: token })],
+    ["a fault of the server", problem("internal")],
+    ["a problem as plain JSON", { ...problem("invalid_request"), headers }],
+    ["a code that the operation does not have", problem("already_ended")],
+    ["a frame of the stack", problem("invalid_request", [], "TypeError: x\n    at f (a.js:1:2)")],
+    ["a payload in an error", problem("invalid_request", [], `${SECRET} is no number`)],
+  ])("%s", (_, answer) => {
+    expect(faultsOfAnswer(described, route("pull"), answer)).not.toEqual([]);
+  });
+
+  it("a refusal that names another field, or another code", () => {
+    const field = { exact: "tasks[0].backoff.base", within: "tasks[0].backoff" };
+    const broken = {
+      operationId: "enqueue",
+      how: "",
+      sent: {} as never,
+      code: "invalid_request",
+      field,
+    } as const;
+    const faults = (code: ProblemCode, path: string) =>
+      faultsOfRefusal(
+        described,
+        route("enqueue"),
+        broken,
+        problem(code, [{ path, message: "is wrong" }], `${path} is wrong`),
+      );
+    expect(faults("invalid_request", "tasks[0].backoff.base")).toEqual([]);
+    expect(faults("invalid_request", "tasks[0].backoff")).toEqual([]);
+    expect(faults("invalid_request", "tasks[0]")).not.toEqual([]);
+    expect(faults("invalid_request", "tasks[0].backoff.most")).not.toEqual([]);
+    expect(faults("invalid_json", "tasks[0].backoff.base")).not.toEqual([]);
+  });
+});
+
+describe("breaking a value", () => {
+  const schema = { $ref: "#/components/schemas/Settle" };
+  const value = {
+    settlements: [
+      { receipt: "r", outcome: "requeue", backoff: { base: 1 } },
+      { receipt: "r", outcome: "complete" },
+    ],
+    pull: { max: 1, worker: { name: "w", pid: 1 } },
+  };
+  const broken = breakagesOf(described, schema, value);
+
+  it("makes only values that the schema refuses", () => {
+    expect(fits(described, schema, value)).toBe(true);
+    expect(broken.filter((one) => fits(described, schema, one.value))).toEqual([]);
+  });
+
+  it("reaches every field, and says which", () => {
+    expect([...new Set(broken.map(({ field }) => field))].toSorted()).toEqual(
+      expect.arrayContaining([
+        "",
+        "pull",
+        "pull.max",
+        "pull.unknown",
+        "pull.worker.name",
+        "pull.worker.pid",
+        "settlements",
+        "settlements[0].backoff.base",
+        "settlements[0].outcome",
+        "settlements[0].receipt",
+        "settlements[1]",
+        "settlements[1].unknown",
+      ]),
+    );
+  });
+
+  it("knows of which union nobody can tell the form", () => {
+    const base = broken.find(({ field }) => field === "settlements[0].backoff.base");
+    expect(base?.within).toBe("settlements[0].backoff");
+    const pid = broken.find(({ field }) => field === "pull.worker.pid");
+    expect(pid?.within).toBe("pull.worker.pid");
+  });
+});
