@@ -5,7 +5,7 @@ import { LEASE } from "./work.ts";
 /** How long a request of one who is dead, or has given it up, may lie at the gateway, ms. */
 const HELD = 4_000;
 /** Longer than a call takes where nothing is amiss, ms: of three extends a lease can miss two. */
-const SLOW = 400;
+const SLOW = 300;
 
 const meet = (one: Span, other: Span) => one.from <= other.until && other.from <= one.until;
 const length = ({ from, until }: Span) => until - from;

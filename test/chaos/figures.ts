@@ -57,7 +57,7 @@ export function written(figures: Figures): string {
     ["processes started", figures.processes],
     ...parts("killed", figures.kills),
     ...parts("paused", figures.pauses),
-    ...parts("requests met", figures.faults),
+    ...parts("requests disturbed by the gateway", figures.faults),
     ["tasks enqueued", figures.tasks],
     ["completed", figures.completed],
     ["dead letters", figures.deadLetters],

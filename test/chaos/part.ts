@@ -21,7 +21,7 @@ export interface PartEnvironment {
 }
 
 /** How late a timer of the process has to be for its ledger to tell, ms. */
-const LATE = 400;
+const LATE = 300;
 const TICK = 100;
 
 /** One process of the run, as it sees itself. */
