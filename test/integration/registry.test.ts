@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { listQueues, Queue, sweep } from "../../src/index.ts";
 import { callOf } from "../../src/queue/binding.ts";
 import { forgetScript } from "../../src/queue/scripts.ts";
-import { QUEUE, START, useRig } from "../support/rig.ts";
+import { key, QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 afterEach(() => vi.restoreAllMocks());
@@ -38,6 +38,25 @@ describe("the registry", () => {
     );
   });
 
+  test.each([
+    ["pending", {}],
+    ["fair", { group: "g" }],
+    ["delayed", { delay: "2h" }],
+    ["working", {}],
+    ["expiry", { resultTtl: "2h" }],
+  ])("a queue with nothing but what is %s is in use, however long", async (place, options) => {
+    const queue = rig.queue({ lease: "2h" });
+    await queue.enqueue(1, options);
+    const [task] = ["working", "expiry"].includes(place) ? await queue.dequeue() : [];
+    if (place === "expiry") await task?.complete("result");
+    for (let minutes = 0; minutes < 90; minutes += 10) {
+      rig.now += 600_000;
+      await sweep(rig.transport, { now: () => rig.now });
+      expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, rig.now]] });
+    }
+    expect(Object.keys(await rig.keySpace())).toContain(key(place));
+  });
+
   test("all queues leave it that have been empty for an hour, and none that was noted since", async () => {
     for (const name of ["a", "b", "c"]) {
       const queue = new Queue(name, { transport: rig.transport, now: () => rig.now });
@@ -56,7 +75,7 @@ describe("the registry", () => {
     expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, rig.now]] });
   });
 
-  test("an instance whose clock jumped back notes it again", async () => {
+  test("an instance notes it again after a minute, and where its clock jumped back", async () => {
     const clock = vi.spyOn(Date, "now").mockReturnValue(START);
     const queue = rig.queue();
     await queue.enqueue(1);
@@ -64,6 +83,10 @@ describe("the registry", () => {
     clock.mockReturnValue(START + 59_999);
     await queue.enqueue(2);
     expect(await rig.keySpace()).not.toHaveProperty(["sluice:queues"]);
+    clock.mockReturnValue(START + 60_000);
+    await queue.enqueue(2);
+    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
+    await rig.command("DEL", "sluice:queues");
     clock.mockReturnValue(START - 3_600_000);
     await queue.enqueue(3);
     expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });

@@ -12,6 +12,9 @@ import { nearest, notOfMutants, others } from "./nearest.ts";
 const NEAREST_WITHIN = 120_000;
 const OTHERS_WITHIN = 1_500_000;
 
+/** A test that takes so long may fail because other work keeps the machine busy, ms. */
+const LONG = 2_000;
+
 const EMBEDDED = "src/queue/lua.gen.ts";
 
 /** What became of a run of tests: the first that failed, whether that was for want of time, or that all passed. */
@@ -46,36 +49,29 @@ export class Workshop {
   }
 
   /**
-   * Makes the fault, runs tests until one fails, and undoes it. One that fails for want of time proves something only
-   * where it passes without the fault: it is left out at first, and counts where no other notices.
+   * Makes the fault, runs tests until one fails, and undoes it. One that takes long, or fails for want of time, may fail
+   * without the fault too: it is left out at first, and counts where it does not, and fails again.
    * @param near whether the nearest tests are all that run
    * @returns what noticed the fault; undefined where nothing did
    */
   async try(mutant: Mutant, near: boolean): Promise<string | undefined> {
     const files = nearest[mutant.file] ?? [];
-    const stages = [
-      { tests: files, within: NEAREST_WITHIN },
-      ...(near ? [] : [{ tests: others, within: OTHERS_WITHIN }]),
-    ];
-    const done: string[] = [];
+    const noticed = await this.#notices(mutant, files, [], NEAREST_WITHIN);
+    return noticed ?? (near ? undefined : this.#notices(mutant, others, files, OTHERS_WITHIN));
+  }
+
+  async #notices(mutant: Mutant, tests: readonly string[], past: readonly string[], within: number) {
     const doubtful: string[] = [];
-    for (const { tests, within } of stages) {
-      for (let left = tests.filter((test) => !done.includes(test)); left.length > 0;) {
-        const outcome = await this.#with(mutant, () => this.#test(left, done, within));
-        if (outcome === "passed") break;
-        if (outcome.late.length === 0) return outcome.failed;
-        doubtful.push(...outcome.late);
-        done.push(...outcome.late);
-        left = left.filter((test) => !done.includes(test));
-      }
-      done.push(...files);
+    for (let left = tests; left.length > 0; left = left.filter((test) => !doubtful.includes(test))) {
+      const outcome = await this.#with(mutant, () => this.#test(left, [...past, ...doubtful], within));
+      if (outcome === "passed") break;
+      if (outcome.late.length === 0) return outcome.failed;
+      doubtful.push(...outcome.late);
     }
     for (const test of doubtful) {
-      const [without, again] = [
-        await this.#test([test], [], NEAREST_WITHIN),
-        await this.#with(mutant, () => this.#test([test], [], NEAREST_WITHIN)),
-      ];
-      if (without === "passed" && again !== "passed") return `${again.failed}, or a hang`;
+      if ((await this.#test([test], past, within)) !== "passed") continue;
+      const again = await this.#with(mutant, () => this.#test([test], past, within));
+      if (again !== "passed") return again.failed;
     }
     return undefined;
   }
@@ -148,6 +144,7 @@ interface Report {
     readonly assertionResults: readonly {
       readonly status: string;
       readonly fullName: string;
+      readonly duration?: number | null;
       readonly failureMessages: readonly string[];
     }[];
   }[];
@@ -164,7 +161,7 @@ function failureIn(file: string): Outcome {
     const words = reason.split("\n")[0]?.slice(0, 120) || "no reason given";
     return {
       failed: `test/${test}: ${failed?.fullName ?? "the file as a whole"} (${words})`,
-      late: /timed out|Timeout|no useful answer/.test(reason) ? [test] : [],
+      late: /timed out|no useful answer/i.test(reason) || (failed?.duration ?? 0) > LONG ? [test] : [],
     };
   }
   return { failed: "an error outside of all tests", late: [] };
