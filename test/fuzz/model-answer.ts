@@ -20,8 +20,13 @@ export function libraryAnswer({ does }: Operation, { status, text }: Answered): 
     case "cancel":
       return { ok: true, state: body["state"] };
     case "remove":
+    case "removeSchedule":
     case "drop":
       return { ok: true };
+    case "switchSchedule":
+      return { ok: true, schedule: body };
+    case "listSchedules":
+      return body["schedules"];
     case "heartbeat":
       return { ok: true, ...body };
     case "fail": {
@@ -34,7 +39,7 @@ export function libraryAnswer({ does }: Operation, { status, text }: Answered): 
 }
 
 function refusal(does: Operation["does"], { code, detail }: Fields): unknown {
-  if (does === "get" && code === "not_found") return null;
+  if ((does === "get" || does === "getSchedule") && code === "not_found") return null;
   if (code === "queue_full") return { refused: code };
   // The library tells the number, the problem a sentence.
   const working = code === "still_working" && { working: Number.parseInt(String(detail), 10) };

@@ -1,9 +1,20 @@
-import { milliseconds } from "../../src/queue/duration.ts";
-import type { Duration } from "../../src/index.ts";
-import type { ModelNewTask } from "../model/enqueue.ts";
-import type { Operation, OperationSettlement, OperationWorker, Pull } from "../model/operations.ts";
-import type { Rate } from "../model/state.ts";
+import type { Operation } from "../model/operations.ts";
+import type { ModelNewSchedule } from "../model/schedules.ts";
 import { isObject } from "./document.ts";
+import {
+  type Fields,
+  ms,
+  newTask,
+  plainGroup,
+  plainName,
+  pullOf,
+  rateOf,
+  settlementOf,
+  some,
+  unset,
+  withMs,
+  workerOf,
+} from "./model-fields.ts";
 import type { Plan } from "./valid-request.ts";
 
 /** A request, and what it asks of the model. */
@@ -12,7 +23,6 @@ export interface Modelled {
   readonly operation: Operation;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
 type Make = (call: { plan: Plan; body: Fields; step: number }) => Modelled;
 
 /**
@@ -26,129 +36,15 @@ export function modelled(plan: Plan, step: number): Modelled | undefined {
   return make?.({ plan, body: isObject(plan.body) ? plan.body : {}, step });
 }
 
-function some(fields: Fields, ...names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(
-    names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
-  );
-}
-
-const ms = (value: unknown) =>
-  value === undefined ? undefined : milliseconds(value as Duration, "duration");
-const withMs = (fields: Fields, ...names: readonly string[]) =>
-  Object.fromEntries(names.flatMap((name) => (fields[name] === undefined ? [] : [[name, ms(fields[name])]])));
-
-/** The raw keys, which the model is compared with, have the others escaped. */
-const plainName = (name: unknown) => (typeof name === "string" ? name.replaceAll(/[;%]/g, "x") : undefined);
-const plainGroup = (fields: Fields) =>
-  fields["group"] === undefined ? {} : { group: plainName(fields["group"]) };
-
-function newTask(task: Fields, id: string): { sent: Fields; asked: ModelNewTask } {
-  const numbers = some(task, "at", "maxAttempts", "priority", "again");
-  const headers =
-    isObject(task["headers"]) && Object.keys(task["headers"]).length > 0 ? some(task, "headers") : {};
-  const same = {
-    id: task["id"] ?? id,
-    payload: task["payload"],
-    ...numbers,
-    ...headers,
-    ...plainGroup(task),
-  };
-  const { dedup } = task;
-  const durations = ["delay", "lease", "resultTtl", "deadTtl"];
-  const asked = {
-    ...same,
-    ...withMs(task, ...durations),
-    ...(isObject(dedup) && { dedup: { ...dedup, ...withMs(dedup, "window") } }),
-  };
-  return {
-    sent: { ...same, ...some(task, ...durations, "dedup") },
-    asked: asked as unknown as ModelNewTask,
-  };
-}
-
-function workerOf(worker: unknown): { sent: Fields; asked: OperationWorker } | undefined {
-  if (!isObject(worker)) return undefined;
-  const same = {
-    name: plainName(worker["name"]) as string,
-    ...(worker["incarnation"] !== undefined && { incarnation: plainName(worker["incarnation"]) as string }),
-  };
-  return {
-    sent: { ...same, ...some(worker, "silentAfter") },
-    asked: { ...same, ...withMs(worker, "silentAfter") },
-  };
-}
-
-function pullOf(pull: Fields, step: number): { sent: Fields; asked: Pull } {
-  const worker = workerOf(pull["worker"]);
-  const token = (pull["token"] ?? `token-of-${step}`) as string;
-  const single = pull["maxBytes"] === undefined ? undefined : true;
-  return {
-    sent: {
-      token,
-      ...some(pull, "max", "lease"),
-      ...(worker && { worker: worker.sent }),
-      ...(single && { maxBytes: 1 }),
-    },
-    asked: {
-      token,
-      max: (pull["max"] ?? 1) as number,
-      single,
-      ...withMs(pull, "lease"),
-      ...(worker && { worker: worker.asked }),
-      // With a token of the caller's any copy may be one.
-      flagged: true,
-    },
-  };
-}
-
-function settlementOf(settlement: Fields): { sent: Fields; asked: OperationSettlement } {
-  const { receipt, outcome, unstarted } = settlement as {
-    receipt: string;
-    outcome: string;
-    unstarted?: boolean;
-  };
-  if (unstarted === true)
-    return { sent: { receipt, outcome, unstarted }, asked: { receipt, outcome: "return" } };
-  const [duration, text] = {
-    complete: ["ttl", "result"],
-    reject: ["ttl", "error"],
-    requeue: ["delay", "error"],
-    extend: ["lease", "progress"],
-  }[outcome] as [string, string];
-  return {
-    sent: some(settlement, "receipt", "outcome", "count", duration, text),
-    asked: {
-      receipt,
-      outcome: outcome as OperationSettlement["outcome"],
-      ms: ms(settlement[duration]) ?? (outcome === "requeue" ? 0 : undefined),
-      count: settlement["count"] as boolean | undefined,
-      text: settlement[text],
-    },
-  };
-}
-
-function rateOf(changes: Fields): { rate?: Rate | null } {
-  const { rate } = changes;
-  if (!isObject(rate)) return rate === null ? { rate: null } : {};
-  return { rate: { max: rate["max"] as number, per: ms(rate["per"]) as number } };
-}
-
-/** Null unsets. */
-function unset(changes: Fields, defaults: Fields): Fields {
-  return Object.fromEntries(
-    Object.keys(defaults).flatMap((name) =>
-      changes[name] === undefined ? [] : [[name, changes[name] ?? defaults[name]]],
-    ),
-  );
-}
-
 const id = ({ path }: Plan) => path["id"] as string;
 const ended = ["reason", "endedSince", "endedUntil"];
 
+const inPages = ["workers", "listSchedules"];
+
 const looks =
-  (does: "counts" | "workers" | "statistics" | "settings"): Make =>
+  (does: "counts" | "workers" | "statistics" | "settings" | "listSchedules"): Make =>
   ({ plan }) => ({
-    plan: { ...plan, query: does === "workers" ? { size: "1000" } : {} },
+    plan: { ...plan, query: inPages.includes(does) ? { size: "1000" } : {} },
     operation: { does },
   });
 
@@ -160,6 +56,20 @@ const keyed = (plan: Plan, step: number) => {
 };
 
 const withoutKey = ({ headers: { "Idempotency-Key": _, ...headers } }: Plan) => ({ headers });
+
+/** To the schedule that the path names, under a name that records do not escape. */
+function toSchedule(plan: Plan, step: number) {
+  const { key, headers } = keyed(plan, step);
+  const name = plainName(plan.path["schedule"]) as string;
+  return { key, name, plan: { ...plan, headers, path: { ...plan.path, schedule: name } } };
+}
+
+const switches =
+  (to: "pause" | "resume"): Make =>
+  (call) => {
+    const { plan, key, name } = toSchedule(call.plan, call.step);
+    return { plan, operation: { does: "switchSchedule", key, name, to } };
+  };
 
 const makers: Readonly<Record<string, Make>> = {
   enqueue({ plan, body, step }) {
@@ -282,6 +192,28 @@ const makers: Readonly<Record<string, Make>> = {
       operation: { does: "list", size, ...same },
     };
   },
+  putSchedule({ body, ...call }) {
+    const { plan, key, name } = toSchedule(call.plan, call.step);
+    // Of one that wants each occurrence, hours would make thousands of tasks.
+    const least = body["missed"] === "all" ? 3_600_000 : 60_000;
+    const every = Math.max(ms(body["every"]) ?? 0, least);
+    const schedule = { ...some(body, "payload", "from", "missed", "paused", "maxAttempts"), every };
+    return {
+      plan: { ...plan, body: schedule },
+      operation: { does: "putSchedule", key, name, schedule: schedule as unknown as ModelNewSchedule },
+    };
+  },
+  removeSchedule(call) {
+    const { plan, key, name } = toSchedule(call.plan, call.step);
+    return { plan, operation: { does: "removeSchedule", key, name } };
+  },
+  getSchedule(call) {
+    const { plan, name } = toSchedule(call.plan, call.step);
+    return { plan, operation: { does: "getSchedule", name } };
+  },
+  pauseSchedule: switches("pause"),
+  resumeSchedule: switches("resume"),
+  listSchedules: looks("listSchedules"),
   getQueue: looks("counts"),
   listWorkers: looks("workers"),
   getStatistics: looks("statistics"),
