@@ -92,6 +92,18 @@ describe("a token", () => {
     ).toBe(401);
   });
 
+  it("is another where its SHA-256 differs in one place only", async () => {
+    const digest = createHash("sha256").update("hashed-0123456789").digest("hex");
+    const other = (at: number) => (digest[at] === "0" ? "1" : "0");
+    const tokens = Array.from(digest, (_, at): TokenEntry => {
+      const sha256 = digest.slice(0, at) + other(at) + digest.slice(at + 1);
+      return { sha256, scopes: ["admin"], queues: "*" };
+    });
+    const app = createApp({ transport: served.transport, tokens });
+    const headers = { authorization: "Bearer hashed-0123456789" };
+    expect((await app.request("/v1/queues/a", { headers })).status).toBe(401);
+  });
+
   it("that stands in two entries has the scopes of each for the queues of each", async () => {
     const status = async (queue: string, path: string, json: unknown) =>
       (await served.ask("POST", `/v1/queues/${queue}/tasks${path}`, { as: "mixed", json })).status;

@@ -153,6 +153,17 @@ export const interfaces: readonly Mutant[] = [
     replace: "automaticDeserialization: true,",
     breaks: "law 9",
     because: "an id 007 comes back as 7",
+    survives:
+      "the transport talks to the SDK's HTTP client itself; the SDK heeds the option in its command classes and its " +
+      "subscriber only, and neither is used. It is set so that it stays so",
+  },
+  {
+    name: "texts pass through the SDK's base64",
+    file: "src/transport/upstash.ts",
+    find: "responseEncoding: false,",
+    replace: 'responseEncoding: "base64",',
+    breaks: "law 9",
+    because: "a text that begins with a byte order mark loses it",
   },
   {
     name: "a reply of another length is believed",
