@@ -76,9 +76,12 @@ describe("is sent again, as a resend:", () => {
     expect(sent[1]).toEqual({ path: "/pipeline", body: [resend, ["GET", "k"]] });
   });
 
-  test("a pipeline with fewer results than commands", async () => {
+  test.each([
+    ["fewer", [{ result: 1 }]],
+    ["more", [{ result: 0 }, { result: 1 }, { result: 2 }]],
+  ])("a pipeline with %s results than commands", async (_, results) => {
     const sent = answering(
-      () => HttpResponse.json([{ result: 1 }]),
+      () => HttpResponse.json(results),
       () => HttpResponse.json([{ result: 1 }, { result: 2 }]),
     );
     expect(await transport().send([call, call])).toEqual([{ reply: 1 }, { reply: 2 }]);

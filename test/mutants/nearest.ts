@@ -68,6 +68,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/transport/retry.ts": ["transport/retry", "transport/send"],
   "src/transport/send.ts": ["transport/send", "fault/resend"],
   "src/transport/upstash.ts": [
+    "fault/transport-upstash-resends",
     "fault/transport-upstash-protocol",
     "conformance/payloads",
     "transport/options",
