@@ -115,7 +115,12 @@ local function choose()
       put_back(line, first)
     elseif first > #line and not line.drained and #line < max + SLICE and plan.opened < GROUPS then
       -- Strays do not stand in the way of tasks behind them, within bounds. Where some are, more are.
+      local looked = line.next_due
       fetch(line, math.max(batch.most - #batch, math.min(#line, 128)), time)
+      if worker ~= '' and line.next_due ~= looked then
+        -- What was due may have been the alarm.
+        alarm = redis.call('HGET', tasks, '~alarm')
+      end
     end
   end
 end

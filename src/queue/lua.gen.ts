@@ -4133,7 +4133,11 @@ first, last, found = last + 1, last + 128, nil
 if #batch >= batch.most then
 put_back(line, first)
 elseif first > #line and not line.drained and #line < max + SLICE and plan.opened < GROUPS then
+local looked = line.next_due
 fetch(line, math.max(batch.most - #batch, math.min(#line, 128)), time)
+if worker ~= '' and line.next_due ~= looked then
+alarm = redis.call('HGET', tasks, '~alarm')
+end
 end
 end
 end
@@ -4179,8 +4183,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "92a5e981a37f8e4457c591347a042c891643f993",
-  keyLockingSha1: "d8daa6ad0467549d76ff92e873289b1bb6b0a604",
+  sha1: "c946fcb288557f3def0ceb271e779fdd43c300e1",
+  keyLockingSha1: "242315ef086571bcf853fba4eca86d88b8f318dd",
 };
 
 export const drop: Script = {

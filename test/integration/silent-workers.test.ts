@@ -208,6 +208,22 @@ describe("a worker that is not to be failed", () => {
 });
 
 describe("the timer of the workers", () => {
+  test("is set anew where it rings while a worker takes a task from behind cancelled ones", async () => {
+    const queue = rig.queue();
+    await queue.dequeue({ worker: one });
+    await queue.enqueueMany([
+      { payload: 0, id: "gone" },
+      { payload: 0, id: "late", delay: 1 },
+    ]);
+    await queue.cancel("gone");
+    rig.now += MINUTE;
+    // Only behind the cancelled one is too little in line, so that what is due comes in.
+    expect(idsOf(await take(queue, one, 1))).toEqual(["late"]);
+    expect((await rig.space()).delayed.get("~w")).toBe(rig.now + MINUTE);
+    rig.now += MINUTE;
+    expect(await run()).toMatchObject({ reclaimed: 1 });
+  });
+
   test("is no delayed task, and takes no task's place in a dequeue", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { id: "due", delay: 2 * MINUTE });
