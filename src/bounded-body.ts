@@ -23,23 +23,24 @@ export async function readBounded(
 
   const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
   const ended = new AbortController();
-  const late = sleep(within, ended.signal).then(() => "too_slow" as const);
+  // One wait at a time hears of it: a promise for all of them would hold on to each until it settles.
+  let giveUp = () => {};
+  void sleep(within, ended.signal).then(() => giveUp());
+  const next = () =>
+    new Promise<Awaited<ReturnType<typeof reader.read>> | BodyFault>((resolve) => {
+      giveUp = () => resolve("too_slow");
+      reader.read().then(resolve, () => resolve("broken"));
+    });
+
   let bytes = new Uint8Array();
   let size = 0;
   try {
     for (;;) {
-      const read = await Promise.race([late, reader.read().catch(() => "broken" as const)]);
-      if (typeof read === "string") {
-        // Not awaited: a source that stalls may not answer to this either.
-        void reader.cancel().catch(() => {});
-        return read;
-      }
+      const read = await next();
+      if (typeof read === "string") return read;
       if (read.done) return bytes.subarray(0, size);
       const { length } = read.value;
-      if (size + length > limit) {
-        await reader.cancel();
-        return "too_large";
-      }
+      if (size + length > limit) return "too_large";
       if (size + length > bytes.length) {
         const larger = new Uint8Array(Math.min(limit, Math.max(2 * bytes.length, size + length)));
         larger.set(bytes.subarray(0, size));
@@ -50,5 +51,7 @@ export async function readBounded(
     }
   } finally {
     ended.abort();
+    // Of what has been read to its end this does nothing. Not awaited: a source that stalls may not answer to this either.
+    void reader.cancel().catch(() => {});
   }
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readBounded } from "../../src/bounded-body.ts";
@@ -37,6 +39,12 @@ function coming(next: (so: number) => Uint8Array | "end" | Promise<Uint8Array>) 
 
 const request = (body: BodyInit, headers = {}) =>
   new Request("http://sluice.test/", { method: "POST", body, headers, duplex: "half" } as RequestInit);
+/** What is held of the heap, in bytes, once all is let go that can be. */
+const memoryHeld = () => {
+  setFlagsFromString("--expose_gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage().heapUsed;
+};
 const never = () => new Promise<Uint8Array>(() => {});
 const within = 60_000;
 
@@ -51,6 +59,22 @@ describe("what is read of a body", () => {
     });
     const read = await readBounded(request(body), { limit: 100_000, within });
     expect(read).toEqual(Uint8Array.from({ length: 100_000 }, (_, at) => at % 251));
+  });
+
+  it("holds nothing of a piece beside its bytes", async () => {
+    // 10 million pieces would else hold gigabytes.
+    const piece = new Uint8Array(1);
+    let before = 0;
+    let held = 0;
+    const { body } = coming((so) => {
+      if (so === 1_000) before = memoryHeld();
+      if (so < 100_000) return piece;
+      held = memoryHeld() - before;
+      return "end";
+    });
+    expect(await readBounded(request(body), { limit: 100_000, within })).toHaveLength(100_000);
+    // Each held as little as one promise, it would be 8 MB.
+    expect(held).toBeLessThan(4_000_000);
   });
 
   it.each([0, 1, 999, 1_000])("is exactly its %i bytes of the 1,000 that are allowed", async (size) => {
@@ -102,6 +126,22 @@ describe("what is read of a body", () => {
       cancel: () => never().then(() => {}),
     });
     expect(await readBounded(request(body), { limit: 1_000, within: 30 })).toBe("too_slow");
+  });
+
+  it("ends at the limit where the sender does not even let itself be told", async () => {
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(600)),
+      cancel: () => never().then(() => {}),
+    });
+    expect(await readBounded(request(body), { limit: 1_000, within: 30 })).toBe("too_large");
+  });
+
+  it("ends at the limit where letting the sender go fails", async () => {
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(600)),
+      cancel: () => Promise.reject(new Error("gone")),
+    });
+    expect(await readBounded(request(body), { limit: 1_000, within: 30 })).toBe("too_large");
   });
 
   it("ends where it breaks off", async () => {
