@@ -161,6 +161,7 @@ function allows(described: Described, schema: JsonSchema, type: string): boolean
 }
 
 const shown = (value: unknown) => {
+  if (Array.isArray(value) && value.length > 10) return `a list of ${value.length}`;
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 };

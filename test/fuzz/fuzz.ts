@@ -64,9 +64,8 @@ export async function fuzz({ seed, requests, told = () => {} }: FuzzOptions): Pr
       }
       memory.push(await place.memory());
       const seconds = (performance.now() - begin) / 1_000;
-      told(
-        `${counts.broken} broken, ${counts.valid} valid, ${seconds.toFixed(0)} s, ${megabytes(memory.at(-1))}`,
-      );
+      const soFar = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+      told(`${soFar.join(", ")}, ${seconds.toFixed(0)} s, ${megabytes(memory.at(-1))}`);
     }
     const [half = 0, end = 0] = memory;
     return { ...counts, operations, memory: [half, end], seconds: (performance.now() - begin) / 1_000 };

@@ -39,7 +39,7 @@ export async function runModelled(
   try {
     await fc.assert(
       fc.asyncProperty(sequence, async (steps) => {
-        const one = new ModelledRun(described, place, `${NAME}.${run++}`, sent);
+        const one = new ModelledRun(described, place, `${NAME}.${seed}-${run++}`, sent);
         await one.begin();
         for (const each of steps) await one.take(each);
       }),

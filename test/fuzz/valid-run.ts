@@ -53,7 +53,7 @@ export async function runValid(
       await place.empty();
       const known = new Known();
       for (const plan of plans) {
-        const filled = known.filled(inRun(plan, run));
+        const filled = known.filled(inRun(plan, `${seed}-${run}`));
         sent(plan.route);
         const request = written(filled);
         const answer = checked(described, plan.route, request, await place.send(request));
@@ -65,7 +65,7 @@ export async function runValid(
 }
 
 /** The Worker remembers for a minute which queues it has registered: each run has queues of its own. */
-function inRun(plan: Plan, run: number): Plan {
+function inRun(plan: Plan, run: string): Plan {
   const ofRun = (queue: string) => `${queue.slice(0, 100)}.${run}`;
   const { queue } = plan.path;
   const body = plan.body as { queue?: string } | undefined;
