@@ -36,7 +36,7 @@ export interface ValuesQueue {
 
 /** @throws {SluiceError} `invalid_argument` */
 export function checkedEncryption(value: MaybeEncryption): MaybeEncryption {
-  return value ? requiredEncryption(value, "encryption") : value;
+  return value === undefined || value === null ? value : requiredEncryption(value, "encryption");
 }
 
 /** @throws {SluiceError} `invalid_argument`, also where there is none */
@@ -71,6 +71,15 @@ export async function sealedText(
  * @throws {SluiceError} `undecryptable`
  */
 export async function opened(encryption: MaybeEncryption, value: unknown, place: Place): Promise<unknown> {
+  try {
+    return await openedBy(encryption, value, place);
+  } catch (error) {
+    if ((error as SluiceError).code === "undecryptable") refusals.add(error as SluiceError);
+    throw error;
+  }
+}
+
+async function openedBy(encryption: MaybeEncryption, value: unknown, place: Place): Promise<unknown> {
   if (encryption) return encryption.open(value, place);
   const isSealed =
     place.kind === "progress"
@@ -109,7 +118,10 @@ export function undecryptable({ kind }: Place, why: string): SluiceError {
   return new SluiceError("undecryptable", `the ${what} cannot be decrypted: ${why}`);
 }
 
-// By its code alone: a bundle may hold a copy of the class.
+/** What {@link opened} threw. Any other error may quote a value, whatever code it has. */
+const refusals = new WeakSet<SluiceError>();
+
+/** Whether it is an `undecryptable` of {@link opened}, which says nothing of a value. */
 export function isUndecryptable(error: unknown): error is SluiceError {
-  return error instanceof Error && (error as Partial<SluiceError>).code === "undecryptable";
+  return refusals.has(error as SluiceError);
 }

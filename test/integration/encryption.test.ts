@@ -292,6 +292,31 @@ test("consumers of Cloudflare Queues and of SQS get plain values, and what they 
   expect(await sealed().get("a")).toMatchObject({ state: "rejected", error });
 });
 
+test("an error that calls itself undecryptable is encrypted like any other", async () => {
+  const secret = Object.assign(new Error(MARKER), { code: "undecryptable" });
+  await sealed().enqueueMany(["a", "b", "c"].map((id) => ({ payload, id })));
+  const [a, b] = await sealed().dequeue({ max: 2 });
+  await a?.reject(secret);
+  await b?.requeue({ error: secret, delay: "1h" });
+  const schema = z.object({ to: z.string() }).transform(() => {
+    throw secret;
+  });
+  await expect(rig.queue({ encryption, schema }).dequeue()).rejects.toBe(secret);
+  expect(shows(await rig.keySpace())).toBe(false);
+  expect(await sealed().get("a")).toMatchObject({ error: { name: "Error", message: MARKER } });
+});
+
+test.each([
+  ["an empty text", ""],
+  ["false", false],
+  ["0", 0],
+  ["a key", KEYS.old],
+  ["an object", {}],
+])("%s is no encryption, and is not taken for none", (_, wrong) => {
+  const refused = expect.objectContaining({ code: "invalid_argument", path: "encryption" }) as Error;
+  expect(() => rig.queue({ encryption: wrong as never })).toThrow(refused);
+});
+
 test("a schema looks at plain values, before they are encrypted and after", async () => {
   const schema = z.object({ at: z.iso.datetime().transform((text) => new Date(text)) });
   const queue = rig.queue({ encryption, schema });
