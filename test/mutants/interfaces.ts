@@ -61,8 +61,8 @@ export const interfaces: readonly Mutant[] = [
   {
     name: "a body of exactly the limit is refused",
     file: "src/bounded-body.ts",
-    find: "if (size + length > limit) {",
-    replace: "if (size + length >= limit) {",
+    find: "if (size + length > limit) return",
+    replace: "if (size + length >= limit) return",
     breaks: "input",
     because: "the bound that is documented is not the one that holds",
   },
