@@ -22,8 +22,8 @@ export type EncryptionKey = string | Uint8Array | CryptoKey;
 export interface EncryptionOptions {
   /** Every key that something may still be encrypted with, by id: 1 to 32 characters of `A-Z a-z 0-9 _ . -`. */
   readonly keys: Readonly<Record<string, EncryptionKey>>;
-  /** The id of the one that encrypts. */
-  readonly current: string;
+  /** The id of the one that encrypts; null encrypts nothing, until all others can decrypt, and needs `acceptPlain`. */
+  readonly current: string | null;
   /** True takes what is not encrypted as it is, while there may be such, from before. @default false */
   readonly acceptPlain?: boolean | undefined;
 }
@@ -56,30 +56,34 @@ export function encryption(options: EncryptionOptions): Encryption {
       return [id, imported(key, `keys.${id}`, id === current)];
     }),
   );
-  const first = ring.get(current);
-  if (!first) throw invalidArgument("current", "must be the id of one of the keys");
-  return new AesGcm(ring, { id: current, key: first }, acceptPlain);
+  const key = ring.get(current ?? "");
+  if (!key && !(current === null && acceptPlain)) {
+    throw invalidArgument("current", "must be the id of one of the keys, or null with acceptPlain");
+  }
+  return new AesGcm(ring, key && { id: current ?? "", key }, acceptPlain);
 }
 
 /** Imports a key at its first use. */
 type Imported = () => Promise<CryptoKey>;
 
+interface CurrentKey {
+  readonly id: string;
+  readonly key: Imported;
+}
+
 class AesGcm implements Encryption {
   readonly #keys: ReadonlyMap<string, Imported>;
-  readonly #current: { readonly id: string; readonly key: Imported };
+  readonly #current: CurrentKey | undefined;
   readonly #acceptPlain: boolean;
 
-  constructor(
-    keys: ReadonlyMap<string, Imported>,
-    current: { id: string; key: Imported },
-    acceptPlain: boolean,
-  ) {
+  constructor(keys: ReadonlyMap<string, Imported>, current: CurrentKey | undefined, acceptPlain: boolean) {
     this.#keys = keys;
     this.#current = current;
     this.#acceptPlain = acceptPlain;
   }
 
   async seal(encoded: string, place: Place, path: string): Promise<string> {
+    if (!this.#current) return encoded;
     const { id, key } = this.#current;
     const head = ascii(
       ENVELOPE + String.fromCharCode(VERSION) + KINDS[place.kind] + String.fromCharCode(id.length) + id,

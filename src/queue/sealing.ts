@@ -17,7 +17,7 @@ export interface Encryption {
   /**
    * @param encoded as the codec wrote it
    * @param path of the value, for errors
-   * @returns the same of its envelope
+   * @returns the same of its envelope, or of itself where nothing is to be encrypted yet
    * @throws {SluiceError} `too_large`, for progress: its envelope may be no larger than itself
    */
   seal(encoded: string, place: Place, path: string): Promise<string>;

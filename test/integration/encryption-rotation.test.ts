@@ -6,6 +6,7 @@ const rig = useRig();
 const both = { old: KEYS.old, new: KEYS.new };
 const queues = {
   plain: () => rig.queue(),
+  reading: () => rig.queue({ encryption: encrypting({ current: null, acceptPlain: true }) }),
   migrating: () => rig.queue({ encryption: encrypting({ acceptPlain: true }) }),
   old: () => rig.queue({ encryption: encrypting() }),
   ready: () => rig.queue({ encryption: encrypting({ keys: both }) }),
@@ -36,16 +37,27 @@ test("a key is changed while old and new releases run side by side, each pair of
   }
 });
 
-test("encryption is introduced on a queue that has tasks, consumers first", async () => {
-  await passes("migrating", "migrating");
-  await passes("migrating", "old");
+test("encryption is introduced while releases with and without it run side by side, each pair of them", async () => {
+  const steps: Release[][] = [
+    ["plain", "reading"],
+    ["reading", "migrating"],
+    ["migrating", "old"],
+  ];
+  for (const releases of steps) {
+    for (const from of releases) {
+      for (const to of releases) await passes(from, to);
+    }
+  }
   await queues.plain().enqueue(MARKER, { id: "before" });
   await queues.migrating().enqueue(MARKER, { id: "after" });
-  const tasks = await queues.migrating().dequeue({ max: 2 });
-  expect(tasks.map((task) => [task.id, task.payload])).toEqual([
-    ["before", MARKER],
-    ["after", MARKER],
-  ]);
+  for (const release of [queues.reading, queues.migrating]) {
+    const tasks = await release().dequeue({ max: 2 });
+    expect(tasks.map((task) => [task.id, task.payload])).toEqual([
+      ["before", MARKER],
+      ["after", MARKER],
+    ]);
+    for (const task of tasks.toReversed()) await task.requeue({ unstarted: true });
+  }
 });
 
 test("what waits keeps its key, and is decrypted for as long as that is given", async () => {

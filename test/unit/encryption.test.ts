@@ -159,10 +159,11 @@ describe("keys", () => {
     expect(await made.open(envelope, place)).toBe(1);
   });
 
-  test.each<[string, string, unknown]>([
+  test.each<[string, string, unknown, null?]>([
     ["no keys", "keys", null],
     ["none current", "current", {}],
     ["another current", "current", { new: KEYS.new }],
+    ["no current, and plain values not accepted", "current", { old: KEYS.old }, null],
     ["too few bytes", "keys.old", { old: new Uint8Array(16) }],
     ["no base64", "keys.old", { old: "*".repeat(44) }],
     ["base64 of too much", "keys.old", { old: "A".repeat(48) }],
@@ -172,8 +173,8 @@ describe("keys", () => {
     ["a key in place of its id", "keys[0]", { [KEYS.old]: "old" }],
     ["an empty id", "keys[0]", { "": KEYS.old }],
     ["a long id", "keys[1]", { old: KEYS.old, ["k".repeat(33)]: KEYS.old }],
-  ])("are refused by name, and not shown: %s", async (_, path, keys) => {
-    const told = await refusal(() => encryption({ keys, current: "old" } as never));
+  ])("are refused by name, and not shown: %s", async (_, path, keys, current: string | null = "old") => {
+    const told = await refusal(() => encryption({ keys, current } as never));
     expect(told).toMatchObject({ code: "invalid_argument", path });
     expect(JSON.stringify(told)).not.toContain(KEYS.old.slice(0, 20));
   });
