@@ -27,11 +27,12 @@ export function brokenRequest(described: Described, route: Route, known: Known):
     .tuple(validRequest(described, route), fc.nat(), fc.nat())
     .map(([plan, kind, which]) => {
       const filled = known.filled(plan);
-      const kinds = [ofParameters, ofBody, ofContradictions, ofText, ofHeaders]
-        .map((waysOf) => waysOf(described, filled))
-        .filter((ways) => ways.length > 0);
-      const ways = kinds[kind % Math.max(kinds.length, 1)] ?? [];
-      return ways[which % Math.max(ways.length, 1)];
+      // The first kind that there is, from the one drawn on.
+      for (let at = kind; at < kind + kinds.length; at++) {
+        const ways = kinds[at % kinds.length]?.(described, filled) ?? [];
+        if (ways.length > 0) return ways[which % ways.length];
+      }
+      return undefined;
     })
     .filter((broken) => broken !== undefined);
 }
@@ -156,6 +157,8 @@ const ofHeaders: Ways = (_, plan) => {
     }),
   );
 };
+
+const kinds: readonly Ways[] = [ofParameters, ofBody, ofContradictions, ofText, ofHeaders];
 
 const wrongNames = [
   " ",

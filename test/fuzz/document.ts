@@ -28,6 +28,7 @@ export interface Route {
 export class Described {
   readonly routes: readonly Route[];
   readonly #document: OpenApiDocument;
+  readonly #followed = new Map<string, object>();
 
   constructor(document: OpenApiDocument) {
     this.#document = document;
@@ -64,9 +65,12 @@ export class Described {
   }
 
   #follow(ref: string): object {
+    const known = this.#followed.get(ref);
+    if (known) return known;
     let found: unknown = this.#document;
     for (const name of ref.replace(/^#\//, "").split("/")) found = (found as Record<string, unknown>)[name];
     if (found === undefined) throw new Error(`${ref} leads nowhere`);
+    this.#followed.set(ref, found as object);
     return found as object;
   }
 }

@@ -44,6 +44,11 @@ function durationOf(name: string): Arbitrary<unknown> {
 
 const numbered = (what: string) => fc.nat({ max: 11 }).map((number) => `<${what} ${number}>`);
 
+const receipts = fc.oneof(
+  { weight: 9, arbitrary: numbered("receipt") },
+  { weight: 1, arbitrary: fc.constant(`1.1.1.${"x".repeat(64)}.a`) },
+);
+
 /** By the name of a field or parameter, what makes sense there. */
 const choices: Readonly<Record<string, Arbitrary<unknown>>> = {
   queue: fc.constantFrom(...queues),
@@ -54,10 +59,8 @@ const choices: Readonly<Record<string, Arbitrary<unknown>>> = {
   incarnation: fc.constantFrom("1", "2"),
   key: fc.constantFrom(...names),
   schedule: fc.constantFrom("s", "t;%"),
-  receipt: fc.oneof(
-    { weight: 9, arbitrary: numbered("receipt") },
-    { weight: 1, arbitrary: fc.constant(`1.1.1.${"x".repeat(64)}.a`) },
-  ),
+  receipt: receipts,
+  receipts,
   cursor: numbered("cursor"),
   cron: fc.constantFrom("* * * * *", "*/5 * * * * *", "@daily", "0 3 L * MON#1", "15 2 29 2 *"),
   timeZone: fc.constantFrom("UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires"),
