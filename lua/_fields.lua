@@ -125,8 +125,8 @@ local function mend_leases(mending, members)
   end
 end
 
--- Takes out workers that nothing is known of, and that have nothing; one that is being failed has no record
--- either. Who would never be silent is silent now.
+-- Takes out workers that nothing is known of, and that have nothing. That is no fault: who was being failed is
+-- so when its last lease is over. Who would never be silent is silent now.
 local function mend_workers(mending, workers)
   local at, names = mending.at, {}
   for i, worker in ipairs(workers) do
@@ -137,7 +137,6 @@ local function mend_workers(mending, workers)
     local worker, score = workers[i], tonumber(silent[i])
     if not info and #in_hands(at, worker, '0', 1) == 0 then
       take_from(mending, 'workers', worker)
-      note(mending, 'worker_wrong', worker)
     elseif score < 0 or score > mending.now + LONGEST then
       append(mending.plan.workers, int(mending.now), worker)
       note(mending, 'time_broken', worker)

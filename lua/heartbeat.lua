@@ -1,4 +1,5 @@
--- heartbeat: a worker's sign of life: its leases last longer, and those of no other incarnation. (I2 I3)
+-- heartbeat: a worker's sign of life: its leases last longer, those of no other incarnation, or those that it
+-- tells. (I2 I3)
 local working = KEYS[1] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[2] -- zset  id -> due (ms)
 local tasks = KEYS[3] -- hash  records and control fields
@@ -10,20 +11,32 @@ local info = ARGV[3] -- of the worker: '<silent after, ms>;<node>;<pid>'
 local lease = ARGV[4] -- how long the leases last from now (ms); empty: each as it did at its dequeue
 local from = ARGV[5] -- the lease number to begin at; '0' in the first call
 local limit = ARGV[6] -- at most this many leases, 1 to 1,000
+local told = ARGV[7] -- '1' where the worker tells its leases; empty: all in its hands
+local leases = ARGV -- then for each that it tells, at most 1,000: id, lease number, token
 -- Returns {'ok', how many leases, until when they all last at least (ms; 0: none), lease number that the next
---          call begins at (0: no more), then the ids of those that are to be cancelled}
+--          call begins at (0: no more), how many are to be cancelled, their ids, then ids of leases that were
+--          told and are not current}
 --      or {'worker_lost'}: tasks were taken from it, and it has not dequeued since
 --      or {'newer_schema'}
 
 local at = queue_at(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
 local now = clock(test_now)
 local most = tonumber(limit)
-local members = in_hands(at, worker, from, most + 1)
-local next_one = members[most + 1]
-members[most + 1] = nil
 local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
-for _, member in ipairs(members) do
-  append(names, '.' .. string.match(member, '%S+$'))
+local next_one
+local proofs = {} -- place among the names -> number and token of a lease that was told
+if told == '1' then
+  for i = 8, #leases, 3 do
+    append(names, '.' .. leases[i])
+    proofs[#names] = leases[i + 1] .. ' ' .. leases[i + 2]
+  end
+else
+  local members = in_hands(at, worker, from, most + 1)
+  next_one = members[most + 1]
+  members[most + 1] = nil
+  for _, member in ipairs(members) do
+    append(names, '.' .. string.match(member, '%S+$'))
+  end
 end
 local found = read('HMGET', tasks, names)
 if newer(found[1]) then
@@ -32,16 +45,30 @@ elseif found[2] and not found[1] then
   return { 'worker_lost' }
 end
 
+-- Whether it is the lease that was told, or, where none was, one of this worker's.
+local function current(task, proof)
+  if proof then
+    return task.s == 'w' and proof == task.n .. ' ' .. task.k
+  end
+  return task.s == 'w' and task.W == worker
+end
+
 local deadlines, count, first = {}, 0, 0
-local reply = { 'ok', 0, 0, 0 }
+local reply, lost = { 'ok', 0, 0, 0, 0 }, {}
 for i = 4, #names do
   local id, task = string.sub(names[i], 2), parse(found[i])
-  if task.s == 'w' and task.W == worker then
+  if current(task, proofs[i]) then
     local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
     deadlines[id], count = deadline, count + 1
     first = first > 0 and math.min(first, deadline) or deadline
     append(reply, task.f and id)
+  else
+    append(lost, proofs[i] and id)
   end
+end
+reply[5] = #reply - 5
+for _, id in ipairs(lost) do
+  append(reply, id)
 end
 put_deadlines(at, deadlines)
 local plan = new_plan(at, now)

@@ -11,6 +11,7 @@ import type {
   Enqueued,
   EnqueueOptions,
   Heartbeat,
+  HeartbeatOptions,
   NewTask,
   QueueCounts,
   RequestOptions,
@@ -209,14 +210,10 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
 
   /**
    * A worker's sign of life: makes it a listener of the queue, and moves the deadline of every task that this
-   * incarnation has to `lease` from now, never to an earlier one.
-   * @param options.lease by default what each task's lease was at its dequeue
+   * incarnation has, or of those whose receipts it tells, to `lease` from now, never to an earlier one.
    * @throws {SluiceError}
    */
-  async heartbeat(
-    worker: Worker,
-    options: RequestOptions & { readonly lease?: Duration | undefined } = {},
-  ): Promise<Heartbeat> {
+  async heartbeat(worker: Worker, options: HeartbeatOptions = {}): Promise<Heartbeat> {
     const { request, fields } = split(options);
     const body = () => jsonOf({ ...fields, worker }, "options");
     const path = `${this.#path}/workers/heartbeat`;

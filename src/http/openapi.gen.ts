@@ -4207,6 +4207,14 @@ export const openapi: OpenApiDocument = {
           "lease": {
             "$ref": "#/components/schemas/Duration",
             "description": "Of all its tasks, from now on. Default: what each task's lease was when it was pulled."
+          },
+          "receipts": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "maxItems": 1000,
+            "description": "Those that it holds: these leases last longer, and no other. Default: all that it took; also those of a pull whose answer was lost."
           }
         },
         "required": [
@@ -5667,6 +5675,13 @@ export const openapi: OpenApiDocument = {
               "$ref": "#/components/schemas/TaskId"
             },
             "description": "Those that were cancelled while it works on them: stop with them."
+          },
+          "lost": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/TaskId"
+            },
+            "description": "Where it told receipts: those that are not its own any more: stop with them."
           }
         },
         "required": [

@@ -32,7 +32,7 @@ export const FAULTS = [
   "hand_wrong",
   /** A turn that a group had, or lacked, in `order` against `fair`. */
   "turn_wrong",
-  /** A registered worker without a record, or a record without its worker: gone. */
+  /** The record of a worker that is not registered: gone. */
   "worker_wrong",
   /** A schedule kept by half, or beyond reading: gone; or without its next occurrence: given it. */
   "schedule_broken",

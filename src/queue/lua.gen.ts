@@ -1023,7 +1023,6 @@ for i, info in ipairs(read('HMGET', at.tasks, names)) do
 local worker, score = workers[i], tonumber(silent[i])
 if not info and #in_hands(at, worker, '0', 1) == 0 then
 take_from(mending, 'workers', worker)
-note(mending, 'worker_wrong', worker)
 elseif score < 0 or score > mending.now + LONGEST then
 append(mending.plan.workers, int(mending.now), worker)
 note(mending, 'time_broken', worker)
@@ -1151,8 +1150,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "fd764ffa732559c5c5c3130cbe091e805879089d",
-  keyLockingSha1: "9990544eeb8971555b23d6bc53740fe736e45d53",
+  sha1: "594962dcce0c162642108a98a8a22aa2c6a1d123",
+  keyLockingSha1: "6ecd089c13377798b68f2f4ef786f3407f4c80d7",
 };
 
 export const cancel: Script = {
@@ -5988,15 +5987,26 @@ local info = ARGV[3]
 local lease = ARGV[4]
 local from = ARGV[5]
 local limit = ARGV[6]
+local told = ARGV[7]
+local leases = ARGV
 local at = queue_at(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
 local now = clock(test_now)
 local most = tonumber(limit)
-local members = in_hands(at, worker, from, most + 1)
-local next_one = members[most + 1]
-members[most + 1] = nil
 local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
+local next_one
+local proofs = {}
+if told == '1' then
+for i = 8, #leases, 3 do
+append(names, '.' .. leases[i])
+proofs[#names] = leases[i + 1] .. ' ' .. leases[i + 2]
+end
+else
+local members = in_hands(at, worker, from, most + 1)
+next_one = members[most + 1]
+members[most + 1] = nil
 for _, member in ipairs(members) do
 append(names, '.' .. string.match(member, '%S+$'))
+end
 end
 local found = read('HMGET', tasks, names)
 if newer(found[1]) then
@@ -6004,16 +6014,28 @@ return { 'newer_schema' }
 elseif found[2] and not found[1] then
 return { 'worker_lost' }
 end
+local function current(task, proof)
+if proof then
+return task.s == 'w' and proof == task.n .. ' ' .. task.k
+end
+return task.s == 'w' and task.W == worker
+end
 local deadlines, count, first = {}, 0, 0
-local reply = { 'ok', 0, 0, 0 }
+local reply, lost = { 'ok', 0, 0, 0, 0 }, {}
 for i = 4, #names do
 local id, task = string.sub(names[i], 2), parse(found[i])
-if task.s == 'w' and task.W == worker then
+if current(task, proofs[i]) then
 local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
 deadlines[id], count = deadline, count + 1
 first = first > 0 and math.min(first, deadline) or deadline
 append(reply, task.f and id)
+else
+append(lost, proofs[i] and id)
 end
+end
+reply[5] = #reply - 5
+for _, id in ipairs(lost) do
+append(reply, id)
 end
 put_deadlines(at, deadlines)
 local plan = new_plan(at, now)
@@ -6026,8 +6048,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply
 `,
-  sha1: "538bd0f828203a8f32865d3d9684d85a0158ed7f",
-  keyLockingSha1: "7025017c82ae15f1ea586a80a3dbc74b8735361d",
+  sha1: "25133d8705c904df5b5b959a31e7b2152a22a4fa",
+  keyLockingSha1: "feae720420bbc624251160ca11186cd823b7a8ae",
 };
 
 export const inspect: Script = {

@@ -7,6 +7,7 @@ import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, taskId } from "./name
 import { lastReply, replyAt } from "./outcome.ts";
 import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
 import { MAX_DEQUEUE, Pull } from "./pull.ts";
+import { leasesTold } from "./receipt.ts";
 import { DEFAULT_LEASE } from "./record.ts";
 import { callOf } from "./binding.ts";
 import { countScript, settleScript } from "./scripts.ts";
@@ -24,8 +25,8 @@ import { prolongAll, signOfLife } from "./worker.ts";
 import { heartbeatScript } from "./worker-scripts.ts";
 import type {
   DequeueOptions,
-  Duration,
   Heartbeat,
+  HeartbeatOptions,
   QueueCounts,
   RequestOptions,
   Settled,
@@ -156,23 +157,23 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
 
   /**
    * A worker's sign of life, which besides only a dequeue is: makes it a listener of the queue, and moves the deadline of every task that this
-   * incarnation has to `lease` from now, never to an earlier one. One request for up to 1,000 tasks.
+   * incarnation has, or of those whose receipts it tells, to `lease` from now, never to an earlier one. One request for up to 1,000 tasks.
    * @param worker as in dequeue; what it tells of itself replaces what it told before
-   * @param options.lease by default what each task's lease was at its dequeue
    * @throws {SluiceError}
    */
-  async heartbeat(
-    worker: Worker,
-    options: RequestOptions & { readonly lease?: Duration | undefined } = {},
-  ): Promise<Heartbeat> {
-    onlyOptions(options, ["lease", ...REQUEST_OPTIONS]);
+  async heartbeat(worker: Worker, options: HeartbeatOptions = {}): Promise<Heartbeat> {
+    onlyOptions(options, ["lease", "receipts", ...REQUEST_OPTIONS]);
+    const { lease, receipts } = options;
+    const held = receipts && leasesTold(receipts);
     const args = {
       testNow: this.testNow(),
       ...signOfLife(worker),
-      lease: options.lease === undefined ? "" : String(milliseconds(options.lease, "lease", { min: 1 })),
+      lease: lease === undefined ? "" : String(milliseconds(lease, "lease", { min: 1 })),
       limit: String(MAX_DEQUEUE),
+      told: held ? "1" : "",
     };
-    return prolongAll((from) => this.run(heartbeatScript, { ...args, from: String(from) }, [], options));
+    const page = (from: number) => this.run(heartbeatScript, { ...args, from: String(from) }, held, options);
+    return prolongAll(page, held !== undefined);
   }
 
   async #pull(options: DequeueOptions): Promise<Pull<Out>> {

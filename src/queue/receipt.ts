@@ -1,4 +1,8 @@
 import { invalidArgument } from "../errors.ts";
+import { listOf } from "./names.ts";
+
+/** Most receipts that one call tells. */
+const MAX_RECEIPTS = 1_000;
 
 /** What a receipt proves. */
 export interface Lease {
@@ -24,4 +28,14 @@ export function readReceipt(receipt: unknown, path: string): Lease {
   }
   const [, attempt, lease, token, id] = match as unknown as [string, string, string, string, string];
   return { id, attempt: Number(attempt), lease: Number(lease), token };
+}
+
+/**
+ * The leases that a heartbeat tells, each once, as the script takes them.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function leasesTold(receipts: readonly string[]): { id: string; lease: string; token: string }[] {
+  listOf(receipts, "receipts", MAX_RECEIPTS);
+  const leases = new Map(receipts.map((receipt, i) => [receipt, readReceipt(receipt, `receipts[${i}]`)]));
+  return Array.from(leases.values(), ({ id, lease, token }) => ({ id, lease: String(lease), token }));
 }

@@ -109,6 +109,16 @@ export interface Worker extends WorkerName {
   readonly silentAfter?: Duration | undefined;
 }
 
+export interface HeartbeatOptions extends RequestOptions {
+  /** @default what each task's lease was at its dequeue */
+  readonly lease?: Duration | undefined;
+  /**
+   * Which leases the worker holds, at most 1,000: these are extended, and no other. Without, all are that it took: also those of
+   * a dequeue whose answer was lost, on which nobody works, and which then last as long as its heartbeats do.
+   */
+  readonly receipts?: readonly string[] | undefined;
+}
+
 /** What a heartbeat says. */
 export type Heartbeat =
   | {
@@ -119,6 +129,8 @@ export type Heartbeat =
       readonly deadlineAt: number | null;
       /** Ids of those that were cancelled while it works on them: stop. */
       readonly cancelRequested: readonly string[];
+      /** Where it told its receipts: ids of those that are no longer its own: stop, others may work on them. */
+      readonly lost?: readonly string[] | undefined;
     }
   /**
    * It was failed with tasks in its hands, which others work on by now: stop all work. The next dequeue, or a

@@ -7,8 +7,8 @@ import type { Reply } from "./transport.ts";
 export const heartbeatScript = {
   script: lua.heartbeat,
   keys: ["working", "delayed", "tasks", "workers", "hands"],
-  args: ["testNow", "worker", "info", "lease", "from", "limit"],
-  each: [],
+  args: ["testNow", "worker", "info", "lease", "from", "limit", "told"],
+  each: ["id", "lease", "token"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("heartbeat", reply);
     if (reader.status("ok", "worker_lost") === "worker_lost") return null;
@@ -16,7 +16,8 @@ export const heartbeatScript = {
       leases: reader.integer(),
       deadlineAt: reader.integer(),
       next: reader.integer(),
-      cancelRequested: reader.rest((item) => item.text()),
+      cancelRequested: Array.from({ length: reader.integer() }, () => reader.text()),
+      lost: reader.rest((item) => item.text()),
     };
   },
 } as const satisfies Binding;

@@ -38,13 +38,15 @@ export function readSignOfLife(record: string): {
   };
 }
 
-/** Goes through all of a worker's leases, page by page; `page` takes the lease number to begin at. */
+/** Goes through all of a worker's leases, page by page; `page` takes the lease number to begin at. `told`: whether they are those that it told. */
 export async function prolongAll(
   page: (from: number) => Promise<ReturnType<typeof heartbeatScript.decode>>,
+  told: boolean,
 ): Promise<Heartbeat> {
   let leases = 0;
   let deadlineAt: number | null = null;
   const cancelRequested: string[] = [];
+  let lost: readonly string[] = [];
   let from = 0;
   do {
     const prolonged = await page(from);
@@ -52,7 +54,8 @@ export async function prolongAll(
     leases += prolonged.leases;
     if (prolonged.leases > 0) deadlineAt = Math.min(deadlineAt ?? prolonged.deadlineAt, prolonged.deadlineAt);
     cancelRequested.push(...prolonged.cancelRequested);
+    lost = prolonged.lost;
     from = prolonged.next;
   } while (from > 0);
-  return { ok: true, leases, deadlineAt, cancelRequested };
+  return { ok: true, leases, deadlineAt, cancelRequested, ...(told && { lost }) };
 }

@@ -66,6 +66,13 @@ describe("a heartbeat", () => {
     ]);
   });
 
+  test("that tells its receipts costs one less", async () => {
+    await add(100);
+    const tasks = await queue.dequeue({ max: 100, worker });
+    const receipts = tasks.map(({ receipt }) => receipt);
+    expect(await cost(() => queue.heartbeat(worker, { receipts }))).toBe(6);
+  });
+
   test("costs 4 to be told that the worker was failed", async () => {
     await add(1);
     await queue.dequeue({ worker });

@@ -91,6 +91,21 @@ describe("a heartbeat", () => {
     expect((await counts()).workers).toBe(1);
   });
 
+  it("that tells receipts extends these leases alone, and says which are over", async () => {
+    await enqueueNamed("a", "b", "c");
+    const [a, b] = await pullAs({ name: "w" }, { max: 3, lease: "1m" });
+    const before = (await get("c")).body.deadlineAt;
+    await ask("POST", `${path()}/tasks/settle`, {
+      json: { settlements: [{ receipt: b?.receipt, outcome: "complete" }] },
+    });
+    const receipts = [a?.receipt, b?.receipt];
+    const { status, body } = await heartbeat({ worker: { name: "w" }, lease: "1h", receipts });
+    const told = { leases: 1, deadlineAt: expect.any(Number), cancelRequested: [], lost: ["b"] };
+    expect([status, body]).toEqual([200, told]);
+    expect((await get("a")).body.deadlineAt).toBe(body.deadlineAt);
+    expect((await get("c")).body.deadlineAt).toBe(before);
+  });
+
   it("tells which tasks were cancelled", async () => {
     await enqueueNamed("a", "b");
     await pullAs({ name: "w" }, { max: 2 });
@@ -107,6 +122,8 @@ describe("a heartbeat", () => {
     ["worker.name", { worker: { incarnation: "1" } }],
     ["worker.name", { worker: { name: "a b" } }],
     ["lease", { worker: { name: "w" }, lease: 0 }],
+    ["receipts", { worker: { name: "w" }, receipts: "1.1.1.token-01.a" }],
+    ["receipts[0]", { worker: { name: "w" }, receipts: ["a"] }],
     ["name", { worker: { name: "w" }, name: "w" }],
   ])("names the field %j that it does not take: %j", async (field, json) => {
     const { errors } = expectProblem(await heartbeat(json), "invalid_request");

@@ -197,7 +197,7 @@ describe("workers, timers and keys", () => {
     },
   );
 
-  test("a worker without a record, a record without a worker", async () => {
+  test("a record without a worker; and a worker of which nothing is known leaves, which is no fault", async () => {
     await enqueue("a", "b");
     for (const name of ["x", "y"])
       await rig
@@ -206,8 +206,18 @@ describe("workers, timers and keys", () => {
         .then(([task]) => task?.complete());
     await rig.command("HDEL", key("tasks"), "~w:x ");
     await rig.command("ZREM", key("workers"), "y ");
-    expect(await found()).toMatchObject({ worker_wrong: ["x ", "y "] });
+    expect(await found()).toEqual({ worker_wrong: ["y "] });
     expect(await rig.queue().counts()).toMatchObject({ workers: 0 });
+  });
+
+  test("no worker that is failed in several calls, one of whose incarnations has nothing", async () => {
+    await enqueue("a", "b", "c");
+    await rig.queue().dequeue({ worker: { name: "x" } });
+    await rig.queue().dequeue({ max: 2, worker: { name: "x", incarnation: "2" } });
+    expect(await rig.operator().failWorker("x", { limit: 2 })).toMatchObject({ more: true });
+    expect(await found()).toEqual({});
+    expect(await rig.operator().failWorker("x")).toMatchObject({ returned: 1, more: false });
+    expect(await rig.queue().counts()).toMatchObject({ workers: 0, pending: 3 });
   });
 
   test("the alarm for silent workers, and how many timers there are", async () => {

@@ -53,6 +53,60 @@ describe("a heartbeat", () => {
     });
   });
 
+  test("that tells receipts extends these leases alone, and says which of them are over", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(5));
+    const mine = await queue.dequeue({ max: 3, worker: one, lease: "10s" });
+    // Of this one the answer was lost: nobody works on it, and its lease must end.
+    await queue.dequeue({ worker: one, lease: "10s" });
+    const [unnamed] = await queue.dequeue({ lease: "10s" });
+    await queue.cancel("t1");
+    await mine[2]?.requeue();
+    rig.now += 5_000;
+    const receipts = [...mine, ...mine, ...(unnamed ? [unnamed] : [])].map(({ receipt }) => receipt);
+    const until = rig.now + 10_000;
+    expect(await queue.heartbeat(one, { receipts })).toEqual({
+      ok: true,
+      leases: 3,
+      deadlineAt: until,
+      cancelRequested: ["t1"],
+      lost: ["t2"],
+    });
+    expect(await deadlines()).toEqual({ t0: until, t1: until, t3: START + 10_000, t4: until });
+    rig.now += 5_000;
+    await rig.sweepOnce();
+    expect((await rig.space()).pending.toReversed()).toEqual(["t3", "t2"]);
+    expect(await queue.heartbeat(one, { receipts: [] })).toMatchObject({
+      leases: 0,
+      deadlineAt: null,
+      lost: [],
+    });
+  });
+
+  test("tells a receipt of an earlier lease of a task apart from the current one", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(0, { id: "t0" });
+    const [before] = await queue.dequeue({ worker: one, lease: 1_000 });
+    rig.now += 1_000;
+    const [now] = await queue.dequeue({ worker: one, lease: 1_000 });
+    const receipts = [before?.receipt ?? "", now?.receipt ?? ""];
+    expect(await queue.heartbeat(one, { receipts })).toMatchObject({ leases: 1, lost: ["t0"] });
+    expect(await queue.heartbeat(one, { receipts: receipts.slice(0, 1) })).toMatchObject({
+      leases: 0,
+      lost: ["t0"],
+    });
+  });
+
+  test.each([
+    ["receipts", "1.1.1.token-01.t0"],
+    ["receipts", Array.from({ length: 1_001 }, () => "1.1.1.token-01.t0")],
+    ["receipts[1]", ["1.1.1.token-01.t0", "t0"]],
+  ])("names %s where it is no list of receipts", async (path, receipts) => {
+    const beat = rig.queue().heartbeat(one, { receipts: receipts as string[] });
+    await expect(beat).rejects.toMatchObject({ code: "invalid_argument", path });
+    expect(await rig.keySpace()).toEqual({});
+  });
+
   test("tells which of its tasks are to be cancelled", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(4));

@@ -75,7 +75,7 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   configureGroup: ({ operator }, { group, changes, key }) =>
     operator.configureGroup(group, changes, { idempotencyKey: key }),
   drop: ({ operator }, { force, key }) => operator.deleteQueue({ force, idempotencyKey: key }),
-  heartbeat: ({ queue }, { worker, lease }) => queue.heartbeat(worker, { lease }),
+  heartbeat: ({ queue }, { worker, lease, receipts }) => queue.heartbeat(worker, { lease, receipts }),
   fail: ({ operator }, { worker, limit }) => operator.failWorker(worker, { limit }),
   sweep: async ({ name, transport, now, wake }, { limit, once, waker }) => {
     if (!once) return sweep(transport, { now, limit, ...(waker && { wake }) });

@@ -12,7 +12,7 @@ import { settle, type ModelSettlement } from "./settle.ts";
 import { infoOf } from "./state.ts";
 import { sweep, sweepAll } from "./sweep.ts";
 import { wakeAnother } from "./wake.ts";
-import { failWorker, heartbeat } from "./workers.ts";
+import { failWorker, heartbeat, leaveFailed, type ToldLease } from "./workers.ts";
 import type { World } from "./world.ts";
 
 const NAME = "emails";
@@ -75,7 +75,10 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
       world.queue = left;
       return { ok: true };
     }),
-  heartbeat: ({ queue, now }, { worker, lease }) => heartbeat(queue, now, { ...signOf(worker), lease }),
+  heartbeat: ({ queue, now }, { worker, lease, receipts }) => {
+    const told = receipts && [...new Set(receipts)].map(leaseOf);
+    return heartbeat(queue, now, { ...signOf(worker), lease, told });
+  },
   fail: ({ queue, now }, { worker, limit }) =>
     failWorker(queue, now, typeof worker === "string" ? worker : signOf(worker).worker, limit),
   sweep: (world, operation, { registered }) => swept(world, operation, registered),
@@ -91,7 +94,10 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   workers: ({ queue }) => workers(queue),
   statistics: ({ queue, now }) => ({ on: queue.settings.statistics, minutes: statistics(queue, now) }),
   settings: settingsOf,
-  deepSweep: () => ({ faults: [], failed: [] }),
+  deepSweep: ({ queue }) => {
+    leaveFailed(queue);
+    return { faults: [], failed: [] };
+  },
   list: ({ queue }, operation) => {
     const tasks = list(queue, NAME, operation.state, operation);
     return outOfTurn(queue, operation) ? tasks.toSorted((a, b) => (a.id < b.id ? -1 : 1)) : tasks;
@@ -169,7 +175,12 @@ export const signOf = ({ name, incarnation = "", silentAfter }: OperationWorker)
 });
 
 /** `1.<attempt>.<lease number>.<lease token>.<id>` */
-function settlementOf({ receipt, ...rest }: OperationSettlement): ModelSettlement {
+function leaseOf(receipt: string): ToldLease {
   const [, , lease = "", token = "", ...id] = receipt.split(".");
-  return { receipt, id: id.join("."), lease: Number(lease), token, ...rest };
+  return { id: id.join("."), lease: Number(lease), token };
 }
+
+const settlementOf = (settlement: OperationSettlement): ModelSettlement => ({
+  ...settlement,
+  ...leaseOf(settlement.receipt),
+});

@@ -93,7 +93,12 @@ export type Operation =
       readonly changes: GroupSetting;
     }
   | { readonly does: "drop"; readonly key: string; readonly force: boolean }
-  | { readonly does: "heartbeat"; readonly worker: OperationWorker; readonly lease?: number | undefined }
+  | {
+      readonly does: "heartbeat";
+      readonly worker: OperationWorker;
+      readonly lease?: number | undefined;
+      readonly receipts?: readonly string[] | undefined;
+    }
   | { readonly does: "fail"; readonly worker: string | OperationWorker; readonly limit: number }
   | { readonly does: "sweep"; readonly limit: number; readonly waker: boolean; readonly once: boolean }
   | { readonly does: "wakeAnother" }

@@ -1,5 +1,5 @@
 /** What a model and a real queue have in common, side by side: where each id is, and what its record says. */
-import { says, type QueueSpace } from "../support/key-space.ts";
+import { controlFields, says, type QueueSpace } from "../support/key-space.ts";
 import type { ModelState, QueueState } from "./state.ts";
 
 const LETTERS: Readonly<Record<ModelState, string>> = {
@@ -14,6 +14,24 @@ const LETTERS: Readonly<Record<ModelState, string>> = {
 
 const sorted = (members: Iterable<readonly [string, number]>) =>
   [...members].toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+/** Control fields that remember calls, keys and failed workers: what stands there longer than it should fills a queue's memory. */
+const NOTES = /^~(?:[rR]\d|[dfw]:)/;
+
+/** What stands in {@link NOTES}, of workers only whether anything does. */
+function modelNotes({ slots, dedup, lost, workers }: QueueState): Record<string, string> {
+  const notes: Record<string, string> = {};
+  for (const [slot, { token, ids }] of slots) notes[`~${slot}`] = [token, ...ids].join(" ");
+  for (const [key, { until, id }] of dedup) notes[`~d:${key}`] = `${until} ${id}`;
+  for (const worker of lost) notes[`~f:${worker}`] = "";
+  for (const [worker, { seenAt }] of workers) if (seenAt !== undefined) notes[`~w:${worker}`] = "";
+  return notes;
+}
+
+function realNotes(space: QueueSpace): Record<string, string> {
+  const fields = Object.entries(controlFields(space, NOTES));
+  return Object.fromEntries(fields.map(([field, text]) => [field, /^~[fw]/.test(field) ? "" : text]));
+}
 
 /** As the model has it. */
 export function modelPlaces(queue: QueueState) {
@@ -49,6 +67,7 @@ export function modelPlaces(queue: QueueState) {
     schedules: sorted(Array.from(queue.schedules, ([name, { next }]) => [name, next] as const)),
     lease: queue.lease,
     wake: queue.wake ? `${queue.wake.sent} ${queue.wake.until} ${queue.wake.window}` : "",
+    notes: modelNotes(queue),
     tasks: tasks.toSorted(([a], [b]) => (a < b ? -1 : 1)),
   };
 }
@@ -90,6 +109,7 @@ export function realPlaces(space: QueueSpace): ReturnType<typeof modelPlaces> {
     schedules: sorted(space.schedules),
     lease: Number(space.tasks.get("~lease") ?? 0),
     wake: space.tasks.get("~wake") ?? "",
+    notes: realNotes(space),
     tasks: tasks.toSorted(([a], [b]) => (a < b ? -1 : 1)),
   };
 }

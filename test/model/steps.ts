@@ -101,11 +101,16 @@ export function allSteps({
       waker: waker && !once,
       once,
     })),
-    step(2, "heartbeat", tuple(worker, maybe(leaseTime)), ([who, lease]) => ({
-      does: "heartbeat",
-      worker: who,
-      lease,
-    })),
+    step(
+      3,
+      "heartbeat",
+      tuple(worker, maybe(leaseTime), maybe(array(nat(), { maxLength: 3 }), 1)),
+      (drawn, world) => {
+        const [who, lease, held] = drawn;
+        const receipts = held?.flatMap((n) => receiptAt(world, n) ?? []);
+        return { does: "heartbeat", worker: who, lease, receipts };
+      },
+    ),
     step(
       2,
       "fail",

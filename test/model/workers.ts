@@ -32,15 +32,30 @@ export function inHands(queue: QueueState, worker: string): string[] {
 const isOf = (worker: string, named: string) =>
   named.includes(" ") ? worker === named : worker.split(" ")[0] === named;
 
+/** A lease as its receipt proves it. */
+export interface ToldLease {
+  readonly id: string;
+  readonly lease: number;
+  readonly token: string;
+}
+
 export function heartbeat(
   queue: QueueState,
   now: number,
-  call: SignOfLife & { readonly lease?: number | undefined },
+  call: SignOfLife & {
+    readonly lease?: number | undefined;
+    readonly told?: readonly ToldLease[] | undefined;
+  },
 ): Heartbeat {
   const registered = queue.workers.get(call.worker);
   if (queue.lost.has(call.worker) && registered?.seenAt === undefined)
     return { ok: false, code: "worker_lost" };
-  const held = inHands(queue, call.worker).map((id) => queue.task(id));
+  const isCurrent = ({ id, lease, token }: ToldLease) => {
+    const task = queue.tasks.get(id);
+    return task?.state === "working" && task.lease === lease && task.token === token;
+  };
+  const ids = call.told ? call.told.filter(isCurrent).map(({ id }) => id) : inHands(queue, call.worker);
+  const held = ids.map((id) => queue.task(id));
   const deadlines = held.map((task) => {
     const deadline = now + (call.lease ?? task.leasedFor ?? 0);
     queue.working.set(task.id, Math.max(deadline, queue.working.get(task.id) as number));
@@ -52,6 +67,7 @@ export function heartbeat(
     leases: held.length,
     deadlineAt: held.length > 0 ? Math.min(...deadlines) : null,
     cancelRequested: held.filter(({ flagged }) => flagged).map(({ id }) => id),
+    ...(call.told && { lost: call.told.filter((lease) => !isCurrent(lease)).map(({ id }) => id) }),
   };
 }
 
@@ -116,4 +132,11 @@ export function failSilent(queue: QueueState, now: number): { returned: number; 
   const next = Math.min(...Array.from(queue.workers.values(), ({ silentAt }) => silentAt));
   queue.alarm = Number.isFinite(next) ? next : undefined;
   return counts;
+}
+
+/** Takes those off that were being failed and have nothing in their hands any more. */
+export function leaveFailed(queue: QueueState): void {
+  for (const [name, { seenAt }] of queue.workers) {
+    if (seenAt === undefined && inHands(queue, name).length === 0) queue.workers.delete(name);
+  }
 }

@@ -32,6 +32,12 @@ export const heartbeat = v.object({
     v.array(taskId),
     "Those that were cancelled while it works on them: stop with them.",
   ),
+  lost: v.exactOptional(
+    described(
+      v.array(taskId),
+      "Where it told receipts: those that are not its own any more: stop with them.",
+    ),
+  ),
 });
 
 export const failed = v.object({

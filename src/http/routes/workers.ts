@@ -20,11 +20,10 @@ export function workerRoutes(app: App, services: Services): void {
   app.post("/v1/queues/:queue/workers/heartbeat", allow("consume"), async (c) => {
     const options = requestOptions(c);
     readQuery(c);
-    const { worker, lease } = await readBody(c, services, schemas.heartbeat);
-    const heartbeat = await c.var.queue.heartbeat(worker, { lease, ...options });
+    const { worker, ...told } = await readBody(c, services, schemas.heartbeat);
+    const heartbeat = await c.var.queue.heartbeat(worker, { ...told, ...options });
     if (!heartbeat.ok) throw new Problem(heartbeat.code);
-    const { leases, deadlineAt, cancelRequested } = heartbeat;
-    const reply: ReplyOf<typeof replies.heartbeat> = { leases, deadlineAt, cancelRequested };
+    const { ok: _, ...reply } = heartbeat satisfies ReplyOf<typeof replies.heartbeat>;
     return c.json(reply);
   });
 

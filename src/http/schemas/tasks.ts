@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import { readReceipt } from "../../queue/receipt.ts";
 import { fields, list, noArray } from "../validate.ts";
 import {
   bounds,
@@ -9,6 +8,7 @@ import {
   encoding,
   headers,
   name,
+  receipt,
   taskId,
   whole,
 } from "./values.ts";
@@ -125,19 +125,6 @@ export const pull = fields({
   ),
 });
 
-const receiptWords = "must be a receipt as pull gave it";
-
-/** Looked at here, so that a receipt which is none is told of in the words of this interface. */
-function isReceipt(text: string): boolean {
-  try {
-    readReceipt(text, "receipt");
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const receipt = v.pipe(v.string(receiptWords), v.check(isReceipt, receiptWords));
 const outcomeWords = "must be complete, reject, requeue or extend";
 const error = described(v.unknown(), "What went wrong: any JSON value; with `encoding`, bytes.");
 

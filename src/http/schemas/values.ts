@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { MAX_DURATION } from "../../queue/duration.ts";
 import { MAX_ENQUEUE } from "../../queue/producer.ts";
 import { MAX_DEQUEUE } from "../../queue/pull.ts";
+import { readReceipt } from "../../queue/receipt.ts";
 import { fromBase64 } from "../bytes.ts";
 import { ID, QUEUE } from "../../queue/names.ts";
 import { maxFaults } from "../validate.ts";
@@ -129,3 +130,17 @@ export const bytesWhereSaid = <Body extends Record<string, unknown>>(...keys: st
     body[key] = bytes;
     return rest;
   });
+
+const receiptWords = "must be a receipt as pull gave it";
+
+/** Looked at here, so that a receipt which is none is told of in the words of this interface. */
+function isReceipt(text: string): boolean {
+  try {
+    readReceipt(text, "receipt");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const receipt = v.pipe(v.string(receiptWords), v.check(isReceipt, receiptWords));

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { fields } from "../validate.ts";
-import { cursor, described, duration, name, size, whole } from "./values.ts";
+import { fields, list } from "../validate.ts";
+import { cursor, described, duration, name, receipt, size, whole } from "./values.ts";
 
 const nodeWords = "must be a text of at most 128 characters";
 
@@ -41,6 +41,12 @@ export const heartbeat = fields({
     described(
       duration,
       "Of all its tasks, from now on. Default: what each task's lease was when it was pulled.",
+    ),
+  ),
+  receipts: v.exactOptional(
+    described(
+      list(receipt, 1_000, "must have at most 1,000 receipts"),
+      "Those that it holds: these leases last longer, and no other. Default: all that it took; also those of a pull whose answer was lost.",
     ),
   ),
 });
