@@ -7,7 +7,6 @@ import { checkedEncryption, openedTask, type ValuesQueue } from "../queue/sealin
 import type {
   Cancelled,
   DequeueOptions,
-  Duration,
   Enqueued,
   EnqueueOptions,
   Heartbeat,

@@ -2,21 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Part } from "./part.ts";
 import { LEASE } from "./work.ts";
 
-/** After how many heartbeats that tell of more leases than are held a worker begins anew. */
-const STRAY_BEATS = 4;
-
-/**
- * A worker whose heartbeats extend its leases. They also extend what a dequeue leased of which no answer came; of that the
- * worker learns by the number of leases that a heartbeat tells, and goes on under a new incarnation: the old one falls
- * silent, and its tasks go back.
- */
+/** A worker whose heartbeats extend the leases of the tasks that it works on. */
 export class BeatingWorker {
-  /** How many tasks are in hand. */
-  held = 0;
+  /** Of the tasks in hand. What a dequeue leased whose answer never came is not among them, and is to expire. */
+  readonly receipts = new Set<string>();
   readonly #part: Part;
   readonly #queue: ReturnType<Part["queue"]>;
-  #incarnations = 0;
-  #strayBeats = 0;
 
   constructor(part: Part, queue: ReturnType<Part["queue"]>) {
     this.#part = part;
@@ -25,8 +16,7 @@ export class BeatingWorker {
 
   /** As dequeue takes it. */
   get worker() {
-    const [name = "", number] = this.#part.name.split(".");
-    const incarnation = `${number}-${this.#incarnations}`;
+    const [name = "", incarnation] = this.#part.name.split(".");
     return { name, incarnation, pid: process.pid, silentAfter: LEASE * 1.5 };
   }
 
@@ -35,18 +25,10 @@ export class BeatingWorker {
     while (!this.#part.ending.aborted) {
       await sleep(LEASE / 3);
       try {
-        const beat = await this.#queue.heartbeat(this.worker, { lease: LEASE });
-        this.#strayBeats = beat.ok && beat.leases > this.held ? this.#strayBeats + 1 : 0;
+        await this.#queue.heartbeat(this.worker, { lease: LEASE, receipts: [...this.receipts] });
       } catch (error) {
         this.#part.met(error);
       }
-      if (this.#strayBeats === STRAY_BEATS) this.#beginAnew();
     }
-  }
-
-  #beginAnew(): void {
-    this.#strayBeats = 0;
-    this.#incarnations++;
-    this.#part.ledger.write({ what: "renewed" });
   }
 }

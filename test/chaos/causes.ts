@@ -48,8 +48,6 @@ export class Causes {
       return "worked on past its lease";
     if (holder.until <= lease.until) return "its holder was killed";
     if (holder.pauses.some((pause) => meet(pause, lease))) return "its holder was paused";
-    if (holder.renewals.some((at) => lease.from <= at && at <= lease.until))
-      return "its holder went on as another worker";
     const way = this.#trouble(lease, holder.through);
     if (way !== undefined) return way;
     const slow = (call: Call) => call.failed || (!call.wait && length(call) > SLOW);

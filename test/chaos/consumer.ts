@@ -1,5 +1,5 @@
 // A consumer of all queues. Its style: `drain` has a drain work; `hand` pulls, works and settles by hand, and extends what
-// takes long; `worker` does so under a worker's name, whose heartbeats extend its leases.
+// takes long; `worker` does so under a worker's name, whose heartbeats extend what it tells.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -31,8 +31,8 @@ async function drainOnce(source: TaskSource<Errand>): Promise<void> {
 
 async function pullOnce(source: TaskSource<Errand>, as?: BeatingWorker): Promise<void> {
   const tasks = await source.dequeue({ max: 1 + roll(8), lease: LEASE, wait: "1s", worker: as?.worker });
-  if (as) as.held = tasks.length;
-  const carried = tasks.map((task) => carry(source, task).finally(() => as && as.held--));
+  for (const { receipt } of tasks) as?.receipts.add(receipt);
+  const carried = tasks.map((task) => carry(source, task).finally(() => as?.receipts.delete(task.receipt)));
   // All of them, though some be in vain.
   await Promise.allSettled(carried);
 }

@@ -48,8 +48,6 @@ export interface Life {
   readonly pauses: Span[];
   /** When it got no time. */
   readonly stalls: Span[];
-  /** When it went on as another worker. */
-  readonly renewals: number[];
 }
 
 /** What all ledgers say, put in order. */
@@ -86,7 +84,6 @@ export class Evidence {
       killed: false,
       pauses: [],
       stalls: [],
-      renewals: [],
     };
     this.lives.set(process, life);
     return life;
@@ -138,9 +135,6 @@ export class Evidence {
       }
       case "overslept":
         this.overslept.add(line.receipt);
-        return;
-      case "renewed":
-        this.life(by).renewals.push(at);
         return;
       case "late":
         this.life(by).stalls.push({ from: at - line.ms, until: at });

@@ -11,8 +11,6 @@ export interface Figures extends Tally {
   readonly pauses: Readonly<Record<string, number>>;
   /** By what the gateway did to requests. */
   readonly faults: Readonly<Record<string, number>>;
-  /** How often a worker went on as another, because a dequeue had leased what no answer told of. */
-  readonly renewals: number;
   /** How often the raw keys were looked at: while nothing moved, and at the end. */
   readonly looks: number;
   /** From a kill to the next completion of any task, ms. */
@@ -66,7 +64,6 @@ export function written(figures: Figures): string {
     ["deliveries", figures.deliveries],
     ...parts("extra deliveries", figures.extraDeliveries),
     ["stale settlements refused", figures.staleRefused],
-    ["workers that began anew", figures.renewals],
     ["looks at the raw keys", figures.looks],
     ["completion after a Redis kill, ms", range(figures.recoveryFromRedis)],
     ["completion after a consumer kill, ms", range(figures.recoveryFromConsumer)],

@@ -42,8 +42,6 @@ export type Entry =
   | { readonly what: "failed"; readonly call: number; readonly code: string }
   /** It worked past its lease, on purpose. */
   | { readonly what: "overslept"; readonly receipt: string }
-  /** It goes on as another worker: what the one before still had is taken from it. */
-  | { readonly what: "renewed" }
   /** The process got no time for so many ms, up to now. */
   | { readonly what: "late"; readonly ms: number }
   /** The gateway did this to a request. */

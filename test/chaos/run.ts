@@ -68,7 +68,6 @@ export async function chaos({ seconds, seed, folder }: ChaosOptions): Promise<Ch
         kills: counted(rolesOf(({ killed }) => (killed ? 1 : 0))),
         pauses: counted(rolesOf(({ pauses }) => pauses.length)),
         faults: counted(evidence.faults.map(({ kind }) => kind)),
-        renewals: rolesOf(({ renewals }) => renewals.length).length,
         looks: director.looks,
         recoveryFromRedis: recovery(history, kills(/^redis/)),
         recoveryFromConsumer: recovery(history, kills(/^(?:drain|hand|worker)/)),

@@ -122,6 +122,7 @@ describe("a heartbeat", () => {
     ["worker.name", { worker: { incarnation: "1" } }],
     ["worker.name", { worker: { name: "a b" } }],
     ["lease", { worker: { name: "w" }, lease: 0 }],
+    ["lease", { worker: { name: "w" }, receipts: [], lease: 0 }],
     ["receipts", { worker: { name: "w" }, receipts: "1.1.1.token-01.a" }],
     ["receipts[0]", { worker: { name: "w" }, receipts: ["a"] }],
     ["name", { worker: { name: "w" }, name: "w" }],
