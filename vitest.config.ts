@@ -1,4 +1,22 @@
+import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** The files that take a minute each. Begun last, they would run on alone. */
+const LONG = ["test/fuzz/fuzz", "test/model/model", "test/chaos/chaos", "test/fault/"];
+
+/** The long ones first; otherwise as Vitest has them. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const path = relative(import.meta.dirname, moduleId);
+      const found = LONG.findIndex((start) => path.startsWith(start));
+      return found < 0 ? LONG.length : found;
+    };
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => place(a) - place(b));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -8,6 +26,7 @@ export default defineConfig({
     pool: "forks",
     // Most of their time tests wait for other processes. One a core less, as is the default, would be one of two.
     maxWorkers: 2,
+    sequence: { sequencer: LongFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
