@@ -101,8 +101,18 @@ export class Workshop {
     const left = [notOfMutants, ...passed].flatMap((name) => ["--exclude", `test/${name}.test.ts`]);
     const named = tests.map((name) => `test/${name}${name.includes("/") ? ".test.ts" : "/"}`);
     const options = ["--config", "test/mutants/vitest.config.ts", "--root", ".", "--bail", "1"];
+    // Few files run one by one, so that each has the machine to itself, and the likeliest comes first.
+    const workers = ["--maxWorkers", within === NEAREST_WITHIN ? "1" : "2"];
     const reporting = ["--reporter", "json", "--outputFile", report, "--fsModuleCachePath", "module-cache"];
-    const args = ["node_modules/vitest/vitest.mjs", "run", ...options, ...reporting, ...left, ...named];
+    const args = [
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      ...options,
+      ...workers,
+      ...reporting,
+      ...left,
+      ...named,
+    ];
     // A group of its own, so that with it whatever the tests started can be ended.
     const child = spawn(process.execPath, args, {
       cwd: this.#folder,
@@ -141,6 +151,7 @@ interface Report {
     readonly name: string;
     readonly status: string;
     readonly message: string;
+    readonly endTime: number;
     readonly assertionResults: readonly {
       readonly status: string;
       readonly fullName: string;
@@ -153,7 +164,10 @@ interface Report {
 /** The first test that failed. */
 function failureIn(file: string): Outcome {
   const { testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
-  for (const { name, status, message, assertionResults } of testResults) {
+  // The first that failed ends the others, which may then fail in the midst of their work.
+  for (const { name, status, message, assertionResults } of testResults.toSorted(
+    (one, other) => one.endTime - other.endTime,
+  )) {
     if (status !== "failed") continue;
     const failed = assertionResults.find((test) => test.status === "failed");
     const test = name.replace(/^.*\/test\/|\.test\.ts$/g, "");
