@@ -13,6 +13,7 @@ class LongFirst extends BaseSequencer {
       const found = LONG.findIndex((start) => path.startsWith(start));
       return found < 0 ? LONG.length : found;
     };
+    // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's own
     const sorted = await super.sort(files);
     return sorted.toSorted((a, b) => place(a) - place(b));
   }
