@@ -31,6 +31,7 @@ export class Load {
   readonly #gateway: Pick<Gateway, "url" | "token">;
   readonly #roll: () => number;
   #batches = 0;
+  #failure: unknown;
 
   constructor(gateway: Pick<Gateway, "url" | "token">, seed: number) {
     this.#gateway = gateway;
@@ -62,8 +63,7 @@ export class Load {
         }),
       ),
     );
-    // Whoever stops it is told of a failure; meanwhile nobody is.
-    all.catch(() => undefined);
+    all.catch((error: unknown) => (this.#failure = error));
     const stop = async () => {
       run.over = true;
       await all;
@@ -77,10 +77,16 @@ export class Load {
     };
   }
 
-  /** Waits until so many more are acknowledged to be enqueued, and to be completed. */
+  /**
+   * Waits until so many more are acknowledged to be enqueued, and to be completed.
+   * @throws what ended one of those at work
+   */
   async more(count: number): Promise<void> {
     const [enqueued, completed] = [this.enqueued.size + count, this.completed.size + count];
-    while (this.enqueued.size < enqueued || this.completed.size < completed) await sleep(5);
+    while (this.enqueued.size < enqueued || this.completed.size < completed) {
+      if (this.#failure !== undefined) throw this.#failure;
+      await sleep(5);
+    }
   }
 
   async #produce(run: { over: boolean }, signal: AbortSignal): Promise<void> {
