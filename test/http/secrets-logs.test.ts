@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { startGateway } from "../../src/local/index.ts";
 import { startRedis } from "../support/redis.ts";
 import { bodies, deep, hidden, shown, useRepeatingRedis, ways } from "./repeating-redis.ts";
@@ -29,6 +29,7 @@ it("sluice serve writes none of it, whatever its Redis and its callers do", asyn
       },
     },
   );
+  onTestFinished(() => void child.kill("SIGKILL"));
   let written = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk: Buffer) => (written += chunk.toString()));
@@ -59,12 +60,14 @@ it("sluice serve writes none of it, whatever its Redis and its callers do", asyn
 
 it("the local gateway logs none of it, also where its Redis goes away under what it was sent", async () => {
   const redis = await startRedis();
+  onTestFinished(() => redis.stop());
   let logged = "";
   const gateway = await startGateway({
     redisUrl: redis.url,
     token: hidden.redisToken,
     log: (line) => void (logged += `${line}\n`),
   });
+  onTestFinished(() => gateway.close());
   const send = (path: string, body: string, token: string = hidden.redisToken) =>
     fetch(`${gateway.url}${path}`, { method: "POST", headers: { authorization: `Bearer ${token}` }, body });
   const refused = await send("/", JSON.stringify(["GET", "k"]), secrets.admin);
