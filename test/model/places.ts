@@ -1,6 +1,6 @@
 /** What a model and a real queue have in common, side by side: where each id is, and what its record says. */
 import { controlFields, says, type QueueSpace } from "../support/key-space.ts";
-import type { ModelState, QueueState } from "./state.ts";
+import type { ModelState, ModelTask, QueueState } from "./state.ts";
 
 const LETTERS: Readonly<Record<ModelState, string>> = {
   pending: "",
@@ -14,6 +14,34 @@ const LETTERS: Readonly<Record<ModelState, string>> = {
 
 const sorted = (members: Iterable<readonly [string, number]>) =>
   [...members].toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+const EVENTS = {
+  pending: "p",
+  delayed: "d",
+  working: "w",
+  completed: "c",
+  rejected: "r",
+  cancelRequested: "f",
+} as const;
+
+/** What a task's record tells beside its state: of an id that is forgotten or removed, nothing. */
+function modelTells(task: ModelTask) {
+  if (task.state === "ghost" || task.state === "removed") return "";
+  const { dequeuedAt, requeuedAt, endedAt, requeues, worker, leasedFor, progress, text } = task;
+  const json = (value: unknown) => (value === undefined ? "" : `j${JSON.stringify(value)}`);
+  const history = task.history.map(({ to, at }) => `${EVENTS[to]}${at - task.enqueuedAt}`).join("");
+  const times = [dequeuedAt, requeuedAt, endedAt].map((at) => at ?? 0);
+  return [...times, requeues, worker ?? "", leasedFor ?? 0, json(progress), json(text), history].join(" ");
+}
+
+function realTells(record: string, said: Readonly<Record<string, string>>) {
+  if (said["s"] === "g" || said["s"] === "x") return "";
+  const number = (letter: string) => Number(said[letter] ?? 0);
+  const times = ["q", "u", "z"].map(number);
+  const text = record.slice(record.indexOf("\n") + 1);
+  const [progress, history] = ["O", "h"].map((letter) => said[letter] ?? "");
+  return [...times, number("b"), said["W"] ?? "", number("l"), progress, text, history].join(" ");
+}
 
 /** Control fields that remember calls, keys and failed workers: what stands there longer than it should fills a queue's memory. */
 const NOTES = /^~(?:[rR]\d|[dfw]:)/;
@@ -52,6 +80,7 @@ export function modelPlaces(queue: QueueState) {
         expired: task.state === "ghost" ? 0 : task.expired,
         ghosts: task.ghosts,
         flagged: task.state === "working" && task.flagged,
+        tells: modelTells(task),
       }),
     ]);
   }
@@ -78,7 +107,8 @@ export function realPlaces(space: QueueSpace): ReturnType<typeof modelPlaces> {
   for (const field of space.tasks.keys()) if (!field.startsWith("~")) ids.add(field.replace(/^\./, ""));
   const tasks = [...ids].map((id): [string, string] => {
     const fixed = space.tasks.get(id);
-    const record = says(space.tasks.get(`.${id}`));
+    const changing = space.tasks.get(`.${id}`) ?? "";
+    const record = says(changing);
     const number = (letter: string, otherwise = 0) => Number(record[letter] ?? otherwise);
     return [
       id,
@@ -94,6 +124,7 @@ export function realPlaces(space: QueueSpace): ReturnType<typeof modelPlaces> {
         expired: number("x"),
         ghosts: number("g"),
         flagged: record["f"] === "1",
+        tells: realTells(changing, record),
       }),
     ];
   });
