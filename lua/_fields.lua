@@ -125,8 +125,8 @@ local function mend_leases(mending, members)
   end
 end
 
--- Takes out workers that nothing is known of, and that have nothing. That is no fault: who was being failed is
--- so when its last lease is over. Who would never be silent is silent now.
+-- Takes out workers that nothing is known of, and that have nothing. That is no fault: such is one that was
+-- being failed, when its last lease is over. Who would never be silent is silent now.
 local function mend_workers(mending, workers)
   local at, names = mending.at, {}
   for i, worker in ipairs(workers) do
