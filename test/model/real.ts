@@ -10,6 +10,7 @@ import { readQueueSpace, type QueueSpace } from "../support/key-space.ts";
 import { startRedis } from "../support/redis.ts";
 import { Client } from "./client.ts";
 import { pullOf, type Mishap, type Operation } from "./operations.ts";
+import { metBy } from "./met.ts";
 
 const CLIENTS = 3;
 
@@ -42,6 +43,8 @@ export class Real {
   calls = 0;
   /** And how many of them something befell on their way. */
   mishaps = 0;
+  /** What was come across since this was last emptied, see {@link metBy}. */
+  readonly met = new Set<string>();
   space: QueueSpace;
   readonly #gateway: Gateway;
   readonly #direct: Direct;
@@ -139,7 +142,9 @@ export class Real {
     const registered = this.#registered;
     this.#registered = (await this.#direct.sendCommand(["ZSCORE", "sluice:queues", this.name])) !== null;
     this.space = await readQueueSpace(this.#direct, this.name);
-    return { answer, look: this.#look, registered, before, after: this.space };
+    const happened = { answer, look: this.#look, registered, before, after: this.space };
+    for (const one of metBy(operation, happened)) this.met.add(one);
+    return happened;
   }
 }
 
