@@ -222,12 +222,13 @@ function sharedBatch(
   return batch;
 }
 
-/** The line without the ghosts that the call met. */
+/** The line without the ghosts that the call met. A copy of the call may since have put in line what was due. */
 function afterGhosts(queue: QueueState, line: readonly string[], seen: readonly string[]): string[] {
   const left: string[] = [];
+  const stayed = seen.filter((id) => line.includes(id));
   for (const id of line) {
     const task = queue.task(id);
-    if (seen[left.length] === id) left.push(id);
+    if (stayed[left.length] === id) left.push(id);
     else if (task.ghosts > 0) dropGhost(queue, task);
     else throw new Error(`${id} has left the line`);
   }
