@@ -28,10 +28,22 @@ const EVENTS = {
 function modelTells(task: ModelTask) {
   if (task.state === "ghost" || task.state === "removed") return "";
   const { dequeuedAt, requeuedAt, endedAt, requeues, worker, leasedFor, progress, text } = task;
-  const json = (value: unknown) => (value === undefined ? "" : `j${JSON.stringify(value)}`);
+  const json = (value: unknown) => (value === undefined ? "" : JSON.stringify(value));
   const history = task.history.map(({ to, at }) => `${EVENTS[to]}${at - task.enqueuedAt}`).join("");
   const times = [dequeuedAt, requeuedAt, endedAt].map((at) => at ?? 0);
   return [...times, requeues, worker ?? "", leasedFor ?? 0, json(progress), json(text), history].join(" ");
+}
+
+/** `;` and `%` as they were. */
+const unescaped = (field: string) => field.replaceAll("%3B", ";").replaceAll("%25", "%");
+
+/** A value as it is kept, in the JSON that JavaScript writes. */
+function jsonOf(kept: string): string {
+  if (kept === "") return "";
+  const rest = kept.slice(1);
+  return JSON.stringify(
+    kept.startsWith("b") ? Uint8Array.from(Buffer.from(rest, "base64")) : JSON.parse(rest),
+  );
 }
 
 function realTells(record: string, said: Readonly<Record<string, string>>) {
@@ -39,8 +51,9 @@ function realTells(record: string, said: Readonly<Record<string, string>>) {
   const number = (letter: string) => Number(said[letter] ?? 0);
   const times = ["q", "u", "z"].map(number);
   const text = record.slice(record.indexOf("\n") + 1);
-  const [progress, history] = ["O", "h"].map((letter) => said[letter] ?? "");
-  return [...times, number("b"), said["W"] ?? "", number("l"), progress, text, history].join(" ");
+  const [progress, worker, history] = ["O", "W", "h"].map((letter) => unescaped(said[letter] ?? ""));
+  const values = [progress, text].map((value = "") => jsonOf(value));
+  return [...times, number("b"), worker, number("l"), ...values, history].join(" ");
 }
 
 /** Control fields that remember calls, keys and failed workers: what stands there longer than it should fills a queue's memory. */
