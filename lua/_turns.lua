@@ -132,22 +132,60 @@ local function enter(plan, id, task, place)
   task.S = nil
 end
 
--- Lets held tasks in as far as there is room, a hundred of a group at most. Those that this very plan holds
--- are not in the zset yet.
+-- The held tasks of a group in the order in which they come in, as many as there may be room for: those of
+-- the zset, and those that this very plan holds, which are not there yet. Returns also how many the zset had.
+local function held_by(plan, group, lowest, most)
+  local waiting, highest = {}, lowest + HELD_GROUP
+  if most > 0 then
+    local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+    local ids =
+      redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+    for i = 1, #ids, 2 do
+      waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+    end
+  end
+  local found = #waiting
+  for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+    local score = tonumber(plan.held[i])
+    if score >= lowest and score < highest then
+      waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+    end
+  end
+  table.sort(waiting, function(one, other)
+    return one.score < other.score
+  end)
+  return waiting, found
+end
+
+-- Lets held tasks in as far as there is room, a hundred of a group at most. Who comes to wait with this very
+-- plan may be of a higher priority than those that waited.
 local function release(plan)
   for _, group in pairs(plan.groups) do
-    local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+    local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
     if free >= 1 then
       local lowest = group.settings.n * HELD_GROUP
-      local highest = '(' .. int(lowest + HELD_GROUP)
-      local least, most = int(lowest), int(free)
-      local ids =
-        redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-      for i = 1, #ids, 2 do
-        admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
-        plan.freed[#plan.freed + 1] = ids[i]
+      local wanted = math.min(free, group.h - group.fresh)
+      local waiting, found = held_by(plan, group, lowest, wanted)
+      local kept, taken, count = {}, {}, math.min(free, #waiting)
+      for i = 1, count do
+        local task = waiting[i]
+        admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+        if task.place then
+          taken[task.place] = true
+        else
+          plan.freed[#plan.freed + 1] = task.id
+        end
       end
-      local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+      for i = 1, #plan.held, 2 do
+        if taken[i] then
+          group.fresh = group.fresh - 1
+        else
+          append(kept, plan.held[i], plan.held[i + 1])
+        end
+      end
+      plan.held = kept
+      -- Fewer than are counted: then these are all.
+      local left = (found < wanted and #waiting or group.h) - count
       plan.times.h, group.h = plan.times.h - group.h + left, left
     end
   end

@@ -362,20 +362,54 @@ admit(plan, group, band, id)
 end
 task.S = nil
 end
+local function held_by(plan, group, lowest, most)
+local waiting, highest = {}, lowest + HELD_GROUP
+if most > 0 then
+local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+for i = 1, #ids, 2 do
+waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+end
+end
+local found = #waiting
+for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+local score = tonumber(plan.held[i])
+if score >= lowest and score < highest then
+waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+end
+end
+table.sort(waiting, function(one, other)
+return one.score < other.score
+end)
+return waiting, found
+end
 local function release(plan)
 for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
 if free >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local highest = '(' .. int(lowest + HELD_GROUP)
-local least, most = int(lowest), int(free)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-for i = 1, #ids, 2 do
-admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
-plan.freed[#plan.freed + 1] = ids[i]
+local wanted = math.min(free, group.h - group.fresh)
+local waiting, found = held_by(plan, group, lowest, wanted)
+local kept, taken, count = {}, {}, math.min(free, #waiting)
+for i = 1, count do
+local task = waiting[i]
+admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+if task.place then
+taken[task.place] = true
+else
+plan.freed[#plan.freed + 1] = task.id
 end
-local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+end
+for i = 1, #plan.held, 2 do
+if taken[i] then
+group.fresh = group.fresh - 1
+else
+append(kept, plan.held[i], plan.held[i + 1])
+end
+end
+plan.held = kept
+local left = (found < wanted and #waiting or group.h) - count
 plan.times.h, group.h = plan.times.h - group.h + left, left
 end
 end
@@ -1150,8 +1184,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "594962dcce0c162642108a98a8a22aa2c6a1d123",
-  keyLockingSha1: "6ecd089c13377798b68f2f4ef786f3407f4c80d7",
+  sha1: "2fc55f982e0ec1b0cad9f4c4cc3ca72fcb34c89b",
+  keyLockingSha1: "19f90456ddc575b7a2e40ac12389d2f5ecc71420",
 };
 
 export const cancel: Script = {
@@ -1517,20 +1551,54 @@ local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
 put_into_fair(plan, group, score_at(band, share.last), id)
 end
+local function held_by(plan, group, lowest, most)
+local waiting, highest = {}, lowest + HELD_GROUP
+if most > 0 then
+local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+for i = 1, #ids, 2 do
+waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+end
+end
+local found = #waiting
+for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+local score = tonumber(plan.held[i])
+if score >= lowest and score < highest then
+waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+end
+end
+table.sort(waiting, function(one, other)
+return one.score < other.score
+end)
+return waiting, found
+end
 local function release(plan)
 for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
 if free >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local highest = '(' .. int(lowest + HELD_GROUP)
-local least, most = int(lowest), int(free)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-for i = 1, #ids, 2 do
-admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
-plan.freed[#plan.freed + 1] = ids[i]
+local wanted = math.min(free, group.h - group.fresh)
+local waiting, found = held_by(plan, group, lowest, wanted)
+local kept, taken, count = {}, {}, math.min(free, #waiting)
+for i = 1, count do
+local task = waiting[i]
+admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+if task.place then
+taken[task.place] = true
+else
+plan.freed[#plan.freed + 1] = task.id
 end
-local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+end
+for i = 1, #plan.held, 2 do
+if taken[i] then
+group.fresh = group.fresh - 1
+else
+append(kept, plan.held[i], plan.held[i + 1])
+end
+end
+plan.held = kept
+local left = (found < wanted and #waiting or group.h) - count
 plan.times.h, group.h = plan.times.h - group.h + left, left
 end
 end
@@ -1768,8 +1836,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "cc46e6ce007c369960a51dfcbdf3d369032c0ce8",
-  keyLockingSha1: "416b51a250db246f8b4f56192d4f6745a2d07ffc",
+  sha1: "9ccee204d4653e17a94046cd68b0290fcf2cc578",
+  keyLockingSha1: "8fe077a3035f304f3d2c81856ff68e04c8153d42",
 };
 
 export const configure: Script = {
@@ -2027,20 +2095,54 @@ local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
 put_into_fair(plan, group, score_at(band, share.last), id)
 end
+local function held_by(plan, group, lowest, most)
+local waiting, highest = {}, lowest + HELD_GROUP
+if most > 0 then
+local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+for i = 1, #ids, 2 do
+waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+end
+end
+local found = #waiting
+for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+local score = tonumber(plan.held[i])
+if score >= lowest and score < highest then
+waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+end
+end
+table.sort(waiting, function(one, other)
+return one.score < other.score
+end)
+return waiting, found
+end
 local function release(plan)
 for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
 if free >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local highest = '(' .. int(lowest + HELD_GROUP)
-local least, most = int(lowest), int(free)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-for i = 1, #ids, 2 do
-admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
-plan.freed[#plan.freed + 1] = ids[i]
+local wanted = math.min(free, group.h - group.fresh)
+local waiting, found = held_by(plan, group, lowest, wanted)
+local kept, taken, count = {}, {}, math.min(free, #waiting)
+for i = 1, count do
+local task = waiting[i]
+admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+if task.place then
+taken[task.place] = true
+else
+plan.freed[#plan.freed + 1] = task.id
 end
-local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+end
+for i = 1, #plan.held, 2 do
+if taken[i] then
+group.fresh = group.fresh - 1
+else
+append(kept, plan.held[i], plan.held[i + 1])
+end
+end
+plan.held = kept
+local left = (found < wanted and #waiting or group.h) - count
 plan.times.h, group.h = plan.times.h - group.h + left, left
 end
 end
@@ -2253,8 +2355,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "513746c57b2d301efdfae23eeb64f4bf45eb0bb4",
-  keyLockingSha1: "f43c6f8475518432b27642d392d37978b0a8d1c4",
+  sha1: "7be8191bb93a7beac9d76efdd9a493cccf3dfa16",
+  keyLockingSha1: "0e05369063a9a3f4148087bb0577ebea9e12912d",
 };
 
 export const control: Script = {
@@ -3238,20 +3340,54 @@ admit(plan, group, band, id)
 end
 task.S = nil
 end
+local function held_by(plan, group, lowest, most)
+local waiting, highest = {}, lowest + HELD_GROUP
+if most > 0 then
+local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+for i = 1, #ids, 2 do
+waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+end
+end
+local found = #waiting
+for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+local score = tonumber(plan.held[i])
+if score >= lowest and score < highest then
+waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+end
+end
+table.sort(waiting, function(one, other)
+return one.score < other.score
+end)
+return waiting, found
+end
 local function release(plan)
 for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
 if free >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local highest = '(' .. int(lowest + HELD_GROUP)
-local least, most = int(lowest), int(free)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-for i = 1, #ids, 2 do
-admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
-plan.freed[#plan.freed + 1] = ids[i]
+local wanted = math.min(free, group.h - group.fresh)
+local waiting, found = held_by(plan, group, lowest, wanted)
+local kept, taken, count = {}, {}, math.min(free, #waiting)
+for i = 1, count do
+local task = waiting[i]
+admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+if task.place then
+taken[task.place] = true
+else
+plan.freed[#plan.freed + 1] = task.id
 end
-local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+end
+for i = 1, #plan.held, 2 do
+if taken[i] then
+group.fresh = group.fresh - 1
+else
+append(kept, plan.held[i], plan.held[i + 1])
+end
+end
+plan.held = kept
+local left = (found < wanted and #waiting or group.h) - count
 plan.times.h, group.h = plan.times.h - group.h + left, left
 end
 end
@@ -4182,8 +4318,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "c946fcb288557f3def0ceb271e779fdd43c300e1",
-  keyLockingSha1: "242315ef086571bcf853fba4eca86d88b8f318dd",
+  sha1: "6abadf6399466bb2cc7faf03e788e91597881237",
+  keyLockingSha1: "360cfa88504a8d98972c0c4adeaadca2ba324b30",
 };
 
 export const drop: Script = {
@@ -5316,20 +5452,54 @@ admit(plan, group, band, id)
 end
 task.S = nil
 end
+local function held_by(plan, group, lowest, most)
+local waiting, highest = {}, lowest + HELD_GROUP
+if most > 0 then
+local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+for i = 1, #ids, 2 do
+waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+end
+end
+local found = #waiting
+for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+local score = tonumber(plan.held[i])
+if score >= lowest and score < highest then
+waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+end
+end
+table.sort(waiting, function(one, other)
+return one.score < other.score
+end)
+return waiting, found
+end
 local function release(plan)
 for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
 if free >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local highest = '(' .. int(lowest + HELD_GROUP)
-local least, most = int(lowest), int(free)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-for i = 1, #ids, 2 do
-admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
-plan.freed[#plan.freed + 1] = ids[i]
+local wanted = math.min(free, group.h - group.fresh)
+local waiting, found = held_by(plan, group, lowest, wanted)
+local kept, taken, count = {}, {}, math.min(free, #waiting)
+for i = 1, count do
+local task = waiting[i]
+admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+if task.place then
+taken[task.place] = true
+else
+plan.freed[#plan.freed + 1] = task.id
 end
-local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+end
+for i = 1, #plan.held, 2 do
+if taken[i] then
+group.fresh = group.fresh - 1
+else
+append(kept, plan.held[i], plan.held[i + 1])
+end
+end
+plan.held = kept
+local left = (found < wanted and #waiting or group.h) - count
 plan.times.h, group.h = plan.times.h - group.h + left, left
 end
 end
@@ -5638,8 +5808,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "6a30c75df0fde47200b4ea9716cbda87e71f28c1",
-  keyLockingSha1: "a073a76de45a5e8ac852552c5f3fe32cec8fbfa8",
+  sha1: "15bfb466499ae7fea6e3050b679933f1f7621f13",
+  keyLockingSha1: "d8180efcb1f7bbb6da92498dd3ebbc3bc1776885",
 };
 
 export const forget: Script = {
@@ -8911,20 +9081,54 @@ local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
 put_into_fair(plan, group, score_at(band, share.last), id)
 end
+local function held_by(plan, group, lowest, most)
+local waiting, highest = {}, lowest + HELD_GROUP
+if most > 0 then
+local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+for i = 1, #ids, 2 do
+waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+end
+end
+local found = #waiting
+for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+local score = tonumber(plan.held[i])
+if score >= lowest and score < highest then
+waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+end
+end
+table.sort(waiting, function(one, other)
+return one.score < other.score
+end)
+return waiting, found
+end
 local function release(plan)
 for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
 if free >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local highest = '(' .. int(lowest + HELD_GROUP)
-local least, most = int(lowest), int(free)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-for i = 1, #ids, 2 do
-admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
-plan.freed[#plan.freed + 1] = ids[i]
+local wanted = math.min(free, group.h - group.fresh)
+local waiting, found = held_by(plan, group, lowest, wanted)
+local kept, taken, count = {}, {}, math.min(free, #waiting)
+for i = 1, count do
+local task = waiting[i]
+admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+if task.place then
+taken[task.place] = true
+else
+plan.freed[#plan.freed + 1] = task.id
 end
-local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+end
+for i = 1, #plan.held, 2 do
+if taken[i] then
+group.fresh = group.fresh - 1
+else
+append(kept, plan.held[i], plan.held[i + 1])
+end
+end
+plan.held = kept
+local left = (found < wanted and #waiting or group.h) - count
 plan.times.h, group.h = plan.times.h - group.h + left, left
 end
 end
@@ -9206,8 +9410,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "529c4b429b7a119d91ba9bd9137f590aeedd316d",
-  keyLockingSha1: "e958bd93791e5851ac47d8eb93e2bbb71673bb2c",
+  sha1: "2f933d8a2d433800f826e670a6f679f56ed1f051",
+  keyLockingSha1: "f947652eed19f7670bffc41bf499ef8bb020b316",
 };
 
 export const remind: Script = {
@@ -9973,20 +10177,54 @@ admit(plan, group, band, id)
 end
 task.S = nil
 end
+local function held_by(plan, group, lowest, most)
+local waiting, highest = {}, lowest + HELD_GROUP
+if most > 0 then
+local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+for i = 1, #ids, 2 do
+waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+end
+end
+local found = #waiting
+for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+local score = tonumber(plan.held[i])
+if score >= lowest and score < highest then
+waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+end
+end
+table.sort(waiting, function(one, other)
+return one.score < other.score
+end)
+return waiting, found
+end
 local function release(plan)
 for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
 if free >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local highest = '(' .. int(lowest + HELD_GROUP)
-local least, most = int(lowest), int(free)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-for i = 1, #ids, 2 do
-admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
-plan.freed[#plan.freed + 1] = ids[i]
+local wanted = math.min(free, group.h - group.fresh)
+local waiting, found = held_by(plan, group, lowest, wanted)
+local kept, taken, count = {}, {}, math.min(free, #waiting)
+for i = 1, count do
+local task = waiting[i]
+admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+if task.place then
+taken[task.place] = true
+else
+plan.freed[#plan.freed + 1] = task.id
 end
-local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+end
+for i = 1, #plan.held, 2 do
+if taken[i] then
+group.fresh = group.fresh - 1
+else
+append(kept, plan.held[i], plan.held[i + 1])
+end
+end
+plan.held = kept
+local left = (found < wanted and #waiting or group.h) - count
 plan.times.h, group.h = plan.times.h - group.h + left, left
 end
 end
@@ -10552,8 +10790,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "f924d824c82be5625222d523e5e8c14e28699fa9",
-  keyLockingSha1: "76a8b920137e85927bc2948cba81a5d55e28b3a7",
+  sha1: "74e19e1e1a7c11bc28a29eee663a17da74b0c626",
+  keyLockingSha1: "26b7a8318d39fd395b03db07ee9aeb5efee47180",
 };
 
 export const schedule: Script = {
@@ -11071,20 +11309,54 @@ admit(plan, group, band, id)
 end
 task.S = nil
 end
+local function held_by(plan, group, lowest, most)
+local waiting, highest = {}, lowest + HELD_GROUP
+if most > 0 then
+local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+for i = 1, #ids, 2 do
+waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+end
+end
+local found = #waiting
+for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+local score = tonumber(plan.held[i])
+if score >= lowest and score < highest then
+waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+end
+end
+table.sort(waiting, function(one, other)
+return one.score < other.score
+end)
+return waiting, found
+end
 local function release(plan)
 for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
 if free >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local highest = '(' .. int(lowest + HELD_GROUP)
-local least, most = int(lowest), int(free)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-for i = 1, #ids, 2 do
-admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
-plan.freed[#plan.freed + 1] = ids[i]
+local wanted = math.min(free, group.h - group.fresh)
+local waiting, found = held_by(plan, group, lowest, wanted)
+local kept, taken, count = {}, {}, math.min(free, #waiting)
+for i = 1, count do
+local task = waiting[i]
+admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+if task.place then
+taken[task.place] = true
+else
+plan.freed[#plan.freed + 1] = task.id
 end
-local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+end
+for i = 1, #plan.held, 2 do
+if taken[i] then
+group.fresh = group.fresh - 1
+else
+append(kept, plan.held[i], plan.held[i + 1])
+end
+end
+plan.held = kept
+local left = (found < wanted and #waiting or group.h) - count
 plan.times.h, group.h = plan.times.h - group.h + left, left
 end
 end
@@ -11411,8 +11683,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "0adfc0bca41756c7e2b4c2bef2eedb6cf8f56e06",
-  keyLockingSha1: "4dd93f9e98dcc2b2c14b3b52fae74ddfc06fee07",
+  sha1: "4fb5ce5b9e57782bf96d502d4a69462c5db0bc97",
+  keyLockingSha1: "c191ca7a62da4e1f04638c0992d22d9eb91286c3",
 };
 
 export const statistics: Script = {
@@ -11818,20 +12090,54 @@ admit(plan, group, band, id)
 end
 task.S = nil
 end
+local function held_by(plan, group, lowest, most)
+local waiting, highest = {}, lowest + HELD_GROUP
+if most > 0 then
+local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+for i = 1, #ids, 2 do
+waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+end
+end
+local found = #waiting
+for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+local score = tonumber(plan.held[i])
+if score >= lowest and score < highest then
+waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+end
+end
+table.sort(waiting, function(one, other)
+return one.score < other.score
+end)
+return waiting, found
+end
 local function release(plan)
 for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
 if free >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local highest = '(' .. int(lowest + HELD_GROUP)
-local least, most = int(lowest), int(free)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-for i = 1, #ids, 2 do
-admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
-plan.freed[#plan.freed + 1] = ids[i]
+local wanted = math.min(free, group.h - group.fresh)
+local waiting, found = held_by(plan, group, lowest, wanted)
+local kept, taken, count = {}, {}, math.min(free, #waiting)
+for i = 1, count do
+local task = waiting[i]
+admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+if task.place then
+taken[task.place] = true
+else
+plan.freed[#plan.freed + 1] = task.id
 end
-local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+end
+for i = 1, #plan.held, 2 do
+if taken[i] then
+group.fresh = group.fresh - 1
+else
+append(kept, plan.held[i], plan.held[i + 1])
+end
+end
+plan.held = kept
+local left = (found < wanted and #waiting or group.h) - count
 plan.times.h, group.h = plan.times.h - group.h + left, left
 end
 end
@@ -12330,8 +12636,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "db31e3bd40a31db1ee4dbdff8417f0806e202d2c",
-  keyLockingSha1: "c75883a9cfb82674af93ab13a57063e8d31b4a20",
+  sha1: "7ba8271d08fc50281fa8ee198ad152a98b449553",
+  keyLockingSha1: "8bf86916b3986c60183f3cf5b150c1c73f158c72",
 };
 
 export const wake: Script = {
@@ -12730,20 +13036,54 @@ admit(plan, group, band, id)
 end
 task.S = nil
 end
+local function held_by(plan, group, lowest, most)
+local waiting, highest = {}, lowest + HELD_GROUP
+if most > 0 then
+local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+for i = 1, #ids, 2 do
+waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+end
+end
+local found = #waiting
+for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+local score = tonumber(plan.held[i])
+if score >= lowest and score < highest then
+waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+end
+end
+table.sort(waiting, function(one, other)
+return one.score < other.score
+end)
+return waiting, found
+end
 local function release(plan)
 for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h - group.fresh, room(group, plan.now), 100) or 0
+local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
 if free >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local highest = '(' .. int(lowest + HELD_GROUP)
-local least, most = int(lowest), int(free)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, highest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-for i = 1, #ids, 2 do
-admit(plan, group, 9 - math.floor((ids[i + 1] - lowest) / HELD_BAND), ids[i])
-plan.freed[#plan.freed + 1] = ids[i]
+local wanted = math.min(free, group.h - group.fresh)
+local waiting, found = held_by(plan, group, lowest, wanted)
+local kept, taken, count = {}, {}, math.min(free, #waiting)
+for i = 1, count do
+local task = waiting[i]
+admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+if task.place then
+taken[task.place] = true
+else
+plan.freed[#plan.freed + 1] = task.id
 end
-local left = #ids / 2 < free and group.fresh or group.h - #ids / 2
+end
+for i = 1, #plan.held, 2 do
+if taken[i] then
+group.fresh = group.fresh - 1
+else
+append(kept, plan.held[i], plan.held[i + 1])
+end
+end
+plan.held = kept
+local left = (found < wanted and #waiting or group.h) - count
 plan.times.h, group.h = plan.times.h - group.h + left, left
 end
 end
@@ -13321,8 +13661,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "e41d3aa04b9dcb3618ebab7be2e9db96c8b02a2e",
-  keyLockingSha1: "b0a757237669d2d6fedc9dc0c557ae5cb0aa113a",
+  sha1: "26039e51876b975d3d46fb71a81f3d2bcb881b93",
+  keyLockingSha1: "d3d9f8c8a243aca99de8820ab6feb549833ec7f5",
 };
 
 export const workers: Script = {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { LeasedTask } from "../../src/index.ts";
 import { groupSettings, ofGroup, timesOf } from "../support/groups.ts";
 import { START, useRig } from "../support/rig.ts";
 
@@ -6,6 +7,30 @@ const rig = useRig();
 const settle = groupSettings(rig);
 
 describe("a group's limit on how many work at once", () => {
+  test.each([
+    ["whose lease expired", async () => void (rig.now += 1_000)],
+    ["that was requeued", async (task: LeasedTask | undefined) => void (await task?.requeue())],
+    [
+      "that was handed back",
+      async (task: LeasedTask | undefined) => void (await task?.requeue({ unstarted: true })),
+    ],
+  ])("lets a task of a higher priority %s in before those of a lower one that it holds", async (_, back) => {
+    const queue = rig.queue();
+    await settle("capped", "n=1;m=1");
+    await queue.enqueue(0, { id: "high", group: "capped", priority: 1 });
+    const [high] = await queue.dequeue({ lease: 1_000 });
+    await queue.enqueue(0, { id: "low", group: "capped" });
+    await queue.enqueue(0, { id: "lower", group: "capped" });
+    await back(high);
+    const given: (string | undefined)[] = [];
+    for (let i = 0; i < 3; i++) {
+      const [task] = await queue.dequeue({ lease: "1h" });
+      given.push(task?.id);
+      await task?.complete();
+    }
+    expect(given).toEqual(["high", "low", "lower"]);
+  });
+
   test("is never exceeded, holds nobody else up, and is filled again as soon as one ends", async () => {
     const queue = rig.queue();
     await settle("capped", "n=1;m=3");

@@ -69,8 +69,8 @@ export const waiting: readonly Mutant[] = [
   {
     name: "held tasks are let in without regard to room",
     file: "lua/_turns.lua",
-    find: "math.min(group.h - group.fresh, room(group, plan.now), 100)",
-    replace: "math.min(group.h - group.fresh, 100)",
+    find: "math.min(group.h, room(group, plan.now), 100)",
+    replace: "math.min(group.h, 100)",
     breaks: "limits",
     because: "each settlement lets a hundred in",
   },
