@@ -99,7 +99,7 @@ export function validRequest(described: Described, route: Route): Arbitrary<Plan
     const all = route.parameters.filter((parameter) => parameter.in === where);
     const entries = all.map(({ name, schema, required }) => {
       const value = valueOf(described, schema, chooseParameter, name).map(String);
-      return [name, required ? value : fc.option(value, { nil: undefined, freq: 1 })] as const;
+      return [name, required ? value : fc.option(value, { nil: undefined, freq: 2 })] as const;
     });
     return fc.record(Object.fromEntries(entries), { noNullPrototype: true }).map(given);
   };

@@ -1,5 +1,6 @@
 import { wakesOnEnqueue } from "./wake.ts";
 import { newEnds, putInLine } from "./life.ts";
+import { placesLeft } from "./limits.ts";
 import { isShared, newTask, scoreWhenDue, tell, type ModelTask, type QueueState } from "./state.ts";
 
 /** One task to add, its defaults filled in. Durations in ms. */
@@ -64,10 +65,7 @@ export function enqueue(
   });
 
   const coming = added.filter(({ task }) => dueOf(task, now) <= now).length;
-  const { maxPending } = queue.settings;
-  if (!plain && maxPending !== null && coming > 0) {
-    if (maxPending - (queue.line.length - queue.ghosts) - queue.shared.length < coming) return "queue_full";
-  }
+  if (!plain && coming > 0 && placesLeft(queue) < coming) return "queue_full";
   const ends = newEnds();
   for (const { task, old } of added) begin(queue, now, task, { old, ends, producer: call.producer });
   putInLine(queue, ends);

@@ -162,11 +162,12 @@ function swept(world: World, { limit, once, waker }: Of<"sweep">, registered: bo
   const { queue, now } = world;
   const wake = waker ? WINDOW : undefined;
   if (once) return { ...sweep(queue, now, limit, wake), newer: 0 };
-  const { scheduled, due } = occur(queue, now, limit);
+  const { scheduled, due, full } = occur(queue, now, limit);
   const idle = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, wake: false };
   const { wake: woken, ...counted } = registered || due ? sweepAll(queue, now, limit, wake) : idle;
   if (woken) world.woken++;
-  return { ...counted, more: false, scheduled, woken: woken ? 1 : 0, failed: [] };
+  const failed = full ? [{ queue: NAME, code: "queue_full" }] : [];
+  return { ...counted, more: false, scheduled, woken: woken ? 1 : 0, failed };
 }
 
 export const signOf = ({ name, incarnation = "", silentAfter }: OperationWorker) => ({

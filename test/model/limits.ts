@@ -67,3 +67,7 @@ export function allowed(
   }
   return { most, again };
 }
+
+/** How many tasks more may be pending. */
+export const placesLeft = ({ settings, line, ghosts, shared }: QueueState) =>
+  (settings.maxPending ?? Number.POSITIVE_INFINITY) - (line.length - ghosts) - shared.length;

@@ -1,6 +1,7 @@
 /** Schedules by interval: the tasks that they enqueue, each once, and what is told of them. */
 import type { ListedSchedule } from "../../src/index.ts";
 import { makeReady, newEnds, putInLine } from "./life.ts";
+import { placesLeft } from "./limits.ts";
 import { newTask, tell, type ModelTask, type QueueState } from "./state.ts";
 
 /** Later than any instant: the next occurrence of one that is paused or has ended. */
@@ -95,35 +96,47 @@ export function switched(before: ModelSchedule, now: number, paused: boolean): M
   return { ...plan, next: paused ? NEVER : nextOf(plan, now) };
 }
 
-/** Enqueues what is due, as one sweep does. Returns how many tasks came to be, and whether any schedule was due. */
-export function occur(queue: QueueState, now: number, limit: number): { scheduled: number; due: boolean } {
-  let scheduled = 0;
-  let any = false;
-  for (;;) {
+/**
+ * Enqueues what is due, as one sweep does, or as much of it as may be pending.
+ * @returns how many tasks came to be, whether any schedule was due, and whether something did not fit
+ */
+export function occur(
+  queue: QueueState,
+  now: number,
+  limit: number,
+): { scheduled: number; due: boolean; full: boolean } {
+  const total = { scheduled: 0, due: false, full: false };
+  while (!total.full) {
     const due = [...queue.schedules]
       .filter(([, { next }]) => next <= now)
       .toSorted(([a, x], [b, y]) => x.next - y.next || (a < b ? -1 : 1))
       .slice(0, Math.min(limit, MOST_SCHEDULES));
-    if (due.length === 0) return { scheduled, due: any };
-    any = true;
+    if (due.length === 0) break;
+    total.due = true;
     const most = Math.max(1, Math.floor(Math.min(limit, MOST_OCCURRENCES) / due.length));
-    const ends = newEnds();
-    let added = 0;
+    const added: ModelTask[] = [];
+    const room = placesLeft(queue);
     for (const [name, schedule] of due) {
       const { times, following } = dueTimes(schedule, now, most);
-      for (const time of times) {
-        // A task that is known by that id is this occurrence.
-        if (queue.tasks.has(`${name}.${time}`)) continue;
-        makeReady(queue, occurrence(queue, now, name, schedule, time), ends, "back");
-        added++;
+      // A task that is known by that id is this occurrence.
+      const isKnown = (time: number) => queue.tasks.has(`${name}.${time}`);
+      for (const [i, time] of times.entries()) {
+        if (!isKnown(time) && added.length >= room) {
+          total.full = true;
+          break;
+        }
+        if (!isKnown(time)) added.push(occurrence(queue, now, name, schedule, time));
+        schedule.lastAt = time;
+        schedule.next = times[i + 1] ?? following;
       }
-      schedule.lastAt = times.at(-1);
-      schedule.next = following;
     }
+    const ends = newEnds();
+    for (const task of added) makeReady(queue, task, ends, "back");
     putInLine(queue, ends);
-    tell(queue, "enqueued", now, added);
-    scheduled += added;
+    tell(queue, "enqueued", now, added.length);
+    total.scheduled += added.length;
   }
+  return total;
 }
 
 function dueTimes(schedule: ModelSchedule, now: number, most: number) {

@@ -128,8 +128,7 @@ export function allSteps({
         {
           maxWorking: most,
           rate,
-          // A full queue holds occurrences back; that has its own tests.
-          ...(!scheduled && { maxPending: option(oneOf(3, 8), { nil: null }) }),
+          maxPending: option(oneOf(3, 8), { nil: null }),
           statistics: boolean(),
           events: boolean(),
         },
