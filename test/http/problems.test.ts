@@ -161,6 +161,18 @@ describe("the faults of Redis", () => {
     await transport.close();
   });
 
+  it("redis_unreachable: a probe does not wait for as long as a call would, for anybody may ask", async () => {
+    const transport: Transport = {
+      // As one that goes on trying until it is told to stop.
+      send: (_, { signal } = {}) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => reject(new SluiceError("aborted", "stopped")));
+        }),
+    };
+    const ask = asker((request) => createApp({ transport, tokens, ...silent }).fetch(request));
+    expectProblem(await ask("GET", "/health"), "redis_unreachable");
+  });
+
   it("redis_error: a key that is something else", async () => {
     const client = await createClient({ url: served.redis.url }).connect();
     await client.set("sluice:{broken}:tasks", "text");

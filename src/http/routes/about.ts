@@ -5,10 +5,16 @@ import { openapi } from "../openapi.gen.ts";
 import type * as replies from "../replies/operation.ts";
 import type { ReplyOf } from "../replies/values.ts";
 
+/** How long a probe waits for Redis, ms: anybody may ask, and who asks waits. */
+const PROBE = 2_000;
+
 /** What is open to everybody: whether it runs, and how to use it. */
 export function aboutRoutes(app: App, { transport }: Services): void {
   app.get("/health", async (c) => {
-    const [outcome] = await transport.send([["PING"]]);
+    const signal = AbortSignal.timeout(PROBE);
+    const [outcome] = await transport.send([["PING"]], { signal }).catch((error: unknown) => {
+      throw signal.aborted ? new SluiceError("redis_unreachable", "Redis did not answer a PING") : error;
+    });
     if (outcome && "error" in outcome) throw outcome.error;
     if (outcome?.reply !== "PONG")
       throw new SluiceError("unexpected_reply", "PING was not answered with PONG");
