@@ -2,9 +2,10 @@ import * as fc from "fast-check";
 import { readKeySpace } from "../support/key-space.ts";
 import { deepStrictEqual } from "node:assert/strict";
 import { type Broken, brokenRequest } from "./broken-request.ts";
-import type { Described, Route } from "./document.ts";
+import type { Described } from "./document.ts";
 import type { Place } from "./place.ts";
 import { populate } from "./populate.ts";
+import { hold, type Sending } from "./hold.ts";
 import { faultsOfRefusal } from "./refused.ts";
 
 /** Most of one batch; they are sent at once. */
@@ -14,11 +15,7 @@ const BATCH = 48;
  * Sends broken requests, and throws, with the seed and the one request that is left after shrinking, where one is
  * not refused as it has to be, or changes anything.
  */
-export async function runBroken(
-  described: Described,
-  place: Place,
-  { seed, requests, sent }: { seed: number; requests: number; sent: (route: Route) => void },
-): Promise<void> {
+export async function runBroken(described: Described, place: Place, sending: Sending): Promise<void> {
   await place.empty();
   const known = await populate(described, place);
   const before = await readKeySpace(place.redisUrl);
@@ -27,19 +24,15 @@ export async function runBroken(
     ...routes.map((route) => brokenRequest(described, route, known).map((broken) => ({ route, broken }))),
   );
   const batch = fc.array(one, { minLength: 1, maxLength: BATCH, size: "max" });
-  await fc.assert(
-    fc.asyncProperty(batch, async (all) => {
-      const answers = all.map(async ({ route, broken }) => {
-        sent(route);
-        refuse(broken, faultsOfRefusal(described, route, broken, await place.send(broken.sent)));
-      });
-      const failed = (await Promise.allSettled(answers)).find(({ status }) => status === "rejected");
-      if (failed) throw (failed as PromiseRejectedResult).reason;
-      deepStrictEqual(await readKeySpace(place.redisUrl), before);
-    }),
-    // On average half of the most.
-    { seed, numRuns: Math.ceil((2 * requests) / (BATCH + 1)), endOnFailure: false },
-  );
+  await hold(batch, BATCH, sending, async (all) => {
+    const answers = all.map(async ({ route, broken }) => {
+      sending.sent(route);
+      refuse(broken, faultsOfRefusal(described, route, broken, await place.send(broken.sent)));
+    });
+    const failed = (await Promise.allSettled(answers)).find(({ status }) => status === "rejected");
+    if (failed) throw (failed as PromiseRejectedResult).reason;
+    deepStrictEqual(await readKeySpace(place.redisUrl), before);
+  });
 }
 
 function refuse({ operationId, how }: Broken, faults: readonly string[]): void {

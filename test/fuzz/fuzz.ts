@@ -60,6 +60,7 @@ export async function fuzz({ seed, requests, told = () => {} }: FuzzOptions): Pr
             seed: seed + part + 1_000 * more,
             requests: until - counts[kind],
             sent,
+            told,
           });
       }
       memory.push(await place.memory());

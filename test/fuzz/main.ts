@@ -1,27 +1,38 @@
-// Sends requests made from the OpenAPI document to the Worker in workerd: `main.ts [--requests 100000] [--minutes 10] [--seed 1]`.
+// npm run test:fuzz: sends requests made from the OpenAPI document to the Worker in workerd. `--help` lists the options.
 
-import { parseArgs } from "node:util";
-import { fuzz } from "./fuzz.ts";
+import { messageOf } from "../../src/errors.ts";
+import { minutes, optional, readOptions, seed, wholeNumber } from "../support/options.ts";
 
-const { values } = parseArgs({
-  options: { requests: { type: "string" }, minutes: { type: "string" }, seed: { type: "string" } },
+const program = {
+  script: "test:fuzz",
+  does: "Sends requests made from the OpenAPI document to the Worker in workerd.",
+};
+const options = readOptions(program, {
+  minutes: minutes("goes on, from further seeds, until so many are over (once)"),
+  requests: optional("N", "at least so many from each seed (20000)", (given) => wholeNumber(given, 1, 1e9)),
+  seed: seed(),
 });
-
-function number(name: keyof typeof values, fallback: number): number {
-  const told = Number(values[name] ?? fallback);
-  if (!(told > 0)) throw new Error(`--${name} must be a number above 0`);
-  return told;
+// wrangler takes seconds to load: what is wrong with the options is said before.
+const { fuzz } = await import("./fuzz.ts");
+const requests = options.requests ?? 20_000;
+const end = performance.now() + (options.minutes ?? 0) * 60_000;
+let from = options.seed ?? Date.now() % 1_000_000;
+let all = 0;
+try {
+  do {
+    console.log(`seed ${from}, at least ${requests} requests`);
+    const { broken, valid, modelled, seconds, operations } = await fuzz({
+      seed: from,
+      requests,
+      told: console.log,
+    });
+    all += broken + valid + modelled;
+    console.log(`of ${operations.size} operations, in ${seconds.toFixed(0)} s`);
+    from += 1_000_000;
+  } while (performance.now() < end);
+  console.log(`${all} requests, every answer as documented`);
+} catch (error) {
+  const again = `npm run test:fuzz -- --seed ${from} --requests ${requests}`;
+  console.error(`${messageOf(error)}\nto see it again: ${again}`);
+  process.exitCode = 1;
 }
-
-const requests = number("requests", 20_000);
-const end = performance.now() + number("minutes", 0.001) * 60_000;
-let seed = Math.floor(number("seed", Date.now() % 1_000_000));
-let sent = 0;
-do {
-  console.log(`seed ${seed}`);
-  const { broken, valid, modelled, seconds, operations } = await fuzz({ seed, requests, told: console.log });
-  sent += broken + valid + modelled;
-  console.log(`of ${operations.size} operations, in ${seconds.toFixed(0)} s`);
-  seed += 1_000_000;
-} while (performance.now() < end);
-console.log(`${sent} requests, every answer as documented`);

@@ -3,6 +3,7 @@ import type { Happened, Real } from "../model/real.ts";
 import { World } from "../model/world.ts";
 import { type QueueSpace, readQueueSpace } from "../support/key-space.ts";
 import type { Described, Route } from "./document.ts";
+import { hold, type Sending } from "./hold.ts";
 import { Known } from "./known.ts";
 import { libraryAnswer } from "./model-answer.ts";
 import { isModelled, modelled, type Modelled } from "./model-operation.ts";
@@ -24,11 +25,7 @@ type Step = Plan | { readonly wait: number };
  * Sends sequences of valid requests to one queue, with the model beside it, and throws, with the seed and the sequence
  * that is left after shrinking, where an answer, or what the keys of the queue hold afterwards, is not the model's.
  */
-export async function runModelled(
-  described: Described,
-  place: Place,
-  { seed, requests, sent }: { seed: number; requests: number; sent: (route: Route) => void },
-): Promise<void> {
+export async function runModelled(described: Described, place: Place, sending: Sending): Promise<void> {
   const waits = fc.constantFrom(1, 300, 5_000, 61_000, 310_000, 3_700_000).map((wait) => ({ wait }));
   const step = fc.oneof<fc.WeightedArbitrary<Step>[]>(
     { weight: 1, arbitrary: waits },
@@ -37,14 +34,11 @@ export async function runModelled(
   const sequence = fc.array(step, { minLength: 1, maxLength: LENGTH, size: "max" });
   let run = 0;
   try {
-    await fc.assert(
-      fc.asyncProperty(sequence, async (steps) => {
-        const one = new ModelledRun(described, place, `${NAME}.${seed}-${run++}`, sent);
-        await one.begin();
-        for (const each of steps) await one.take(each);
-      }),
-      { seed, numRuns: Math.ceil((2 * requests) / (LENGTH + 1)) },
-    );
+    await hold(sequence, LENGTH, sending, async (steps) => {
+      const one = new ModelledRun(described, place, `${NAME}.${sending.seed}-${run++}`, sending.sent);
+      await one.begin();
+      for (const each of steps) await one.take(each);
+    });
   } finally {
     place.clock.now = undefined;
   }

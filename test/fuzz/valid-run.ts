@@ -2,6 +2,7 @@ import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
 import { faultsOfAnswer } from "./answer.ts";
 import type { Described, Route } from "./document.ts";
+import { hold, type Sending } from "./hold.ts";
 import { Known } from "./known.ts";
 import type { Answered, Place, Sent } from "./place.ts";
 import { type Plan, validRequest, written } from "./valid-request.ts";
@@ -37,31 +38,24 @@ export function anyValid(described: Described, wanted: (route: Route) => boolean
  * Sends sequences of valid requests, and throws, with the seed and the sequence that is left after shrinking, where
  * an answer is not one that the document promises.
  */
-export async function runValid(
-  described: Described,
-  place: Place,
-  { seed, requests, sent }: { seed: number; requests: number; sent: (route: Route) => void },
-): Promise<void> {
+export async function runValid(described: Described, place: Place, sending: Sending): Promise<void> {
   const sequence = fc.array(
     anyValid(described, () => true),
     { minLength: 1, maxLength: LENGTH, size: "max" },
   );
   let run = 0;
-  await fc.assert(
-    fc.asyncProperty(sequence, async (plans) => {
-      run++;
-      await place.empty();
-      const known = new Known();
-      for (const plan of plans) {
-        const filled = known.filled(inRun(plan, `${seed}-${run}`));
-        sent(plan.route);
-        const request = written(filled);
-        const answer = checked(described, plan.route, request, await place.send(request));
-        known.learn(filled, answer);
-      }
-    }),
-    { seed, numRuns: Math.ceil((2 * requests) / (LENGTH + 1)) },
-  );
+  await hold(sequence, LENGTH, sending, async (plans) => {
+    run++;
+    await place.empty();
+    const known = new Known();
+    for (const plan of plans) {
+      const filled = known.filled(inRun(plan, `${sending.seed}-${run}`));
+      sending.sent(plan.route);
+      const request = written(filled);
+      const answer = checked(described, plan.route, request, await place.send(request));
+      known.learn(filled, answer);
+    }
+  });
 }
 
 /** The Worker remembers for a minute which queues it has registered: each run has queues of its own. */
@@ -86,6 +80,6 @@ export function checked(described: Described, route: Route, request: Sent, answe
   const refusals = [404, 409, 429];
   if (answer.status >= 400 && !refusals.includes(answer.status)) faults.push("the request is refused");
   if (faults.length === 0) return answer;
-  const asked = `${request.method} ${request.path} ${String(request.body ?? "")}`;
+  const asked = `${request.method} ${request.path} ${JSON.stringify(String(request.body ?? ""))}`;
   throw new Error(`${faults.join("; ")}\n${asked}\nwas answered with ${answer.status} ${answer.text}`);
 }

@@ -1,44 +1,68 @@
-// npm run test:soak -- [--minutes N] [--seed N --kind N [--path P]]: the model beside the real queue, for as long as told.
+// npm run test:soak: the model beside the real queue, for as long as told. `--help` lists the options.
 
-import { parseArgs } from "node:util";
 import { messageOf } from "../../src/errors.ts";
+import { endWrong, minutes, optional, readOptions, seed } from "../support/options.ts";
 import { Real } from "./real.ts";
 import { KINDS, runModel, type Kind } from "./run.ts";
 
 /** Calls from one line of the report to the next. */
 const CALLS = 5_000;
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: "string", default: "10" },
-    seed: { type: "string" },
-    kind: { type: "string" },
-    path: { type: "string" },
-  },
+const program = { script: "test:soak", does: "Runs the model beside the real queue, for as long as told." };
+const kindList = KINDS.map(({ name }, i) => `${i} (${name})`).join(", ");
+const {
+  minutes: told,
+  seed: given,
+  kind: only,
+  path,
+} = readOptions(program, {
+  minutes: minutes("how long (10)"),
+  seed: seed(),
+  kind: optional("KIND", `only one kind of queue, its number or a word of its name: ${kindList}`, readKind),
+  path: optional(
+    "PATH",
+    "only what fast-check printed as the path of a failure; with --seed and --kind",
+    readPath,
+  ),
 });
-const minutes = Number(values.minutes);
-if (!(minutes > 0)) throw new Error(`--minutes must be a number above 0, not ${values.minutes}`);
-const given = values.seed === undefined ? undefined : Number(values.seed);
-const kinds = values.kind === undefined ? KINDS : [KINDS[Number(values.kind)] as Kind];
+if (path !== undefined && (given === undefined || only === undefined)) {
+  endWrong(program, "--path goes with --seed and --kind");
+}
+const kinds = only === undefined ? KINDS : [only];
+
+function readKind(text: string): Kind {
+  const word = text.toLowerCase();
+  const fitting = KINDS.filter(
+    ({ name }, i) => word === String(i) || name.split(" ").includes(word) || word === name,
+  );
+  const [kind] = fitting;
+  if (kind !== undefined && fitting.length === 1) return kind;
+  throw new Error(`must be one of ${kindList}, by number or by a word that only its name has`);
+}
+
+function readPath(text: string): string {
+  if (/^\d+(:\d+)*$/.test(text)) return text;
+  throw new Error("must be numbers with colons between them");
+}
 
 const real = await Real.start();
 const began = performance.now();
-const end = began + minutes * 60_000;
+const end = began + (told ?? 10) * 60_000;
 let total = 0;
 try {
   const rounds = given === undefined ? Number.POSITIVE_INFINITY : kinds.length;
   for (let round = 0; performance.now() < end && round < rounds; round++) {
     const kind = kinds[round % kinds.length] as Kind;
-    const seed = given ?? Math.floor(Math.random() * 2 ** 31);
-    const calls = await runModel(real, kind, { calls: CALLS, until: end, seed, path: values.path }).catch(
+    const drawn = given ?? Math.floor(Math.random() * 2 ** 31);
+    const calls = await runModel(real, kind, { calls: CALLS, until: end, seed: drawn, path }).catch(
       (error: unknown) => {
-        const again = `npm run test:soak -- --kind ${KINDS.indexOf(kind)} --seed ${seed}`;
+        const again = `npm run test:soak -- --kind ${KINDS.indexOf(kind)} --seed ${drawn}`;
         throw new Error(`${kind.name}; to see it again: ${again}\n${messageOf(error)}`, { cause: error });
       },
     );
     total += calls;
     const seconds = Math.round((performance.now() - began) / 1_000);
-    console.log(`${seconds} s: ${total} calls as in the model; ${kind.name}, seed ${seed}`);
+    console.log(`${seconds} s: ${total} calls as in the model; ${kind.name}, seed ${drawn}`);
   }
   console.log(`${total} calls, ${real.mishaps} with a mishap on their way, each as in the model`);
 } finally {

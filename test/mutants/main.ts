@@ -1,18 +1,16 @@
 // npm run test:mutants: makes each deliberate fault of the list in a copy of the repository, and runs the tests until one
 // notices. Fails where none does and the list does not say why. `--help` lists the options.
 
-import { parseArgs } from "node:util";
+import { endWrong, flag, optional, readOptions, wholeNumber } from "../support/options.ts";
 import { coverage, faultsOf } from "./coverage.ts";
 import { mutants } from "./list.ts";
 import type { Mutant } from "./mutant.ts";
 import { Workshop } from "./workshop.ts";
 
-const USAGE = `npm run test:mutants -- [options]
-  --only TEXT     those whose name, file or what they break has the text, a regular expression
-  --shard 1/4     the first of four parts
-  --jobs N        so many at once, each in a copy of its own (1)
-  --near          only the tests nearest to each fault, not all others where these notice nothing
-  --list          only lists them`;
+const program = {
+  script: "test:mutants",
+  does: "Makes each deliberate fault of the list in a copy, and runs the tests until one notices.",
+};
 
 interface Chosen {
   readonly area: string;
@@ -22,7 +20,17 @@ interface Chosen {
 /** What became of one: what noticed it; "argued" where the list says why nothing can; undefined where nothing did. */
 type Verdict = string | undefined;
 
-const options = readOptions();
+const options = readOptions(program, {
+  only: optional(
+    "TEXT",
+    "those whose name, file or what they break has the text, a regular expression",
+    readPattern,
+  ),
+  shard: optional("1/4", "the first of four parts", readShard),
+  jobs: optional("N", "so many at once, each in a copy of its own (1)", (given) => wholeNumber(given, 1, 99)),
+  near: flag("only the tests nearest to each fault, not all others where these notice nothing"),
+  list: flag("only lists them"),
+});
 const chosen = choose();
 if (options.list) {
   for (const { area, mutant } of chosen)
@@ -31,43 +39,38 @@ if (options.list) {
   process.exitCode = await run();
 }
 
-function readOptions() {
+function readPattern(given: string): RegExp {
   try {
-    const { values } = parseArgs({
-      options: {
-        only: { type: "string", default: "" },
-        shard: { type: "string", default: "1/1" },
-        jobs: { type: "string", default: "1" },
-        near: { type: "boolean", default: false },
-        list: { type: "boolean", default: false },
-        help: { type: "boolean", default: false },
-      },
-    });
-    const [, part, parts] = /^([1-9]\d?)\/([1-9]\d?)$/.exec(values.shard) ?? [];
-    if (values.help) return refuse("", 0);
-    if (Number(part) > Number(parts) || part === undefined) return refuse("--shard must be such as 1/4");
-    if (!/^[1-9]\d?$/.test(values.jobs)) return refuse("--jobs must be a whole number from 1 to 99");
-    const only = new RegExp(values.only);
-    return { ...values, only, part: Number(part), parts: Number(parts), jobs: Number(values.jobs) };
-  } catch (error) {
-    return refuse((error as Error).message);
+    return new RegExp(given);
+  } catch {
+    throw new Error("must be a regular expression");
   }
 }
 
-function refuse(message: string, status = 1): never {
-  console.error([message, USAGE].filter(Boolean).join("\n"));
-  process.exit(status);
+function readShard(given: string): readonly [part: number, parts: number] {
+  const [, part, parts] = /^([1-9]\d?)\/([1-9]\d?)$/.exec(given) ?? [];
+  if (part !== undefined && Number(part) <= Number(parts)) return [Number(part), Number(parts)];
+  throw new Error("must be such as 1/4");
 }
 
 function choose(): Chosen[] {
   const all = Object.entries(mutants).flatMap(([area, list]) => list.map((mutant) => ({ area, mutant })));
   const faults = faultsOf(all.map(({ mutant }) => mutant));
-  if (faults.length > 0) refuse(`the list does not fit:\n${faults.join("\n")}`);
-  return all
-    .filter(({ mutant: { name, file, breaks } }) =>
-      [name, file, breaks].some((text) => options.only.test(text)),
-    )
-    .filter((_, i) => i % options.parts === options.part - 1);
+  if (faults.length > 0) {
+    console.error(`the list does not fit:\n${faults.join("\n")}`);
+    process.exit(1);
+  }
+  const { only, shard: [part, parts] = [1, 1] } = options;
+  const fitting = all.filter(
+    ({ mutant: { name, file, breaks } }) =>
+      only === undefined || [name, file, breaks].some((text) => only.test(text)),
+  );
+  if (fitting.length === 0) {
+    endWrong(program, `--only ${only?.source} fits none of the faults; --list alone lists them`);
+  }
+  const ones = fitting.filter((_, i) => i % parts === part - 1);
+  if (ones.length === 0) endWrong(program, `--shard ${part}/${parts} has none of ${fitting.length} faults`);
+  return ones;
 }
 
 async function run(): Promise<number> {
@@ -105,7 +108,7 @@ async function run(): Promise<number> {
     }
   };
   try {
-    await Promise.all(Array.from({ length: options.jobs }, work));
+    await Promise.all(Array.from({ length: options.jobs ?? 1 }, work));
   } finally {
     close();
   }

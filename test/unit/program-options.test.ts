@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { describe, expect, it } from "vitest";
+import { escaped } from "../fuzz/hold.ts";
+
+const programs = {
+  "test:soak": "model/soak.ts",
+  "test:chaos": "chaos/main.ts",
+  "test:fuzz": "fuzz/main.ts",
+  "test:mutants": "mutants/main.ts",
+} as const;
+
+type Script = keyof typeof programs;
+
+async function run(script: Script, ...given: readonly string[]) {
+  const program = resolve(import.meta.dirname, "..", programs[script]);
+  const child = spawn(process.execPath, [program, ...given], { stdio: ["ignore", "pipe", "pipe"] });
+  const [out, err, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "exit") as Promise<[number]>,
+  ]);
+  return { status, out, err };
+}
+
+const kinds =
+  "0 (a plain queue), 1 (a queue that wakes its consumers), 2 (a queue of groups and priorities), " +
+  "3 (a queue with schedules)";
+
+/** What each makes of its command line, in a process of its own. */
+const wrong: readonly (readonly [Script, readonly string[], string])[] = [
+  ["test:soak", ["--seed", "banana"], '--seed must be a whole number from 0 to 2147483647, not "banana"'],
+  [
+    "test:soak",
+    ["--seed", "2147483648"],
+    '--seed must be a whole number from 0 to 2147483647, not "2147483648"',
+  ],
+  ["test:soak", ["--minutes", "zero"], '--minutes must be a number above 0, not "zero"'],
+  [
+    "test:soak",
+    ["--kind", "queue"],
+    `--kind must be one of ${kinds}, by number or by a word that only its name has, not "queue"`,
+  ],
+  ["test:soak", ["--kind", "plain", "--path", "0:1"], "--path goes with --seed and --kind"],
+  ["test:chaos", ["--minutes", "0"], '--minutes must be a number above 0, not "0"'],
+  ["test:chaos", ["--speed", "3"], "Unknown option '--speed'"],
+  ["test:fuzz", ["500"], "Unexpected argument '500'"],
+  ["test:fuzz", ["--requests", "0"], '--requests must be a whole number from 1 to 1000000000, not "0"'],
+  ["test:fuzz", ["--seed"], "Option '--seed <value>' argument missing"],
+  [
+    "test:mutants",
+    ["--only", "no such fault"],
+    "--only no such fault fits none of the faults; --list alone lists them",
+  ],
+  ["test:mutants", ["--only", "("], '--only must be a regular expression, not "("'],
+  ["test:mutants", ["--shard", "5/4"], '--shard must be such as 1/4, not "5/4"'],
+];
+
+describe.concurrent("the programs that test for as long as told", () => {
+  it.for(wrong)(
+    "%s refuses %j with one line and status 2: %s",
+    async ([script, given, message], { expect }) => {
+      const err = `${script}: ${message} (npm run ${script} -- --help lists the options)\n`;
+      expect(await run(script, ...given)).toEqual({ status: 2, out: "", err });
+    },
+  );
+
+  it.for([
+    ["test:soak", ["minutes", "seed", "kind", "path"]],
+    ["test:chaos", ["minutes", "seed"]],
+    ["test:fuzz", ["minutes", "requests", "seed"]],
+    ["test:mutants", ["only", "shard", "jobs", "near", "list"]],
+  ] as const)("%s --help lists %j and begins nothing", async ([script, options], { expect }) => {
+    const { status, out, err } = await run(script, "--help");
+    expect({ status, err }).toEqual({ status: 0, err: "" });
+    expect(out).toMatch(new RegExp(`^npm run ${script} -- \\[options\\]\n`));
+    expect(Array.from(out.matchAll(/^ {2}--(\w+) /gm), ([, name]) => name)).toEqual(options);
+  });
+
+  it("test:mutants --list lists those that --only fits", async ({ expect }) => {
+    const { status, out, err } = await run("test:mutants", "--list", "--only", "lua/settle");
+    expect({ status, err }).toEqual({ status: 0, err: "" });
+    expect(out).toMatch(/^(?:[^\n]*lua\/settle[^\n]*\n)+$/);
+  });
+});
+
+it("a counterexample shows what is not seen as \\u escapes, and keeps its lines", () => {
+  expect(escaped("a\u0000\r\n\u007f\u2028\u202eé\u{e0001}\ud800")).toBe(
+    "a\\u0000\\u000d\n\\u007f\\u2028\\u202eé\\udb40\\udc01\\ud800",
+  );
+});
