@@ -35,6 +35,8 @@ export class Pull<Out> {
   /** Until when it may wait, on the clock of `performance.now()`. */
   readonly #end: number;
   #token: string;
+  /** What all its calls together made dead letters of. */
+  #unfit = 0;
 
   /** @throws {SluiceError} `invalid_argument` */
   static async of<Out>(queue: PullQueue<Out>, options: DequeueOptions): Promise<Pull<Out>> {
@@ -83,13 +85,15 @@ export class Pull<Out> {
       ...task,
       payload: valueOf(task.payload, encoding),
     }));
-    const { tasks: leased, allMisfits, unreadable } = await fittingTasks(this.#queue, fixed.schema, readers);
+    const fitting = await fittingTasks(this.#queue, fixed.schema, readers);
+    const { tasks: leased, allMisfits, unreadable } = fitting;
+    this.#unfit += fitting.unfit;
     if (unreadable !== undefined && leased.length === 0) throw unreadable;
     const next = allMisfits ? await tokenOfNext(name, this.#token, round) : undefined;
     if (next !== undefined) {
       this.#token = next;
       return this.answer(await pull(this), round + 1);
     }
-    return Object.assign(leased, { nextDueAt, paused });
+    return Object.assign(leased, { nextDueAt, paused, unfit: this.#unfit });
   }
 }

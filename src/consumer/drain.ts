@@ -109,7 +109,8 @@ export interface DrainReport {
   readonly requeued: number;
   /**
    * Tasks that have ended otherwise: by a NonRetryableError, on their last attempt, because their result cannot be
-   * stored, or cancelled while they were held.
+   * stored, cancelled while they were held, or, before a handler saw them, because their payload could not be decrypted
+   * or does not fit the schema.
    */
   readonly rejected: number;
   /** Tasks handed back unstarted, uncounted. */

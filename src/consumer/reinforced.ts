@@ -1,6 +1,5 @@
 import type { Queue } from "../queue/queue.ts";
-import type { DequeueOptions } from "../queue/types.ts";
-import type { TaskSource } from "./source.ts";
+import { type TaskSource, watched } from "./source.ts";
 
 /** How often one drain asks for another consumer, ms; the queue's window decides whether one is woken. */
 const ASK_EVERY = 1_000;
@@ -11,24 +10,10 @@ const ASK_EVERY = 1_000;
  */
 export function reinforced<T>(queue: TaskSource<T> & Pick<Queue, "wakeAnother">): TaskSource<T> {
   let asked = Number.NEGATIVE_INFINITY;
-  const look = (tasks: readonly unknown[], { max = 1 }: DequeueOptions) => {
+  return watched(queue, (tasks, { max = 1 }) => {
     const now = performance.now();
     if (tasks.length < max || now - asked < ASK_EVERY) return;
     asked = now;
     queue.wakeAnother().catch(() => {});
-  };
-  return {
-    name: queue.name,
-    settle: (...args) => queue.settle(...args),
-    async dequeue(options = {}) {
-      const tasks = await queue.dequeue(options);
-      look(tasks, options);
-      return tasks;
-    },
-    async settleAndDequeue(settlements, options = {}) {
-      const reply = await queue.settleAndDequeue(settlements, options);
-      look(reply.tasks, options);
-      return reply;
-    },
-  };
+  });
 }

@@ -261,11 +261,12 @@ export class Run<T> {
   }
 
   /** Whether a pull left something although it gave fewer than asked for. */
-  #leftSome({ length, nextDueAt }: Batch<T>, wait = 0): boolean {
-    if (length > 0) this.#inVain = 0;
+  #leftSome({ length, nextDueAt, unfit }: Batch<T>, wait = 0): boolean {
+    const some = length + unfit > 0;
+    if (some) this.#inVain = 0;
     if (nextDueAt === null || nextDueAt > Date.now()) return false;
     // One that may be a killer travels alone, and large ones do.
-    if (length > 0) return true;
+    if (some) return true;
     // More cancelled ones stood in front than one pull drops. If it is this clock that is ahead, then what is not due yet
     // stays due at the same time.
     return wait === 0 && nextDueAt !== this.#tally.nextDueAt && this.#inVain++ < IN_VAIN;
@@ -273,6 +274,7 @@ export class Run<T> {
 
   #take(tasks: Batch<T>, leasedAt: number): void {
     this.#tally.nextDueAt = tasks.nextDueAt;
+    this.#tally.reject(tasks.unfit);
     if (tasks.paused) this.#close("paused");
     const held = tasks.map((task) => new Held(task, leasedAt, this.#options.extendEvery, this.#hearOfLease));
     if (held.length > 0) this.#hands.add(this.#options.together ? [held] : held.map((one) => [one]));

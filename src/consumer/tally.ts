@@ -19,6 +19,11 @@ export class Tally {
     this.#counts.lost++;
   }
 
+  /** Of tasks that are dead letters although no handler has seen them. */
+  reject(count: number): void {
+    this.#counts.rejected += count;
+  }
+
   settled(answer: Settled, unstarted: boolean): void {
     if (!answer.ok) return this.lose();
     const { state, dueAt = Date.now() } = answer;

@@ -17,6 +17,8 @@ export interface FittingTasks<Out> {
   readonly tasks: LeasedTask<Out>[];
   /** Whether there were others, and no more than others. */
   readonly allMisfits: boolean;
+  /** How many others are dead letters now. */
+  readonly unfit: number;
   /** What kept a task from being read at all. */
   readonly unreadable: unknown;
 }
@@ -58,8 +60,13 @@ export async function fittingTasks<Out>(
       else unreadable = error;
     }
   }
-  if (misfits.length > 0) await queue.settle(misfits).catch(() => {});
-  return { tasks, allMisfits: tasks.length === 0 && misfits.length > 0, unreadable };
+  const settled = misfits.length > 0 ? await queue.settle(misfits).catch(() => []) : [];
+  return {
+    tasks,
+    allMisfits: tasks.length === 0 && misfits.length > 0,
+    unfit: settled.filter(({ ok }) => ok).length,
+    unreadable,
+  };
 }
 
 /**

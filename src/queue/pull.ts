@@ -44,6 +44,8 @@ export class Pull<Out> {
   /** With a token of the caller's, a call may be a copy even at its first sending. */
   readonly #mayBeCopy: boolean;
   #token: string;
+  /** What all its calls together made dead letters of. */
+  #unfit = 0;
 
   /** @throws {SluiceError} `invalid_argument` */
   static async of<Out>(queue: PullQueue<Out>, options: DequeueOptions): Promise<Pull<Out>> {
@@ -137,7 +139,9 @@ export class Pull<Out> {
       const lasts = { enqueuedAt, deadlineAt, leasedFor: fixed ?? Number(this.#args.lease) };
       return { id, receipt, payload, attempt, ...lasts, headers, group };
     });
-    const { tasks: leased, allMisfits, unreadable } = await fittingTasks(this.#queue, schema, readers);
+    const fitting = await fittingTasks(this.#queue, schema, readers);
+    const { tasks: leased, allMisfits, unreadable } = fitting;
+    this.#unfit += fitting.unfit;
     // Its lease expires, until it is a dead letter.
     if (unreadable !== undefined && leased.length === 0) throw unreadable;
     const next = allMisfits ? await tokenOfNext(this.#queue.name, this.#token, round) : undefined;
@@ -145,6 +149,6 @@ export class Pull<Out> {
       this.#token = next;
       return this.#read(lastReply(await this.#send([this.#call(this.#wait === 0)])), round + 1);
     }
-    return Object.assign(leased, { nextDueAt: nextDueAt || null, paused });
+    return Object.assign(leased, { nextDueAt: nextDueAt || null, paused, unfit: this.#unfit });
   }
 }

@@ -46,6 +46,11 @@ export type Batch<T> = LeasedTask<T>[] & {
   readonly nextDueAt: number | null;
   /** True where the queue is paused: it gives nothing until it is resumed. */
   readonly paused: boolean;
+  /**
+   * How many tasks this dequeue met, beside those that it gives, that it made dead letters of, because they could not be
+   * decrypted or do not fit the schema.
+   */
+  readonly unfit: number;
 };
 
 /** A named stream of tasks. All its state is in Redis; an instance holds none and may be made per request. */

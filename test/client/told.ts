@@ -1,4 +1,4 @@
-import { LeasedTask, SluiceError } from "../../src/index.ts";
+import { type Batch, LeasedTask, SluiceError } from "../../src/index.ts";
 import { comparable } from "../support/payloads.ts";
 
 /** Later than any number of these tests that is no instant. */
@@ -16,9 +16,9 @@ export class Told {
     if (value instanceof Date) return { date: value.getTime() };
     if (value instanceof SluiceError) return { threw: value.code, path: value.path };
     if (Array.isArray(value)) {
-      const { nextDueAt, paused } = value as { nextDueAt?: unknown; paused?: unknown };
+      const { nextDueAt, paused, unfit } = value as Partial<Batch<unknown>>;
       const items = value.map((item) => this.of(item));
-      return paused === undefined ? items : { tasks: items, nextDueAt: this.of(nextDueAt), paused };
+      return paused === undefined ? items : { tasks: items, nextDueAt: this.of(nextDueAt), paused, unfit };
     }
     if (typeof value === "number") return value >= FIRST_INSTANT ? "an instant" : value;
     if (typeof value !== "object" || value === null) return value;

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { drain, Operator } from "../../src/index.ts";
 import { encrypting, KEYS, MARKER } from "../support/encrypting.ts";
+import { reported } from "../consumer/draining.ts";
+import { many } from "../support/new-tasks.ts";
 import { key, QUEUE, useRig } from "../support/rig.ts";
 
 // Encrypted values that whoever reads them cannot open, or must not.
@@ -20,7 +22,7 @@ describe("a payload that cannot be decrypted becomes a dead letter that says why
     const handled: unknown[] = [];
     const queue = rig.queue(encryption ? { encryption } : {});
     const report = await drain(queue, ({ id, payload: got }) => void handled.push([id, got]), { batch: 10 });
-    expect(report).toMatchObject({ completed: 2, requeued: 0, rejected: 0, ended: "empty" });
+    expect(report).toMatchObject({ completed: 2, requeued: 0, rejected: 1, ended: "empty" });
     expect(handled).toEqual([
       ["a", payload],
       ["c", payload],
@@ -79,10 +81,17 @@ describe("a payload that cannot be decrypted becomes a dead letter that says why
 
   test("and who waits for it with the key is told so", async () => {
     await rig.queue().enqueue(1, { id: "a" });
-    expect(await sealed().dequeue()).toHaveLength(0);
+    expect(await sealed().dequeue()).toMatchObject({ length: 0, unfit: 1 });
     const { error } = (await sealed().wait("a"))!;
     expect((error as Error).message).toMatch(/^the payload cannot be decrypted: it is not encrypted/);
   });
+});
+
+test("a backlog under another key is counted as rejected, by its drain, and by no handler", async () => {
+  await rig.queue({ encryption: encrypting({ keys: { old: KEYS.other } }) }).enqueueMany(many(150));
+  const report = await drain(sealed(), () => expect.unreachable(), { batch: 1 });
+  expect(report).toEqual(reported({ rejected: 150 }));
+  expect(await rig.queue().counts()).toMatchObject({ pending: 0, working: 0, rejected: 150 });
 });
 
 test("a result that was put in another's place, or in place of one, is not taken for it", async () => {
