@@ -7,6 +7,7 @@ import {
   WORK_OPTIONS,
 } from "../src/consumer/drain.ts";
 import { reinforced } from "../src/consumer/reinforced.ts";
+import { watched } from "../src/consumer/source.ts";
 import { invalidArgument } from "../src/errors.ts";
 import { cut } from "../src/queue/codec.ts";
 import { onlyOptions, queueName } from "../src/queue/names.ts";
@@ -45,6 +46,9 @@ const STAYS = { forInvocations: 5_000, inProcesses: 60_000 };
 /** What a drain needs to do something, ms. */
 const LEAST = 1_000;
 
+/** Why no handler saw some tasks; each keeps the reason of its own. */
+const UNFIT = "payloads that cannot be decrypted or do not fit the schema: their tasks are dead letters";
+
 /** One that works here, with what it decrypts its tasks with. */
 type Working<Env> = Omit<ConsumerOptions<Env, never>, "encryption"> & {
   readonly encryption: Encryption | undefined;
@@ -76,6 +80,11 @@ export class Consumers<Env> {
 
   has(queue: string): boolean {
     return this.#all.has(queue);
+  }
+
+  /** What the payloads of a queue are to those who work on it here; nothing where nobody does. */
+  valuesOf(queue: string): Pick<Working<Env>, "schema" | "encryption"> | undefined {
+    return this.#all.get(queue);
   }
 
   /**
@@ -162,11 +171,10 @@ export class Consumers<Env> {
     };
     const budget = Math.max(Math.floor(time), LEAST);
     const listen = (look: () => void) => this.#rouseBy(name, look);
-    const report = await drain(wake ? reinforced(queue) : queue, handle, {
-      ...options,
-      ...ending,
-      budget,
-      listen,
+    let unfit = 0;
+    const source = watched(wake ? reinforced(queue) : queue, (tasks) => void (unfit += tasks.unfit));
+    const report = await drain(source, handle, { ...options, ...ending, budget, listen }).finally(() => {
+      if (unfit > 0) console.error(JSON.stringify({ queue: name, unfit, failed: UNFIT }));
     });
     if (tasksOf(report) > 0) console.log(JSON.stringify({ drain: name, ...report }));
     if (wake && (report.ended === "budget" || report.ended === "aborted")) {

@@ -23,15 +23,21 @@ import { Consumers } from "./consumers.ts";
 /** Lets work go on after the response. */
 export type WaitUntil = (promise: Promise<unknown>) => void;
 
+/** What one's own request handler may say of a queue; the deployment says the rest. */
+type OwnQueueOptions<In, Out> = Omit<QueueOptions<In, Out>, "transport" | "prefix" | "wake" | "now">;
+
 /** What a request handler of one's own may use. */
 export interface Around<Env = Environment> {
   readonly env: Env;
-  /** A queue of the deployment's database; what is enqueued there wakes its consumer. */
+  /**
+   * A queue of the deployment's database; what is enqueued there wakes its consumer. It has the schema and the encryption
+   * of the consumer that the deployment has for it, unless the options say another; `encryption: null` for none.
+   */
   readonly queue: <In = unknown, Out = In>(
     name: string,
-    options?: Omit<QueueOptions<In, Out>, "transport" | "prefix" | "wake" | "now">,
+    options?: OwnQueueOptions<In, Out>,
   ) => Queue<In, Out>;
-  /** The recurring tasks of a queue. */
+  /** The recurring tasks of a queue, encrypted as by {@link queue}. */
   readonly schedules: <T = unknown>(
     queue: string,
     options?: Pick<QueueOptions, "encryption">,
@@ -170,11 +176,18 @@ export class Service<Env extends object = Environment> {
     const { prefix } = this.#config;
     const waker = this.#waker(waitUntil !== undefined, () => this.#budget);
     const shared = { transport: this.#transport, prefix, wake: waker && { ...waker, waitUntil } };
+    const consumers = this.#consumers;
     return {
       env: this.#env,
       waitUntil,
-      queue: (name, options) => new Queue(name, { ...options, ...shared }),
-      schedules: (queue, options) => new Schedules(queue, { ...options, transport: this.#transport, prefix }),
+      queue: <In, Out>(name: string, options: OwnQueueOptions<In, Out> = {}) => {
+        const own = consumers.valuesOf(name);
+        // Where a consumer takes another type than the caller says, its schema tells so.
+        const { encryption = own?.encryption, schema = own?.schema as typeof options.schema } = options;
+        return new Queue(name, { ...options, encryption, schema, ...shared });
+      },
+      schedules: (queue, { encryption = consumers.valuesOf(queue)?.encryption, ...others } = {}) =>
+        new Schedules(queue, { ...others, encryption, transport: this.#transport, prefix }),
     };
   }
 
