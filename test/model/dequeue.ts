@@ -109,7 +109,9 @@ export function dequeue(queue: QueueState, now: number, call: ModelDequeue, seen
     if (line.drained) queue.wake = undefined;
   }
   tell(queue, "dequeued", now, tasks.length);
-  const nextDueAt = shared ? undefined : line.drained ? (line.asked ?? now) || null : now;
+  // A group at its limit has a timer of its own.
+  const nextDueAt =
+    shared || queue.groups.size > 0 ? undefined : line.drained ? (line.asked ?? now) || null : now;
   return { tasks, nextDueAt, paused: false };
 }
 

@@ -88,7 +88,8 @@ export class World {
   pulled(pull: Pull, given: readonly LeasedTask[], { before, after }: Happened, resent: boolean) {
     const seen: Seen = {
       given: given.map(({ id }) => id),
-      sharing: before.tasks.has("~fair"),
+      // What is settled in the same request may bring groups into use, too.
+      sharing: before.tasks.has("~fair") || after.tasks.has("~fair"),
       holding: before.held.size > 0,
       moving: [...before.tasks].some(([field, text]) => field.startsWith("~g:") && /;\d=\d+,\d+,/.test(text)),
       line: after.pending.toReversed(),
