@@ -1,8 +1,6 @@
-import { encodeValue } from "../queue/codec.ts";
-import { derivedName, newTaskId } from "../queue/identity.ts";
-import { listOf, onlyOptions, queueName, requestKey, taskId } from "../queue/names.ts";
+import { listOf, onlyOptions, queueName, taskId } from "../queue/names.ts";
 import type { Batch, Queue, QueueOptions } from "../queue/queue.ts";
-import { checkedSchema, fitting } from "../queue/schema.ts";
+import { checkedSchema } from "../queue/schema.ts";
 import { checkedEncryption, openedTask, type ValuesQueue } from "../queue/sealing.ts";
 import type {
   Cancelled,
@@ -30,6 +28,7 @@ import {
 } from "../queue/watch.ts";
 import { jsonOf, jsonWith, settlementJson, split, valueOf } from "./body.ts";
 import type { Connection } from "./connection.ts";
+import { taskJson } from "./new-task.ts";
 import { Pull, type Pulled } from "./pull.ts";
 
 export interface ClientQueueOptions<In = unknown, Out = In>
@@ -83,7 +82,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    */
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
     const { request, fields } = split(options);
-    const body = await this.#task({ ...fields, payload }, request, 0, "");
+    const body = await taskJson(this.#values, this.#options, { ...fields, payload }, request);
     return this.#post("/tasks", request, { body: () => body, has: "id" });
   }
 
@@ -96,7 +95,9 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     listOf(tasks, "tasks", MOST);
     const { request, fields } = split(options);
     if (tasks.length === 0) return [];
-    const items = await Promise.all(tasks.map((task, i) => this.#task(task, request, i, `tasks[${i}]`)));
+    const items = await Promise.all(
+      tasks.map((task, i) => taskJson(this.#values, this.#options, task, request, i)),
+    );
     const body = () => jsonWith(fields, "options", "tasks", `j[${items.join()}]`);
     const reply = await this.#post<{ tasks: Enqueued[] }>("/tasks", request, { body, has: "tasks" });
     return reply.tasks;
@@ -221,38 +222,6 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
       ["worker_lost"],
     );
     return told === "worker_lost" ? { ok: false, code: told } : { ok: true, ...told };
-  }
-
-  /** One task as a body has it, with what this queue fixes for all of them. */
-  async #task(task: NewTask<In>, options: RequestOptions, index: number, at: string): Promise<string> {
-    onlyOptions(task, Object.keys(task ?? {}), at);
-    const { payload, ...given } = task;
-    const path = at === "" ? "payload" : `${at}.payload`;
-    const { schema, lease, maxAttempts, resultTtl, deadTtl, delay } = this.#options;
-    const id = given.id ?? (await this.#newId(given, options, index));
-    const fields = {
-      ...given,
-      id,
-      lease: given.lease ?? lease,
-      maxAttempts: given.maxAttempts ?? maxAttempts,
-      resultTtl: given.resultTtl ?? resultTtl,
-      deadTtl: given.deadTtl ?? deadTtl,
-      delay: given.delay ?? (given.at === undefined ? delay : undefined),
-    };
-    const encoded = encodeValue(await fitting(schema, payload, path), path);
-    const { name: queue, encryption } = this.#values;
-    const place = { kind: "payload", queue, id: id ?? "" } as const;
-    const text = encryption ? await encryption.seal(encoded, place, path) : encoded;
-    return jsonWith(fields, at || "options", "payload", text);
-  }
-
-  /** One made here rises with time; from a key the server derives it, for whoever calls again with that key. */
-  async #newId({ again }: EnqueueOptions, options: RequestOptions, index: number) {
-    if (again) return undefined;
-    const key = requestKey(options);
-    if (key === undefined) return newTaskId();
-    // What is encrypted is bound to its id, which has to be known for that.
-    return this.#values.encryption ? derivedName("id", this.name, key, String(index)) : undefined;
   }
 
   async #settlements(settlements: readonly Settlement[]): Promise<string> {

@@ -273,8 +273,7 @@ export class Run<T> {
   }
 
   #take(tasks: Batch<T>, leasedAt: number): void {
-    this.#tally.nextDueAt = tasks.nextDueAt;
-    this.#tally.reject(tasks.unfit);
+    this.#tally.pulled(tasks);
     if (tasks.paused) this.#close("paused");
     const held = tasks.map((task) => new Held(task, leasedAt, this.#options.extendEvery, this.#hearOfLease));
     if (held.length > 0) this.#hands.add(this.#options.together ? [held] : held.map((one) => [one]));

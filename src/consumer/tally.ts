@@ -1,3 +1,4 @@
+import type { Batch } from "../queue/queue.ts";
 import type { Settled } from "../queue/types.ts";
 import type { DrainReport } from "./drain.ts";
 
@@ -19,9 +20,10 @@ export class Tally {
     this.#counts.lost++;
   }
 
-  /** Of tasks that are dead letters although no handler has seen them. */
-  reject(count: number): void {
-    this.#counts.rejected += count;
+  /** What a pull tells, beside its tasks: those that no handler saw are dead letters. */
+  pulled({ nextDueAt, unfit }: Pick<Batch<unknown>, "nextDueAt" | "unfit">): void {
+    this.nextDueAt = nextDueAt;
+    this.#counts.rejected += unfit;
   }
 
   settled(answer: Settled, unstarted: boolean): void {

@@ -3,7 +3,7 @@ import { queueKeys, type Keys } from "./keys.ts";
 import { derivedName, newToken } from "./identity.ts";
 import { queueName, requestKey } from "./names.ts";
 import { lastReply } from "./outcome.ts";
-import { checkedEncryption, type MaybeEncryption, type Place, type ValuesQueue } from "./sealing.ts";
+import { checkedEncryption, type MaybeEncryption, type ValuesQueue } from "./sealing.ts";
 import { checkedTransport, type SendOptions, type Transport } from "./transport.ts";
 import type { RequestOptions } from "./types.ts";
 
@@ -50,12 +50,6 @@ export class QueueHandle {
   protected async token(operation: string, options: RequestOptions): Promise<string> {
     const key = requestKey(options);
     return key === undefined ? newToken() : derivedName(operation, this.name, key);
-  }
-
-  /** What is stored of a value as the codec wrote it. */
-  protected async sealed(kind: Place["kind"], id: string, encoded: string): Promise<string> {
-    const { name: queue, encryption } = this.values;
-    return encryption ? encryption.seal(encoded, { kind, queue, id }, kind) : encoded;
   }
 
   /** Runs one script, in one request, and reads its reply. */

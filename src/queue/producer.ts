@@ -20,7 +20,7 @@ import { asciiJson, MAX_HEADER_BYTES, readTaskInfo, writeFixed } from "./record.
 import { registration } from "./registry.ts";
 import { callOf } from "./binding.ts";
 import { checkedSchema, fitting } from "./schema.ts";
-import { openedTask } from "./sealing.ts";
+import { openedTask, sealed } from "./sealing.ts";
 import { cancelScript, enqueueScript, inspectScript, wakeScript } from "./scripts.ts";
 import { CheckedWaker, type Waker } from "./waker.ts";
 import type {
@@ -128,10 +128,11 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
             // A generated id is known to its producer alone, so it needs no token beside it.
             token: task.id === undefined ? undefined : token,
             ...fixedOptions(this.#defaults, task, at(i)),
-            payload: await this.sealed(
-              "payload",
-              id,
+            payload: await sealed(
+              this.values,
+              { kind: "payload", id },
               encodeValue(await fitting(this.schema, task.payload, path), path),
+              path,
             ),
           }),
         };

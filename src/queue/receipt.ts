@@ -2,7 +2,7 @@ import { invalidArgument } from "../errors.ts";
 import { listOf } from "./names.ts";
 
 /** Most receipts that one call tells. */
-const MAX_RECEIPTS = 1_000;
+export const MAX_RECEIPTS = 1_000;
 
 /** What a receipt proves. */
 export interface Lease {

@@ -28,7 +28,7 @@ import {
   type Schedule,
   type ScheduledOptions,
 } from "./schedule-record.ts";
-import { opened } from "./sealing.ts";
+import { opened, sealed } from "./sealing.ts";
 import { remindScript, scheduleScript, schedulesScript } from "./schedule-scripts.ts";
 import type { RequestOptions } from "./types.ts";
 
@@ -115,7 +115,8 @@ export class Schedules<T = unknown> extends QueueHandle {
     const until =
       schedule.until === undefined ? undefined : wholeNumber(schedule.until, "until", 0, LAST_INSTANT);
     const wanted = schedule.paused === undefined ? undefined : trueOrFalse(schedule.paused, "paused");
-    const payload = await this.sealed("schedule", checked, encodeValue(schedule.payload, "payload"));
+    const encoded = encodeValue(schedule.payload, "payload");
+    const payload = await sealed(this.values, { kind: "schedule", id: checked }, encoded, "payload");
     const task = writeTask(checked, schedule, payload);
     const written = await this.#write(checked, "put", options, async ({ plan: before, at, now }) => {
       const { rhythm, same } = rhythmOf(recurrence, before?.rhythm, now);

@@ -48,22 +48,32 @@ export function requiredEncryption(value: MaybeEncryption, path: string): Encryp
 /** Which value each outcome brings. */
 const VALUES = { complete: "result", reject: "error", requeue: "error", extend: "progress" } as const;
 
+/** What is stored, or sent, of a value as the codec wrote it. */
+export async function sealed(
+  { name: queue, encryption }: ValuesQueue,
+  { kind, id }: Pick<Place, "kind" | "id">,
+  encoded: string,
+  path: string,
+): Promise<string> {
+  return encryption ? encryption.seal(encoded, { kind, queue, id }, path) : encoded;
+}
+
 /**
  * What is stored, or sent, of a settlement's value as the codec wrote it.
  * @throws {SluiceError} `too_large`, for progress
  */
 export async function sealedText(
-  { name: queue, encryption }: ValuesQueue,
+  queue: ValuesQueue,
   settlement: Settlement,
   encoded: string,
   at: string,
 ): Promise<string> {
-  if (!encryption || encoded === "") return encoded;
+  if (!queue.encryption || encoded === "") return encoded;
   // Why a value cannot be decrypted is for those to read who have no key, and says nothing of it.
   if ("error" in settlement && isUndecryptable(settlement.error)) return encoded;
   const kind = VALUES[settlement.outcome];
   const { id } = readReceipt(settlement.receipt, `${at}.receipt`);
-  return encryption.seal(encoded, { kind, queue, id }, `${at}.${kind}`);
+  return sealed(queue, { kind, id }, encoded, `${at}.${kind}`);
 }
 
 /**

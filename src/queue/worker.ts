@@ -38,7 +38,11 @@ export function readSignOfLife(record: string): {
   };
 }
 
-/** Goes through all of a worker's leases, page by page; `page` takes the lease number to begin at. `told`: whether they are those that it told. */
+/**
+ * Goes through all of a worker's leases, page by page.
+ * @param page takes the lease number to begin at
+ * @param told whether they are those that the worker told, so that some may be lost
+ */
 export async function prolongAll(
   page: (from: number) => Promise<ReturnType<typeof heartbeatScript.decode>>,
   told: boolean,

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Happened, Real } from "../model/real.ts";
+import type { Happened } from "../model/real.ts";
 import { World } from "../model/world.ts";
 import { type QueueSpace, readQueueSpace } from "../support/key-space.ts";
 import type { Described, Route } from "./document.ts";
@@ -76,8 +76,7 @@ class ModelledRun {
     const call = modelled(this.#ofRun(this.#known.filled(step)), this.#steps++);
     if (!call) return;
     const real = { now: 0, woken: 0, run: () => this.#run(call) };
-    // The model runs beside anything that answers as the library does.
-    await this.#world.call(real as unknown as Real, call.operation, 0, "none");
+    await this.#world.call(real, call.operation, 0, "none");
   }
 
   /** To the queue of the run, whatever queue was drawn. */

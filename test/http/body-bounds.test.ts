@@ -1,15 +1,12 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readBounded } from "../../src/bounded-body.ts";
 import { createApp } from "../../src/http/app.ts";
-import { redrive } from "../../src/http/schemas/task-operation.ts";
-import { newTask, newTasks, settle } from "../../src/http/schemas/tasks.ts";
 import { callables } from "./access-rows.ts";
 import { asker, expectProblem, serve, tokens } from "./served.ts";
 
-// How much of a body is read, for how long, and what may be in it.
+// How much of a body is read, and for how long.
 
 let served: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
@@ -215,89 +212,5 @@ describe.each(withBody)("$route", ({ method, path }) => {
     const fields = Array.from({ length: 10_000 }, (_, at) => `"f${at}":1`);
     const { errors } = expectProblem(await post(`{${fields.join(",")}}`), "invalid_request");
     expect(errors.length).toBeLessThanOrEqual(100);
-  });
-});
-
-describe("what is in a body", () => {
-  const enqueue = (raw: string) => served.ask("POST", "/v1/queues/inside/tasks", { raw });
-
-  it("a list of more than is allowed is told by its name and bound, however long", async () => {
-    const many = (one: string, size: number) => Array.from({ length: size }, () => one).join(",");
-    const post = (path: string, raw: string) => served.ask("POST", `/v1/queues/inside/${path}`, { raw });
-    const bounds = [
-      ["tasks", `{"tasks":[${many('{"payload":1}', 100_000)}]}`, /^tasks must have at most \d+ tasks\.$/],
-      // Each a fault of its own: what is told of them all would take gigabytes.
-      ["tasks", `{"tasks":[${many("0", 4_900_000)}]}`, /^tasks must have at most \d+ tasks\.$/],
-      ["tasks", `{"tasks":[${many("0", 1_000)}]}`, /^tasks\[0\] .* and 97 more\.$/],
-      [
-        "tasks/settle",
-        `{"settlements":[${many('{"receipt":"1.1.1.abcdefgh.a","outcome":"complete"}', 20_000)}]}`,
-        /^settlements must have at most \d+ settlements\.$/,
-      ],
-    ] as const;
-    for (const [path, raw, detail] of bounds) {
-      expect(expectProblem(await post(path, raw), "invalid_request").detail).toMatch(detail);
-    }
-  });
-
-  it.each([
-    ["tasks", newTasks, 1_001],
-    ["settlements", settle, 1_001],
-    ["ids", redrive, 1_001],
-  ] as const)("none of too many %s is looked at", (name, schema, size) => {
-    const looked: string[] = [];
-    const items = new Proxy(Array.from({ length: size }), {
-      get(target, key) {
-        if (typeof key === "string" && /^\d+$/.test(key)) looked.push(key);
-        return Reflect.get(target, key, target) as unknown;
-      },
-    });
-    const { issues = [] } = v.safeParse(schema, { [name]: items }, { abortPipeEarly: true });
-    expect([issues.map(({ message }) => message), looked]).toEqual([
-      [expect.stringMatching(/^must have at most 1000 /)],
-      [],
-    ]);
-  });
-
-  it("no more faults of it are kept than are told", () => {
-    const unknown = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`f${at}`, 1]));
-    const wrong = Array.from({ length: 1_000 }, () => ({ ...unknown, payload: 1 }));
-    for (const [schema, body] of [
-      [newTasks, { tasks: wrong }],
-      [settle, { settlements: wrong }],
-      [redrive, { ids: wrong }],
-      [newTask, unknown],
-      [newTask, { payload: 1, headers: unknown }],
-    ] as const) {
-      const { issues = [] } = v.safeParse(schema, body);
-      expect(issues.length).toBeGreaterThan(0);
-      expect(issues.length).toBeLessThan(300);
-    }
-  });
-
-  it("of names that stand twice the last counts, as JSON.parse has it", async () => {
-    const { body } = await enqueue('{"id":"first","payload":1,"id":"second","payload":2}');
-    expect(body.id).toBe("second");
-    expect((await served.ask("GET", "/v1/queues/inside/tasks/first")).status).toBe(404);
-    const listed = await served.ask("GET", "/v1/queues/inside/tasks?state=pending&payloads=true");
-    expect(listed.body.tasks.map(({ payload }: { payload: unknown }) => payload)).toEqual([2]);
-  });
-
-  it("depth, long numbers, huge exponents and halves of characters come back as JavaScript reads them", async () => {
-    for (const [id, payload, back] of [
-      ["deep", `${"[".repeat(999)}${"]".repeat(999)}`, `${"[".repeat(999)}${"]".repeat(999)}`],
-      ["exponent", "1e400", "null"],
-      ["long", "9007199254740993", "9007199254740992"],
-      ["minus", "-0", "0"],
-      ["half", String.raw`"\ud800"`, String.raw`"\ud800"`],
-      ["nul", String.raw`"\u0000"`, String.raw`"\u0000"`],
-    ] as const) {
-      expect([id, (await enqueue(`{"id":"${id}","payload":${payload}}`)).status]).toEqual([id, 201]);
-      const { tasks: listed } = (
-        await served.ask("POST", "/v1/queues/inside/tasks/pull", { json: { max: 100 } })
-      ).body;
-      const [task] = listed.filter((one: { id: string }) => one.id === id);
-      expect([id, JSON.stringify(task.payload)]).toEqual([id, back]);
-    }
   });
 });

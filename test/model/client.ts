@@ -12,7 +12,7 @@ import { callOf } from "../../src/queue/binding.ts";
 import { queueKeys } from "../../src/queue/keys.ts";
 import { lastReply } from "../../src/queue/outcome.ts";
 import { sweepScript } from "../../src/queue/scripts.ts";
-import { invalidCalls } from "./invalid.ts";
+import { INVALID } from "./invalid.ts";
 import type { Of, Operation, OperationSettlement, Pull } from "./operations.ts";
 
 /** For how long a wake counts, ms. */
@@ -106,8 +106,8 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   getSchedule: ({ schedules }, { name }) => schedules.get(name),
   listSchedules: async ({ schedules }) => (await schedules.list({ size: 1_000 })).schedules,
   invalid: ({ queue, operator }, { which }) => {
-    const call = invalidCalls(queue, operator)[which] ?? (() => Promise.resolve());
-    return call().then(
+    const [, call] = INVALID[which] as (typeof INVALID)[number];
+    return call(queue, operator).then(
       () => "accepted",
       (error: { code?: string; path?: string }) => ({ code: error.code, path: error.path }),
     );

@@ -2,7 +2,7 @@
 import type { LeasedTask } from "../../src/index.ts";
 import { WINDOW } from "./client.ts";
 import { enqueue } from "./enqueue.ts";
-import { INVALID_PATHS } from "./invalid.ts";
+import { INVALID } from "./invalid.ts";
 import { counts, list, outOfTurn, sharing, statistics, workers } from "./look.ts";
 import { cancel, configure, configureGroup, drop, purge, redrive, redriveByIds, remove } from "./operate.ts";
 import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
@@ -142,7 +142,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     [...queue.schedules]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, schedule]) => listed(NAME, name, schedule)),
-  invalid: (_, { which }) => ({ code: "invalid_argument", path: INVALID_PATHS[which] }),
+  invalid: (_, { which }) => ({ code: "invalid_argument", path: INVALID[which]?.[0] }),
 };
 
 export function expectedOf(world: World, operation: Operation, happened: Happened, resent: boolean): unknown {

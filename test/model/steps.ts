@@ -17,7 +17,7 @@ import {
   worker,
   type DrawnSettlement,
 } from "./drawn.ts";
-import { INVALID_PATHS } from "./invalid.ts";
+import { INVALID } from "./invalid.ts";
 import { step, wait } from "./step.ts";
 import type { World } from "./world.ts";
 
@@ -202,7 +202,7 @@ export function allSteps({
     })),
     step(scheduled ? 2 : 0, "get schedule", scheduleName, (name) => ({ does: "getSchedule", name })),
     step(scheduled ? 2 : 0, "list schedules", constant(0), () => ({ does: "listSchedules" })),
-    step(3, "invalid", nat(INVALID_PATHS.length - 1), (which) => ({ does: "invalid", which })),
+    step(3, "invalid", nat(INVALID.length - 1), (which) => ({ does: "invalid", which })),
     step(8, "again", tuple(nat(), boolean()), ([back, flagged], { calls }) => {
       const call = calls.at(-1 - (back % Math.max(1, Math.min(calls.length, 12))));
       return call?.does === "dequeue" ? { ...call, flagged } : call;

@@ -40,7 +40,12 @@ export class World {
   readonly newKey = () => `call-${++this.#keys}`;
 
   /** Makes one call on both sides and compares answers and places. */
-  async call(real: Real, operation: Operation, by: number, mishap: Mishap): Promise<void> {
+  async call(
+    real: Pick<Real, "now" | "woken" | "run">,
+    operation: Operation,
+    by: number,
+    mishap: Mishap,
+  ): Promise<void> {
     real.now = this.now;
     const happened = await real.run(operation, by, mishap);
     const looksFirst =

@@ -154,6 +154,17 @@ function workerViolations({ working, workers, hands, tasks, expiry }: QueueSpace
     if (!held.has(member)) found.push(`I2 hands has ${member}, who does not have it`);
     if (score !== 0) found.push(`I2 hands has ${member} out of order`);
   }
+  const nameOf = (worker = "") => worker.split(" ")[0];
+  const names = new Set([...hands.keys()].map(nameOf));
+  // Who is being failed has no record any more; nor has, until it would be silent, who was and has nothing left.
+  const failed = new Set(
+    [...tasks.keys()].filter((field) => field.startsWith("~f:")).map((field) => nameOf(field.slice(3))),
+  );
+  for (const worker of workers.keys()) {
+    const name = nameOf(worker);
+    if (!tasks.has(`~w:${worker}`) && !names.has(name) && !failed.has(name))
+      found.push(`I2 worker "${worker}" is registered without a record`);
+  }
   for (const field of tasks.keys()) {
     if (field.startsWith("~w:") && !workers.has(field.slice(3)))
       found.push(`I2 ${field} is the record of no registered worker`);

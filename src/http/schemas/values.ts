@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { MAX_DURATION } from "../../queue/duration.ts";
 import { MAX_ENQUEUE } from "../../queue/producer.ts";
 import { MAX_DEQUEUE } from "../../queue/pull.ts";
-import { readReceipt } from "../../queue/receipt.ts";
+import { MAX_RECEIPTS, readReceipt } from "../../queue/receipt.ts";
 import { fromBase64 } from "../bytes.ts";
 import { ID, QUEUE } from "../../queue/names.ts";
 import { maxFaults } from "../validate.ts";
@@ -11,6 +11,7 @@ import { maxFaults } from "../validate.ts";
 export const bounds = {
   tasks: MAX_ENQUEUE,
   settlements: MAX_DEQUEUE,
+  receipts: MAX_RECEIPTS,
   pull: 100,
 } as const;
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { fields, list } from "../validate.ts";
-import { cursor, described, duration, name, receipt, size, whole } from "./values.ts";
+import { bounds, cursor, described, duration, name, receipt, size, whole } from "./values.ts";
 
 const nodeWords = "must be a text of at most 128 characters";
 
@@ -45,7 +45,7 @@ export const heartbeat = fields({
   ),
   receipts: v.exactOptional(
     described(
-      list(receipt, 1_000, "must have at most 1,000 receipts"),
+      list(receipt, bounds.receipts, `must have at most ${bounds.receipts} receipts`),
       "Those that it holds: these leases last longer, and no other. Default: all that it took; also those of a pull whose answer was lost.",
     ),
   ),

@@ -1,0 +1,53 @@
+import { encodeValue } from "../queue/codec.ts";
+import { derivedName, newTaskId } from "../queue/identity.ts";
+import { onlyOptions, requestKey } from "../queue/names.ts";
+import { fitting } from "../queue/schema.ts";
+import { sealed, type ValuesQueue } from "../queue/sealing.ts";
+import type { EnqueueOptions, NewTask, RequestOptions } from "../queue/types.ts";
+import { jsonWith } from "./body.ts";
+import type { ClientQueueOptions } from "./queue.ts";
+
+/**
+ * One task as a body has it, with what its queue fixes for all of them.
+ * @param index its place among several; undefined for the only one
+ * @throws {SluiceError} `invalid_argument`, `too_large`
+ */
+export async function taskJson<In, Out>(
+  queue: ValuesQueue,
+  { schema, ...fixed }: ClientQueueOptions<In, Out>,
+  task: NewTask<In>,
+  options: RequestOptions,
+  index?: number,
+): Promise<string> {
+  const at = index === undefined ? "" : `tasks[${index}]`;
+  onlyOptions(task, Object.keys(task ?? {}), at);
+  const { payload, ...given } = task;
+  const path = at === "" ? "payload" : `${at}.payload`;
+  const id = given.id ?? (await newId(queue, given, options, index ?? 0));
+  const fields = {
+    ...given,
+    id,
+    lease: given.lease ?? fixed.lease,
+    maxAttempts: given.maxAttempts ?? fixed.maxAttempts,
+    resultTtl: given.resultTtl ?? fixed.resultTtl,
+    deadTtl: given.deadTtl ?? fixed.deadTtl,
+    delay: given.delay ?? (given.at === undefined ? fixed.delay : undefined),
+  };
+  const encoded = encodeValue(await fitting(schema, payload, path), path);
+  const text = await sealed(queue, { kind: "payload", id: id ?? "" }, encoded, path);
+  return jsonWith(fields, at || "options", "payload", text);
+}
+
+/** One made here rises with time; from a key the server derives it, for whoever calls again with that key. */
+async function newId(
+  { name, encryption }: ValuesQueue,
+  { again }: EnqueueOptions,
+  options: RequestOptions,
+  index: number,
+): Promise<string | undefined> {
+  if (again) return undefined;
+  const key = requestKey(options);
+  if (key === undefined) return newTaskId();
+  // What is encrypted is bound to its id, which has to be known for that.
+  return encryption ? derivedName("id", name, key, String(index)) : undefined;
+}
