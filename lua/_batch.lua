@@ -2,7 +2,9 @@
 
 -- max: how many were asked for; bytes: the bound on those of their records.
 local function new_batch(max, bytes)
-  return { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {}, ghosts = 0, broken = 0 }
+  local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
+  batch.ghosts, batch.broken, batch.haunted = 0, 0, {} -- haunted: entries that have fewer ghosts than before
+  return batch
 end
 
 -- What was found of an id; an id that stands in the line again is as its first entry left it.
@@ -21,7 +23,10 @@ local function stray(batch, entry, place)
     add(task, 'g', -1)
     task.g = task.g ~= '0' and task.g or nil
     batch.ghosts = batch.ghosts + 1
-    entry.changed = true
+    if not entry.changed then
+      entry.changed = true
+      batch.haunted[#batch.haunted + 1] = entry
+    end
     return true
   end
   if task.s ~= '' or not sound(entry.fixed) then
@@ -119,17 +124,17 @@ end
 -- Drops the ghosts that were met, and counts what was broken.
 local function write_strays(batch, tasks)
   local fields, gone = {}, {}
-  for id, entry in pairs(batch.entries) do
-    if entry.changed and not entry.written then
+  for _, entry in ipairs(batch.haunted) do
+    if not entry.written then
       -- As it stood, with fewer ghosts: nothing here may need memory.
-      local task, text = parse(entry.record)
-      local left = entry.task.g
-      if left or task.e ~= '' or (task.s ~= 'g' and task.v ~= '1') then
-        task.g = left
-        append(fields, '.' .. id, format(task, text))
+      local name, left = '.' .. entry.id, entry.task.g
+      local version, enqueued_at, state = string.match(entry.record, '^1;(%d+);(%d*);%d+;%d+;(%a?)')
+      if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
+        local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
+        append(fields, name, record)
       else
-        gone[#gone + 1] = '.' .. id
-        gone[#gone + 1] = task.s == 'g' and id or nil
+        gone[#gone + 1] = name
+        gone[#gone + 1] = state == 'g' and entry.id or nil
       end
     end
   end

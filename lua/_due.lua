@@ -45,6 +45,35 @@ local function ring(at, timers, now)
   return 0, 0
 end
 
+-- After a clock that jumped back, the timers of groups that hold tasks are far off: sets them anew, for 32
+-- groups a call, and notes in `~fair` where the next call goes on. times: what `~fair` says.
+local function reset_timers(at, now, times)
+  local plan, ids, names, from = new_plan(at, now), {}, {}, times.c or 0
+  while from and #ids < 32 do
+    local least = int(from * HELD_GROUP)
+    local first = redis.call('ZRANGE', at.held, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+    if first[1] then
+      ids[#ids + 1] = first[1]
+      append(names, first[1], '.' .. first[1])
+    end
+    from = first[1] and math.floor(tonumber(first[2]) / HELD_GROUP) + 1
+  end
+  local lines, tasks = read_first_lines(at.tasks, names), {}
+  for i, id in ipairs(ids) do
+    tasks[i] = parse_with(lines[id] or '', lines['.' .. id])
+  end
+  times.t, times.c = now, from
+  plan.times, plan.shared = times, true
+  open_groups(plan, tasks)
+  for _, task in ipairs(tasks) do
+    if shared(task) then
+      group_of(plan, task)
+    end
+  end
+  release(plan)
+  commit(plan)
+end
+
 -- Due tasks that go to `fair` or `held`.
 local function promote_shared(at, ids, now)
   for first = 1, #ids, PLAN do

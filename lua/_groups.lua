@@ -79,7 +79,8 @@ local function format_group(group)
 end
 
 -- Virtual times by priority, `l`: the tag of the list's next task, `h`: how many are held, `m`: how many of
--- these are stuck.
+-- these are stuck. Where tasks are held, `t`: the latest time (ms) at which this was written, and `c` while
+-- timers are set anew, as `reset_timers` says.
 local function parse_clock(text)
   local times = { h = 0, m = 0 }
   for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
@@ -90,7 +91,7 @@ end
 
 local function format_clock(times)
   local text = '1'
-  for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+  for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
     if times[field] and times[field] > 0 then
       text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
     end
@@ -122,7 +123,13 @@ local function open_groups(plan, tasks)
     plan.was[field] = found[i]
   end
   for i, name in ipairs(names) do
-    plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+    local group = parse_group(name, found[2 * i - 1], found[2 * i])
+    if group.settings.r and plan.now then
+      local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+      group.u = jumped and used or group.u
+      group.changed = jumped or nil
+    end
+    plan.groups[name] = group
   end
 end
 

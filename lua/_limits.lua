@@ -30,13 +30,17 @@ end
 
 -- Counts dequeues against a rate, `<most>/<period in ms>`. `used` says how many there were in which tenth of
 -- the period: `<tenth>:<count>,…`. A tenth counts until it has wholly passed, so no period sees too many.
--- Returns how many more may follow, when so many pass out that one may, and `used` with `spent` more of now.
+-- Returns how many more may follow, when so many pass out that one may, `used` with `spent` more of now, and
+-- true if the clock has jumped back since the last: `used` has then to be written, or it never passes out.
 local function recent(rate, used, now, spent)
   local most, period, tenth = parse_rate(rate)
   local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-  local tenths, counts, left = {}, {}, most
+  local tenths, counts, left, jumped = {}, {}, most, false
   for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-    if tonumber(number) >= oldest and tonumber(count) > 0 then
+    -- After a clock that jumped back, later tenths than this one count as this one.
+    jumped = jumped or tonumber(number) > current
+    number, count = math.min(tonumber(number), current), tonumber(count)
+    if number >= oldest and count > 0 then
       local place = tenths[#tenths] == number and #tenths or #tenths + 1
       tenths[place], counts[place] = number, (counts[place] or 0) + count
       left = left - count
@@ -47,9 +51,9 @@ local function recent(rate, used, now, spent)
     if i == 1 or free < 1 then
       opens, free = (number + 1) * tenth + period, free + counts[i]
     end
-    kept[i] = number .. ':' .. int(counts[i])
+    kept[i] = int(number) .. ':' .. int(counts[i])
   end
-  return left, opens, table.concat(kept, ',')
+  return left, opens, table.concat(kept, ','), jumped
 end
 
 -- What `recent` counted in tenths of one rate's period, in those of another's; none passes out too early.

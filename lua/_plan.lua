@@ -94,7 +94,7 @@ end
 
 -- Adds to a plan that a task waits again: ready, at its place, or later.
 local function wait_again(plan, id, task, text, place, due)
-  task.s, task.k, task.l = '', '', ''
+  task.s, task.k, task.l, task.T = '', '', '', nil
   transition(task, due and 'd' or 'p', plan.now)
   if due then
     append(plan.later, score_when_due(task, due), id)
@@ -118,7 +118,7 @@ local function finish(plan, id, task, text, state, reason, given)
   transition(task, task.s, plan.now)
   task.y = reason ~= '' and reason or nil
   task.z = int(plan.now)
-  task.f, task.S, task.O = nil, nil, nil
+  task.f, task.S, task.O, task.T = nil, nil, nil, nil
   if state == 'rejected' and ttl > 0 then
     append(plan.dead, task.z, id)
   else

@@ -34,7 +34,7 @@ local function newer(record)
 end
 
 -- Letters whose value is no number.
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 
 -- The letter options at the end of a record's first line. A number beyond reading counts as absent.
 local function parse_letters(into, letters)
@@ -98,7 +98,8 @@ local function parse_with(fixed, record)
 end
 
 -- In the order in which a changing record has them.
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+  { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 
 -- The changing record of a task.
 local function format(task, text)

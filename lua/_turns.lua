@@ -280,6 +280,11 @@ local function close_groups(plan)
       plan.shared = true
     end
   end
+  if plan.shared then
+    local held = plan.times.h > 0
+    plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+    plan.times.c = held and plan.times.c or nil
+  end
   if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
     plan.gone[#plan.gone + 1] = '~fair'
   elseif plan.shared then

@@ -1,38 +1,70 @@
 -- count: reads how many tasks a queue has in each place, and how old the next one is. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local working = KEYS[3] -- zset  id -> lease deadline (ms)
-local delayed = KEYS[4] -- zset  id -> due (ms)
-local tasks = KEYS[5] -- hash  records and control fields
-local dead = KEYS[6] -- zset  id -> when it was rejected (ms)
-local workers = KEYS[7] -- zset  worker -> when it is silent (ms)
+local held = KEYS[3] -- zset  id -> place behind its group's limit
+local working = KEYS[4] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[5] -- zset  id -> due (ms)
+local tasks = KEYS[6] -- hash  records and control fields
+local dead = KEYS[7] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[8] -- zset  worker -> when it is silent (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 -- Returns {'ok', pending, delayed, working, rejected, age of the next (ms; -1: none pending),
 --          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused}
 
+-- So many entries of the list are looked at, some at a time, where the next in line are ghosts.
+local MOST = 1000
+local PAGE = 100
 local now = clock(test_now)
 
--- The next in line may be ghosts; a few are looked past.
-local function oldest_age(ids)
-  for _, id in ipairs(ids) do
-    local fixed = redis.call('HGET', tasks, id)
-    if fixed and fixed ~= '' then
-      return math.max(0, now - tonumber(parse_fixed(fixed).e))
+local function age(enqueued_at)
+  return math.max(0, now - tonumber(enqueued_at))
+end
+
+-- Nothing where the id has no payload, as that of a cancelled task.
+local function age_of(id)
+  local fixed = id and redis.call('HGET', tasks, id)
+  if fixed and fixed ~= '' then
+    return age(parse_fixed(fixed).e)
+  end
+end
+
+-- The age of the first task in the list that is no ghost, and that of the last ghost in front of it. The
+-- second bounds the first, which is unknown behind too many ghosts.
+local function age_behind_ghosts()
+  local seen, bound = {}, nil
+  for first = 1, MOST, PAGE do
+    local ids, names = redis.call('LRANGE', pending, int(1 - first - PAGE), int(-first)), {}
+    for i = #ids, 1, -1 do
+      names[#names + 1] = '.' .. ids[i]
+    end
+    for i, record in ipairs(read('HMGET', tasks, names)) do
+      local id, task = ids[#ids + 1 - i], parse(record)
+      seen[id] = (seen[id] or 0) + 1
+      if seen[id] > tonumber(task.g or 0) then
+        return age_of(id), bound
+      end
+      bound = (task.e or '') ~= '' and age(task.e) or bound
+    end
+    if #ids < PAGE then
+      break
     end
   end
-  return -1
+  return nil, bound
 end
 
 local control = redis.call('HMGET', tasks, '~ghosts', '~broken', '~fair', '~timers', '~set')
 local settings = parse_settings(control[5] or nil)
 local waiting = redis.call('LLEN', pending) - tonumber(control[1] or 0)
-local next_ids = redis.call('LRANGE', pending, '-10', '-1')
-for i = 1, math.floor(#next_ids / 2) do
-  next_ids[i], next_ids[#next_ids + 1 - i] = next_ids[#next_ids + 1 - i], next_ids[i]
+local next_listed = redis.call('LRANGE', pending, '-1', '-1')[1]
+local oldest, bound = age_of(next_listed), nil
+if not oldest and next_listed and waiting > 0 then
+  oldest, bound = age_behind_ghosts()
 end
 if control[3] then
   waiting = waiting + redis.call('ZCARD', fair) + parse_clock(control[3]).h
-  next_ids[#next_ids + 1] = redis.call('ZRANGE', fair, '0', '0')[1]
+  oldest = oldest
+    or age_of(redis.call('ZRANGE', fair, '0', '0')[1])
+    or age_of(redis.call('ZRANGE', held, '0', '0')[1])
 end
 local _, wake = upcoming(delayed, head(working))
 return {
@@ -41,7 +73,7 @@ return {
   redis.call('ZCARD', delayed) - tonumber(control[4] or 0),
   redis.call('ZCARD', working),
   redis.call('ZCARD', dead),
-  oldest_age(next_ids),
+  oldest or (waiting > 0 and (bound or 0)) or -1,
   wake or 0,
   tonumber(control[2] or 0),
   redis.call('ZCARD', workers),

@@ -14,18 +14,21 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local max_tasks = ARGV[2] -- at most this many tasks, 1 to 1,000
 local lease = ARGV[3] -- lease (ms) of tasks that fixed none
 local token = ARGV[4] -- the caller's lease token, one a call
-local resend = ARGV[5] -- '1' where an earlier copy of this call may have been sent
+local resend = ARGV[5] -- '1' where an earlier copy of this call may have been sent, or after 'more'
 local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
 local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
 -- Returns {'ok', when more will be ready (ms; 0: nothing known), then for each task:
 --          id, attempt, lease number, deadline (ms), fixed record}
+--      or {'more', now (ms)}: it only put aside what is not to be delivered; the same call goes on from there
 --      or {'paused'} | {'newer_schema'}
 
 -- How many tasks one call takes where groups are in use: no command then has more than SLICE arguments.
 local SHARED = 200
 -- After how many groups such a call looks no further.
 local GROUPS = 90
+-- After about so many entries that are not to be delivered a call looks no further.
+local PASSED = 500
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
@@ -53,7 +56,9 @@ local function heed_control(found)
   used, alarm, wake = found[6] or '', found[7], found[8]
   if found[2] and string.match(found[2], '^%S+') == token then
     batch.given = true
-    return lease_again(at, time(), token, string.sub(found[2], #token + 1))
+    local again = lease_again(at, time(), token, string.sub(found[2], #token + 1))
+    local paused = #again == 2 and not newer(found[3]) and parse_settings(found[3] or nil).p
+    return paused and { 'paused' } or again
   elseif heed(plan, found[3], found[4]) then
     return { 'newer_schema' }
   elseif plan.settings.p then
@@ -62,6 +67,13 @@ local function heed_control(found)
   end
   if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
     local again
+    if plan.settings.r then
+      local _, _, counted, jumped = recent(plan.settings.r, used, time(), 0)
+      used = counted
+      if jumped then
+        redis.pcall('HSET', tasks, '~rate', used)
+      end
+    end
     local leased = plan.settings.m and redis.call('ZCARD', working)
     batch.most, again = allowed(plan.settings, max, leased, used, time())
     if batch.most < 1 then
@@ -90,8 +102,13 @@ local function choose()
   line.busy = plan.news
   if found[5] then
     put_back(line, 1)
-    -- Where a group is at a limit, a timer lets it go on, however much else is in line.
     local times = parse_clock(found[5])
+    if not line.reset and times.h > 0 and ((times.t or 0) > time() or times.c) then
+      reset_timers(at, plan.now, times)
+      line.reset, line.busy, line.next_due = true, nil, nil
+      return choose()
+    end
+    -- Where a group is at a limit, a timer lets it go on, however much else is in line.
     if not line.next_due and times.h > 0 and bring_due(line, 1, max, time) then
       line.busy = nil
       return choose()
@@ -113,7 +130,7 @@ local function choose()
     first, last, found = last + 1, last + 128, nil
     if #batch >= batch.most then
       put_back(line, first)
-    elseif first > #line and not line.drained and #line < max + SLICE and plan.opened < GROUPS then
+    elseif first > #line and not line.drained and #line - #batch < PASSED and plan.opened < GROUPS then
       -- Strays do not stand in the way of tasks behind them, within bounds. Where some are, more are.
       local looked = line.next_due
       fetch(line, math.max(batch.most - #batch, math.min(#line, 128)), time)
@@ -159,7 +176,9 @@ if failed then
   return failed
 end
 write_strays(batch, tasks)
-if #batch == 0 then
+if #batch == 0 and not (line.drained and line.next_due) then
+  return { 'more', time() }
+elseif #batch == 0 then
   spend_token()
   -- Whoever was awake finds nothing and goes: what comes now has to wake another.
   write('HDEL', tasks, { wake and line.drained and '~wake' or nil })

@@ -15,7 +15,7 @@ local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at),
 -- Returns {'ok', 1 where producers should look, 0 where not, -1 where this call did not,
 --          1 where the caller is to wake a consumer, then for each task:
 --          1 or 0: created by this call or by an earlier copy of it, or the id that its key stands for}
---      or {'full'} | {'newer_schema'}
+--      or {'full'} | {'reused'}: another call under its key made one of the tasks | {'newer_schema'}
 
 local STRIDE = 4
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
@@ -56,6 +56,17 @@ else
   open_groups(plan, options)
 end
 
+local reused = false -- whether a call with the same key, but with other tasks, made one of them
+
+-- True if that is the token of this call. own: what the call calls itself, '<key>.<tasks>' if it has a key.
+local function is_own(token, own)
+  local key = string.match(own or '', '^[^.]+%.')
+  if token ~= own and key and string.sub(token or '', 1, #key) == key then
+    reused = true
+  end
+  return token == own
+end
+
 -- True where this call, or an earlier copy of it, made the task; false where another did; nothing where the
 -- id is free: then with what is left of its last life.
 local function known(i)
@@ -66,7 +77,7 @@ local function known(i)
   end
   local again = new[STRIDE * i + 2] == 'again'
   if fixed ~= '' and not again then
-    return parse_fixed(fixed).t == own
+    return is_own(parse_fixed(fixed).t, own)
   end
   local record = redis.call('HGET', tasks, '.' .. id)
   local task = parse(record)
@@ -76,14 +87,14 @@ local function known(i)
   elseif task.s == 'g' then
     return nil, task
   elseif fixed ~= '' and task.s ~= 'r' then
-    return parse_fixed(fixed).t == own
-  elseif again and task.t ~= own then
+    return is_own(parse_fixed(fixed).t, own)
+  elseif again and not is_own(task.t, own) then
     append(plan.over, id)
     append(plan.raised, id)
     stored[id] = redis.call('HGET', tasks, id)
     return nil, task
   end
-  return task.t == own
+  return is_own(task.t, own)
 end
 
 -- When a task is due, by the record that is written now.
@@ -121,18 +132,25 @@ end
 
 plan.ghosts = 0
 local due_now, resent = false, false -- whether any of them waits for a consumer, and was made before
-local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: what this call's keys stand for
+local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: what this call's dedup keys stand for
 for i = 1, count do
   local id, key = ids[i], keys[i]
   local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
-  if until_at and tonumber(until_at) > plan.now and first ~= id then
-    reply[i + 3] = first
+  local stands = until_at and tonumber(until_at) > plan.now and first ~= id
+  local own, old
+  if not seen[id] then
+    -- Before the dedup key is asked: so a copy gets the same answer when the key's window is over.
+    own, old = known(i)
+  end
+  if newer(stored[id]) then
+    return { 'newer_schema' }
   elseif seen[id] then
     reply[i + 3] = 0
+  elseif own == nil and stands then
+    reply[i + 3] = first
   else
-    local own, old = known(i)
-    if newer(stored[id]) then
-      return { 'newer_schema' }
+    if own and key then
+      fresh[key] = int(plan.now + 1) .. ' ' .. id
     end
     reply[i + 3] = own == false and 0 or 1
     due_now = due_now or (own ~= false and due_of(i) <= plan.now)
@@ -148,6 +166,9 @@ for i = 1, count do
     end
   end
   seen[id] = true
+end
+if reused then
+  return { 'reused' }
 end
 
 if plan.settings then

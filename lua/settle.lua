@@ -11,6 +11,7 @@ local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
 local hands = KEYS[10] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local call = ARGV[2] -- the caller's token, one a call; empty where no extend tells progress
 local items = ARGV -- then for each: id, lease number, token, outcome, ms, count ('1' or '0'), text
 -- outcome: 'complete' or 'reject' (ms: how long to keep the record; empty: as the task fixed), 'requeue'
 -- (ms: delay), 'return' (unstarted: to the front, uncounted) or 'extend' (ms: lease; empty: the task's own;
@@ -19,11 +20,14 @@ local items = ARGV -- then for each: id, lease number, token, outcome, ms, count
 --          to be cancelled}} or {'newer_schema'}
 
 local STRIDE = 7
+-- How many of the last calls that told progress a record remembers, and by how much of their tokens.
+local MARKS = 8
+local MARK = 8
 local now = clock(test_now)
-local count = (#items - 1) / STRIDE
+local count = (#items - 2) / STRIDE
 
 local function item(i)
-  return unpack(items, (i - 1) * STRIDE + 2, i * STRIDE + 1)
+  return unpack(items, (i - 1) * STRIDE + 3, i * STRIDE + 2)
 end
 
 local names, extended = {}, {}
@@ -93,11 +97,22 @@ local function release_to(id, task, old_text, outcome, ms, counted, text, receip
   return { state, reason, due, flag }
 end
 
+-- Notes that a call tells progress. False if it is a copy of a call that another has followed: its progress
+-- is older than what the record has.
+local function is_latest(task)
+  local mark, marks = ',' .. string.sub(call, 1, MARK), task.T or ''
+  local told = call ~= '' and string.find(marks, mark, 1, true)
+  if call ~= '' and not told then
+    task.T = string.sub(marks .. mark, -MARKS * #mark)
+  end
+  return not told or string.sub(marks, -#mark) == mark
+end
+
 -- The later of the current deadline and now + lease.
 local function extend(id, task, old_text, ms, progress)
   local deadline = now + tonumber(ms ~= '' and ms or task.l ~= '' and task.l or 0)
   longer[id] = math.max(longer[id] or deadlines[id], deadline)
-  if progress ~= '' then
+  if progress ~= '' and is_latest(task) then
     task.O = progress
     append(plan.fields, '.' .. id, format(task, old_text))
   end

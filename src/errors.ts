@@ -5,6 +5,11 @@
 export type SluiceErrorCode =
   /** An argument is of the wrong form; the message says which one and what is allowed. */
   | "invalid_argument"
+  /**
+   * An enqueue has the idempotency key of an earlier one, but other tasks. Nothing was written. Use a new key for new
+   * tasks.
+   */
+  | "idempotency_key_reused"
   /** A payload, result or request is larger than the limit that the message names. */
   | "too_large"
   /**

@@ -23,6 +23,7 @@ const meanings: ReadonlyMap<unknown, SluiceErrorCode> = new Map([
   ["unsupported", "unsupported"],
   ["payload_too_large", "too_large"],
   ["queue_full", "queue_full"],
+  ["idempotency_key_reused", "idempotency_key_reused"],
   ["newer_schema", "newer_schema"],
   ["redis_unauthorized", "redis_unauthorized"],
   ["redis_quota", "redis_quota"],

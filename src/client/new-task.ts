@@ -1,5 +1,5 @@
 import { encodeValue } from "../queue/codec.ts";
-import { derivedName, newTaskId } from "../queue/identity.ts";
+import { derivedTaskIds, newTaskId } from "../queue/identity.ts";
 import { onlyOptions, requestKey } from "../queue/names.ts";
 import { fitting } from "../queue/schema.ts";
 import { sealed, type ValuesQueue } from "../queue/sealing.ts";
@@ -49,5 +49,5 @@ async function newId(
   const key = requestKey(options);
   if (key === undefined) return newTaskId();
   // What is encrypted is bound to its id, which has to be known for that.
-  return encryption ? derivedName("id", name, key, String(index)) : undefined;
+  return encryption ? (await derivedTaskIds(name, key))(index) : undefined;
 }

@@ -52,7 +52,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Enqueue one task or many",
-        "description": "A task is any JSON value, or bytes in base64. Many tasks, up to 1,000, go as `tasks` in one request and either all arrive or none. An `id` of your own, or an `Idempotency-Key`, makes a resend harmless, for as long as the task is known: while it lives, and after its end for its `resultTtl` or `deadTtl`, at least 5 minutes. Scope: enqueue.",
+        "description": "A task is any JSON value, or bytes in base64. Many tasks, up to 1,000, go as `tasks` in one request and either all arrive or none. An `id` of your own, or an `Idempotency-Key`, makes a resend harmless, for as long as the task is known: while it lives, and after its end for its `resultTtl` or `deadTtl`, at least 5 minutes. The same key with other tasks is refused with `idempotency_key_reused` while a task that it made is known. Encrypted payloads are not compared. A task with an `id` of its own is known by that: with another `id`, the same key creates another task. Scope: enqueue.",
         "security": [
           {
             "token": [
@@ -233,6 +233,9 @@ export const openapi: OpenApiDocument = {
           },
           "408": {
             "$ref": "#/components/responses/body_too_slow"
+          },
+          "409": {
+            "$ref": "#/components/responses/idempotency_key_reused"
           },
           "413": {
             "$ref": "#/components/responses/payload_too_large"
@@ -6399,6 +6402,16 @@ export const openapi: OpenApiDocument = {
           "detail": "The queue was not deleted, for tasks of it are being worked on. Pause it and wait, or delete it with `force=true`."
         }
       },
+      "idempotency_key_reused": {
+        "summary": "The Idempotency-Key was used for other tasks",
+        "value": {
+          "type": "/docs#idempotency_key_reused",
+          "title": "The Idempotency-Key was used for other tasks",
+          "status": 409,
+          "code": "idempotency_key_reused",
+          "detail": "An earlier enqueue with this Idempotency-Key sent other tasks. Nothing was written: use a new key for new tasks, or send the same tasks."
+        }
+      },
       "lease_lost": {
         "summary": "Another lease",
         "value": {
@@ -6699,6 +6712,21 @@ export const openapi: OpenApiDocument = {
             "examples": {
               "body_too_slow": {
                 "$ref": "#/components/examples/body_too_slow"
+              }
+            }
+          }
+        }
+      },
+      "idempotency_key_reused": {
+        "description": "`idempotency_key_reused`: An earlier enqueue with this Idempotency-Key sent other tasks. Nothing was written: use a new key for new tasks, or send the same tasks.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "idempotency_key_reused": {
+                "$ref": "#/components/examples/idempotency_key_reused"
               }
             }
           }

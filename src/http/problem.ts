@@ -63,6 +63,12 @@ export const problems = {
     meaning:
       "The queue was not deleted, for tasks of it are being worked on. Pause it and wait, or delete it with `force=true`.",
   },
+  idempotency_key_reused: {
+    status: 409,
+    title: "The Idempotency-Key was used for other tasks",
+    meaning:
+      "An earlier enqueue with this Idempotency-Key sent other tasks. Nothing was written: use a new key for new tasks, or send the same tasks.",
+  },
   lease_lost: {
     status: 409,
     title: "Another lease",

@@ -8,7 +8,7 @@ import {
   KEY_ID_AT,
   keyIdOf,
   KIND_AT,
-  PROGRESS_ENVELOPE,
+  ENVELOPE_BASE64,
   VERSION,
 } from "./envelope.ts";
 import { onlyOptions, trueOrFalse } from "./names.ts";
@@ -131,7 +131,7 @@ class AesGcm implements Encryption {
 
 function envelopeOf(value: unknown, { kind }: Place): Uint8Array<ArrayBuffer> | undefined {
   if (kind !== "progress") return isEnvelope(value) ? (value as Uint8Array<ArrayBuffer>) : undefined;
-  return typeof value === "string" && value.startsWith(PROGRESS_ENVELOPE) ? bytesIn(value) : undefined;
+  return typeof value === "string" && value.startsWith(ENVELOPE_BASE64) ? bytesIn(value) : undefined;
 }
 
 /** Whose a value of that kind is; undefined where none of that kind can stand there. */

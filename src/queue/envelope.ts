@@ -4,8 +4,8 @@ export const ENVELOPE = "\0SLUICE";
 /** The version of the form, the byte behind it. */
 export const VERSION = 1;
 
-/** Envelopes of progress, which is JSON, are texts in base64, and begin so. */
-export const PROGRESS_ENVELOPE = "AFNMVUlDR";
+/** What an envelope begins with in base64, as Redis keeps it. Progress, which is JSON, has it as a text. */
+export const ENVELOPE_BASE64 = "AFNMVUlDR";
 
 /** What an envelope may have in bytes beyond its value. */
 export const ENVELOPE_ROOM = 128;

@@ -81,7 +81,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -124,7 +124,8 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -179,9 +180,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -192,9 +195,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -259,7 +262,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -289,7 +292,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -445,6 +454,11 @@ group.changed = nil
 plan.shared = true
 end
 end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
 elseif plan.shared then
@@ -516,7 +530,7 @@ local function score_when_due(task, due)
 return int(due) .. (shared(task) and '.5' or '')
 end
 local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l = '', '', ''
+task.s, task.k, task.l, task.T = '', '', '', nil
 transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, score_when_due(task, due), id)
@@ -537,7 +551,7 @@ task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
-task.f, task.S, task.O = nil, nil, nil
+task.f, task.S, task.O, task.T = nil, nil, nil, nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
@@ -1184,8 +1198,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "2fc55f982e0ec1b0cad9f4c4cc3ca72fcb34c89b",
-  keyLockingSha1: "19f90456ddc575b7a2e40ac12389d2f5ecc71420",
+  sha1: "3db84f248cedc1c45a3fad0f09e3e7f38cb0cb80",
+  keyLockingSha1: "27a744e7ab60238dc839373dddbc877e256df5cd",
 };
 
 export const cancel: Script = {
@@ -1263,7 +1277,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -1303,7 +1317,8 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -1338,9 +1353,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -1351,9 +1368,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -1414,7 +1431,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -1444,7 +1461,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -1658,6 +1681,11 @@ group.changed = nil
 plan.shared = true
 end
 end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
 elseif plan.shared then
@@ -1722,7 +1750,7 @@ task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
-task.f, task.S, task.O = nil, nil, nil
+task.f, task.S, task.O, task.T = nil, nil, nil, nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
@@ -1836,8 +1864,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "9ccee204d4653e17a94046cd68b0290fcf2cc578",
-  keyLockingSha1: "8fe077a3035f304f3d2c81856ff68e04c8153d42",
+  sha1: "91d953e254c158eef023fedbbc2affb526d02261",
+  keyLockingSha1: "18b39ee40e2aee155092420728efdda83c5fb6d2",
 };
 
 export const configure: Script = {
@@ -1937,9 +1965,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -1950,9 +1980,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local function recount(used, from, to, now)
 local _, _, old = parse_rate(from)
@@ -2021,7 +2051,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -2051,7 +2081,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -2177,6 +2213,11 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -2355,8 +2396,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "7be8191bb93a7beac9d76efdd9a493cccf3dfa16",
-  keyLockingSha1: "0e05369063a9a3f4148087bb0577ebea9e12912d",
+  sha1: "3058d2c2c42e64f425c9c6439e5c18fe1014e074",
+  keyLockingSha1: "49d7eadc7c4289f40adc0d8a13e5c911be0aab7f",
 };
 
 export const control: Script = {
@@ -2460,9 +2501,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -2473,9 +2516,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -2512,7 +2555,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -2550,6 +2593,11 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -2818,24 +2866,39 @@ counts[i] = tonumber(counts[i] or 0)
 end
 return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
 `,
-  sha1: "9b7f9a44c3c98d49824fe9524c7a2886948cb999",
-  keyLockingSha1: "dce73afc517474207b92fb7ac98f14ca5c11e3de",
+  sha1: "b2c8dd4d24b6433b2185f038b7828d85f19fa05b",
+  keyLockingSha1: "fbda4f085a283431db8713230e35c67d31b46292",
 };
 
 export const count: Script = {
   name: "count",
-  source: `local function clock(test_now)
+  source: `local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
 if test_now ~= '' then
 return tonumber(test_now)
 end
 local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
 local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
 return score and math.floor(tonumber(score))
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -2847,6 +2910,22 @@ end
 local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
 end
 local function parse_settings(text)
 local settings = {}
@@ -2870,32 +2949,59 @@ return due, wake and math.min(wake, deadline or wake) or deadline
 end
 local pending = KEYS[1]
 local fair = KEYS[2]
-local working = KEYS[3]
-local delayed = KEYS[4]
-local tasks = KEYS[5]
-local dead = KEYS[6]
-local workers = KEYS[7]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local dead = KEYS[7]
+local workers = KEYS[8]
 local test_now = ARGV[1]
+local MOST = 1000
+local PAGE = 100
 local now = clock(test_now)
-local function oldest_age(ids)
-for _, id in ipairs(ids) do
-local fixed = redis.call('HGET', tasks, id)
+local function age(enqueued_at)
+return math.max(0, now - tonumber(enqueued_at))
+end
+local function age_of(id)
+local fixed = id and redis.call('HGET', tasks, id)
 if fixed and fixed ~= '' then
-return math.max(0, now - tonumber(parse_fixed(fixed).e))
+return age(parse_fixed(fixed).e)
 end
 end
-return -1
+local function age_behind_ghosts()
+local seen, bound = {}, nil
+for first = 1, MOST, PAGE do
+local ids, names = redis.call('LRANGE', pending, int(1 - first - PAGE), int(-first)), {}
+for i = #ids, 1, -1 do
+names[#names + 1] = '.' .. ids[i]
+end
+for i, record in ipairs(read('HMGET', tasks, names)) do
+local id, task = ids[#ids + 1 - i], parse(record)
+seen[id] = (seen[id] or 0) + 1
+if seen[id] > tonumber(task.g or 0) then
+return age_of(id), bound
+end
+bound = (task.e or '') ~= '' and age(task.e) or bound
+end
+if #ids < PAGE then
+break
+end
+end
+return nil, bound
 end
 local control = redis.call('HMGET', tasks, '~ghosts', '~broken', '~fair', '~timers', '~set')
 local settings = parse_settings(control[5] or nil)
 local waiting = redis.call('LLEN', pending) - tonumber(control[1] or 0)
-local next_ids = redis.call('LRANGE', pending, '-10', '-1')
-for i = 1, math.floor(#next_ids / 2) do
-next_ids[i], next_ids[#next_ids + 1 - i] = next_ids[#next_ids + 1 - i], next_ids[i]
+local next_listed = redis.call('LRANGE', pending, '-1', '-1')[1]
+local oldest, bound = age_of(next_listed), nil
+if not oldest and next_listed and waiting > 0 then
+oldest, bound = age_behind_ghosts()
 end
 if control[3] then
 waiting = waiting + redis.call('ZCARD', fair) + parse_clock(control[3]).h
-next_ids[#next_ids + 1] = redis.call('ZRANGE', fair, '0', '0')[1]
+oldest = oldest
+or age_of(redis.call('ZRANGE', fair, '0', '0')[1])
+or age_of(redis.call('ZRANGE', held, '0', '0')[1])
 end
 local _, wake = upcoming(delayed, head(working))
 return {
@@ -2904,15 +3010,15 @@ waiting,
 redis.call('ZCARD', delayed) - tonumber(control[4] or 0),
 redis.call('ZCARD', working),
 redis.call('ZCARD', dead),
-oldest_age(next_ids),
+oldest or (waiting > 0 and (bound or 0)) or -1,
 wake or 0,
 tonumber(control[2] or 0),
 redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "67f79de2b91cca90ca3ac84749bb8435edce2d18",
-  keyLockingSha1: "838d4f068e0e206af30ce6cdd2afb69c71e66bc9",
+  sha1: "fc115c9f64cd023eca284870c6900ed36a2e8289",
+  keyLockingSha1: "90f84d177983c1ddb16588fc05fe2e4f37ed44d4",
 };
 
 export const dequeue: Script = {
@@ -2991,11 +3097,24 @@ local DEFAULT_MAX_ATTEMPTS = 5
 local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
 local HISTORY = 16
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function read_first_lines(tasks, fields)
+local found = {}
+for first = 1, #fields, 128 do
+local last = math.min(first + 127, #fields)
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
+found[fields[first + i - 1]] = value and first_line(value)
+end
+end
+return found
+end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -3038,7 +3157,8 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -3077,9 +3197,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -3090,9 +3212,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local ASK_AGAIN = 1000
 local function allowed(settings, most, working, used, now)
@@ -3169,7 +3291,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -3199,7 +3321,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -3443,6 +3571,11 @@ group.changed = nil
 plan.shared = true
 end
 end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
 elseif plan.shared then
@@ -3514,7 +3647,7 @@ local function score_when_due(task, due)
 return int(due) .. (shared(task) and '.5' or '')
 end
 local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l = '', '', ''
+task.s, task.k, task.l, task.T = '', '', '', nil
 transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, score_when_due(task, due), id)
@@ -3535,7 +3668,7 @@ task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
-task.f, task.S, task.O = nil, nil, nil
+task.f, task.S, task.O, task.T = nil, nil, nil, nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
@@ -3790,6 +3923,32 @@ return fail_silent(at, now)
 end
 return 0, 0
 end
+local function reset_timers(at, now, times)
+local plan, ids, names, from = new_plan(at, now), {}, {}, times.c or 0
+while from and #ids < 32 do
+local least = int(from * HELD_GROUP)
+local first = redis.call('ZRANGE', at.held, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+if first[1] then
+ids[#ids + 1] = first[1]
+append(names, first[1], '.' .. first[1])
+end
+from = first[1] and math.floor(tonumber(first[2]) / HELD_GROUP) + 1
+end
+local lines, tasks = read_first_lines(at.tasks, names), {}
+for i, id in ipairs(ids) do
+tasks[i] = parse_with(lines[id] or '', lines['.' .. id])
+end
+times.t, times.c = now, from
+plan.times, plan.shared = times, true
+open_groups(plan, tasks)
+for _, task in ipairs(tasks) do
+if shared(task) then
+group_of(plan, task)
+end
+end
+release(plan)
+commit(plan)
+end
 local function promote_shared(at, ids, now)
 for first = 1, #ids, PLAN do
 local names = {}
@@ -3953,7 +4112,9 @@ end
 return next_due
 end
 local function new_batch(max, bytes)
-return { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {}, ghosts = 0, broken = 0 }
+local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
+batch.ghosts, batch.broken, batch.haunted = 0, 0, {}
+return batch
 end
 local function entry_of(batch, id, fixed, record)
 if not batch.entries[id] then
@@ -3968,7 +4129,10 @@ if tonumber(task.g or 0) > 0 and in_list(place) then
 add(task, 'g', -1)
 task.g = task.g ~= '0' and task.g or nil
 batch.ghosts = batch.ghosts + 1
+if not entry.changed then
 entry.changed = true
+batch.haunted[#batch.haunted + 1] = entry
+end
 return true
 end
 if task.s ~= '' or not sound(entry.fixed) then
@@ -4053,16 +4217,16 @@ end
 end
 local function write_strays(batch, tasks)
 local fields, gone = {}, {}
-for id, entry in pairs(batch.entries) do
-if entry.changed and not entry.written then
-local task, text = parse(entry.record)
-local left = entry.task.g
-if left or task.e ~= '' or (task.s ~= 'g' and task.v ~= '1') then
-task.g = left
-append(fields, '.' .. id, format(task, text))
+for _, entry in ipairs(batch.haunted) do
+if not entry.written then
+local name, left = '.' .. entry.id, entry.task.g
+local version, enqueued_at, state = string.match(entry.record, '^1;(%d+);(%d*);%d+;%d+;(%a?)')
+if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
+local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
+append(fields, name, record)
 else
-gone[#gone + 1] = '.' .. id
-gone[#gone + 1] = task.s == 'g' and id or nil
+gone[#gone + 1] = name
+gone[#gone + 1] = state == 'g' and entry.id or nil
 end
 end
 end
@@ -4193,6 +4357,7 @@ local worker = ARGV[7]
 local info = ARGV[8]
 local SHARED = 200
 local GROUPS = 90
+local PASSED = 500
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
@@ -4212,7 +4377,9 @@ counter = tonumber(found[1] or 0) or error('~lease is not a number')
 used, alarm, wake = found[6] or '', found[7], found[8]
 if found[2] and string.match(found[2], '^%S+') == token then
 batch.given = true
-return lease_again(at, time(), token, string.sub(found[2], #token + 1))
+local again = lease_again(at, time(), token, string.sub(found[2], #token + 1))
+local paused = #again == 2 and not newer(found[3]) and parse_settings(found[3] or nil).p
+return paused and { 'paused' } or again
 elseif heed(plan, found[3], found[4]) then
 return { 'newer_schema' }
 elseif plan.settings.p then
@@ -4221,6 +4388,13 @@ return { 'paused' }
 end
 if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
 local again
+if plan.settings.r then
+local _, _, counted, jumped = recent(plan.settings.r, used, time(), 0)
+used = counted
+if jumped then
+redis.pcall('HSET', tasks, '~rate', used)
+end
+end
 local leased = plan.settings.m and redis.call('ZCARD', working)
 batch.most, again = allowed(plan.settings, max, leased, used, time())
 if batch.most < 1 then
@@ -4246,6 +4420,11 @@ line.busy = plan.news
 if found[5] then
 put_back(line, 1)
 local times = parse_clock(found[5])
+if not line.reset and times.h > 0 and ((times.t or 0) > time() or times.c) then
+reset_timers(at, plan.now, times)
+line.reset, line.busy, line.next_due = true, nil, nil
+return choose()
+end
 if not line.next_due and times.h > 0 and bring_due(line, 1, max, time) then
 line.busy = nil
 return choose()
@@ -4267,7 +4446,7 @@ end
 first, last, found = last + 1, last + 128, nil
 if #batch >= batch.most then
 put_back(line, first)
-elseif first > #line and not line.drained and #line < max + SLICE and plan.opened < GROUPS then
+elseif first > #line and not line.drained and #line - #batch < PASSED and plan.opened < GROUPS then
 local looked = line.next_due
 fetch(line, math.max(batch.most - #batch, math.min(#line, 128)), time)
 if worker ~= '' and line.next_due ~= looked then
@@ -4308,7 +4487,9 @@ put_back(line, 1)
 return failed
 end
 write_strays(batch, tasks)
-if #batch == 0 then
+if #batch == 0 and not (line.drained and line.next_due) then
+return { 'more', time() }
+elseif #batch == 0 then
 spend_token()
 write('HDEL', tasks, { wake and line.drained and '~wake' or nil })
 end
@@ -4318,8 +4499,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "6abadf6399466bb2cc7faf03e788e91597881237",
-  keyLockingSha1: "360cfa88504a8d98972c0c4adeaadca2ba324b30",
+  sha1: "4614c58d0e949dbad6f3ea4a0bfa4af982513e32",
+  keyLockingSha1: "d4a821e5c40705aad798c5f2f0dd1fca210a8ef7",
 };
 
 export const drop: Script = {
@@ -4520,7 +4701,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -4560,7 +4741,8 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -4597,9 +4779,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -4610,9 +4794,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local function places_left(settings, at, ghosts)
 if not settings or not settings.b then
@@ -4685,7 +4869,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -4715,7 +4899,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -4818,6 +5008,11 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -4999,6 +5194,14 @@ end
 plain = false
 open_groups(plan, options)
 end
+local reused = false
+local function is_own(token, own)
+local key = string.match(own or '', '^[^.]+%.')
+if token ~= own and key and string.sub(token or '', 1, #key) == key then
+reused = true
+end
+return token == own
+end
 local function known(i)
 local id, fixed = ids[i], stored[ids[i]]
 local own = options[i].t
@@ -5007,7 +5210,7 @@ return nil
 end
 local again = new[STRIDE * i + 2] == 'again'
 if fixed ~= '' and not again then
-return parse_fixed(fixed).t == own
+return is_own(parse_fixed(fixed).t, own)
 end
 local record = redis.call('HGET', tasks, '.' .. id)
 local task = parse(record)
@@ -5017,14 +5220,14 @@ stored[id] = record
 elseif task.s == 'g' then
 return nil, task
 elseif fixed ~= '' and task.s ~= 'r' then
-return parse_fixed(fixed).t == own
-elseif again and task.t ~= own then
+return is_own(parse_fixed(fixed).t, own)
+elseif again and not is_own(task.t, own) then
 append(plan.over, id)
 append(plan.raised, id)
 stored[id] = redis.call('HGET', tasks, id)
 return nil, task
 end
-return task.t == own
+return is_own(task.t, own)
 end
 local function due_of(i)
 local when = new[STRIDE * i + 1]
@@ -5059,14 +5262,20 @@ local reply, seen, fresh = { 'ok', -1, 0 }, {}, {}
 for i = 1, count do
 local id, key = ids[i], keys[i]
 local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
-if until_at and tonumber(until_at) > plan.now and first ~= id then
-reply[i + 3] = first
-elseif seen[id] then
-reply[i + 3] = 0
-else
-local own, old = known(i)
+local stands = until_at and tonumber(until_at) > plan.now and first ~= id
+local own, old
+if not seen[id] then
+own, old = known(i)
+end
 if newer(stored[id]) then
 return { 'newer_schema' }
+elseif seen[id] then
+reply[i + 3] = 0
+elseif own == nil and stands then
+reply[i + 3] = first
+else
+if own and key then
+fresh[key] = int(plan.now + 1) .. ' ' .. id
 end
 reply[i + 3] = own == false and 0 or 1
 due_now = due_now or (own ~= false and due_of(i) <= plan.now)
@@ -5082,6 +5291,9 @@ end
 end
 end
 seen[id] = true
+end
+if reused then
+return { 'reused' }
 end
 if plan.settings then
 reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
@@ -5113,8 +5325,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "0760b94f3b58b6f6f748b689a1816169fc8ceb1d",
-  keyLockingSha1: "24390355a07d11221993c8a51c363731ff51406d",
+  sha1: "6f34810b1f23e3a93cfe7a1d203ac3157dcfcef1",
+  keyLockingSha1: "39f72a679d0f4911aa9839036cfe77c2b4ee405e",
 };
 
 export const fail: Script = {
@@ -5193,7 +5405,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -5233,7 +5445,8 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -5272,9 +5485,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -5285,9 +5500,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -5349,7 +5564,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -5379,7 +5594,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -5535,6 +5756,11 @@ group.changed = nil
 plan.shared = true
 end
 end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
 elseif plan.shared then
@@ -5606,7 +5832,7 @@ local function score_when_due(task, due)
 return int(due) .. (shared(task) and '.5' or '')
 end
 local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l = '', '', ''
+task.s, task.k, task.l, task.T = '', '', '', nil
 transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, score_when_due(task, due), id)
@@ -5627,7 +5853,7 @@ task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
-task.f, task.S, task.O = nil, nil, nil
+task.f, task.S, task.O, task.T = nil, nil, nil, nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
@@ -5808,8 +6034,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "15bfb466499ae7fea6e3050b679933f1f7621f13",
-  keyLockingSha1: "d8180efcb1f7bbb6da92498dd3ebbc3bc1776885",
+  sha1: "00f23304a7a69e17885428a261269e562b5f8c54",
+  keyLockingSha1: "6bba0d12e54d98699dcc9a13a529112d671166c6",
 };
 
 export const forget: Script = {
@@ -5919,7 +6145,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -5951,9 +6177,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -5964,9 +6192,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local function stuck(group)
 local most = tonumber(group.settings.m)
@@ -5991,7 +6219,7 @@ return text ~= '' and '1' .. text or ''
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -6029,6 +6257,11 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -6218,8 +6451,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply
 `,
-  sha1: "25133d8705c904df5b5b959a31e7b2152a22a4fa",
-  keyLockingSha1: "feae720420bbc624251160ca11186cd823b7a8ae",
+  sha1: "82ddd9a5cf1b783b90c3f3e069361f9e2168266d",
+  keyLockingSha1: "db948038c0ae158afe57da10be8c2c91fdda0d5b",
 };
 
 export const inspect: Script = {
@@ -6231,7 +6464,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -6289,8 +6522,8 @@ end
 local due = redis.call('ZSCORE', delayed, id)
 return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
 `,
-  sha1: "55466874a1eef9486f2d2c339a6efb37a989fa43",
-  keyLockingSha1: "a4bb5ed9b3329d76f520aed97669cd7bf39f78dc",
+  sha1: "276cf553aceb2354dc01e8032e82ed0a21e51a00",
+  keyLockingSha1: "ed4a636dfad044cc357ead8824be5cd4a3f33e6c",
 };
 
 export const occur: Script = {
@@ -6377,7 +6610,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -6415,9 +6648,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -6428,9 +6663,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local function places_left(settings, at, ghosts)
 if not settings or not settings.b then
@@ -6500,7 +6735,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -6530,7 +6765,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -6633,6 +6874,11 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -6858,8 +7104,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "22b1b222327beac716d4732d99554c618b7ee493",
-  keyLockingSha1: "36436027f058080c36eda596a340b26fde47bb8e",
+  sha1: "c8575b1693288a3f124b508c96a2e105fbceb555",
+  keyLockingSha1: "441ea5d42f7a3610f9df17921694bfd46cdc7fcc",
 };
 
 export const occurrences: Script = {
@@ -6929,7 +7175,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -7203,8 +7449,8 @@ end
 reply[3] = left_among(entries, done)
 return reply
 `,
-  sha1: "6ecfa85744d977af77d5eb8713a1aac8afa2aaa3",
-  keyLockingSha1: "62989230ce3372493457623391cdb8b5729d2314",
+  sha1: "b85d25066d068777048d7e8d79ebae6ca8c87436",
+  keyLockingSha1: "3f4a8117251be4ba0d3cd93b8b5ff44c7bbcc614",
 };
 
 export const purge: Script = {
@@ -7282,7 +7528,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -7325,7 +7571,8 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -7373,9 +7620,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -7386,9 +7635,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -7447,7 +7696,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -7477,7 +7726,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -7605,6 +7860,11 @@ group.changed = nil
 plan.shared = true
 end
 end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
 elseif plan.shared then
@@ -7674,7 +7934,7 @@ task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
-task.f, task.S, task.O = nil, nil, nil
+task.f, task.S, task.O, task.T = nil, nil, nil, nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
@@ -7733,7 +7993,9 @@ local function in_list(entry)
 return entry.listed or not entry.score
 end
 local function new_batch(max, bytes)
-return { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {}, ghosts = 0, broken = 0 }
+local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
+batch.ghosts, batch.broken, batch.haunted = 0, 0, {}
+return batch
 end
 local function entry_of(batch, id, fixed, record)
 if not batch.entries[id] then
@@ -7748,7 +8010,10 @@ if tonumber(task.g or 0) > 0 and in_list(place) then
 add(task, 'g', -1)
 task.g = task.g ~= '0' and task.g or nil
 batch.ghosts = batch.ghosts + 1
+if not entry.changed then
 entry.changed = true
+batch.haunted[#batch.haunted + 1] = entry
+end
 return true
 end
 if task.s ~= '' or not sound(entry.fixed) then
@@ -7759,16 +8024,16 @@ return false
 end
 local function write_strays(batch, tasks)
 local fields, gone = {}, {}
-for id, entry in pairs(batch.entries) do
-if entry.changed and not entry.written then
-local task, text = parse(entry.record)
-local left = entry.task.g
-if left or task.e ~= '' or (task.s ~= 'g' and task.v ~= '1') then
-task.g = left
-append(fields, '.' .. id, format(task, text))
+for _, entry in ipairs(batch.haunted) do
+if not entry.written then
+local name, left = '.' .. entry.id, entry.task.g
+local version, enqueued_at, state = string.match(entry.record, '^1;(%d+);(%d*);%d+;%d+;(%a?)')
+if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
+local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
+append(fields, name, record)
 else
-gone[#gone + 1] = '.' .. id
-gone[#gone + 1] = task.s == 'g' and id or nil
+gone[#gone + 1] = name
+gone[#gone + 1] = state == 'g' and entry.id or nil
 end
 end
 end
@@ -8054,8 +8319,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "b4335f443030ec1e66fbda8d936e75b2f3d78a04",
-  keyLockingSha1: "50063d0870cd709dd3f31cb144371fa49594ce50",
+  sha1: "1cd0e1fe41a6bf7e49f55395636ee190cba2549d",
+  keyLockingSha1: "8eef320c29a0ffb27cc3ffc1b7382f12d5c561e9",
 };
 
 export const queues: Script = {
@@ -8155,7 +8420,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -8198,7 +8463,8 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -8233,9 +8499,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -8246,9 +8514,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -8310,7 +8578,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -8340,7 +8608,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -8444,6 +8718,11 @@ group.changed = nil
 plan.shared = true
 end
 end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
 elseif plan.shared then
@@ -8506,7 +8785,7 @@ local function score_when_due(task, due)
 return int(due) .. (shared(task) and '.5' or '')
 end
 local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l = '', '', ''
+task.s, task.k, task.l, task.T = '', '', '', nil
 transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, score_when_due(task, due), id)
@@ -8772,8 +9051,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "bac41749f0b848398b8ab2a5a61c015770caead5",
-  keyLockingSha1: "3180f15740cb97b3ae75d2a43a0a1e247681003d",
+  sha1: "18aca672a99a4b300e480e05931b173423fbdd59",
+  keyLockingSha1: "1446cbabbb175d7735483e353f36b7db16017429",
 };
 
 export const register: Script = {
@@ -8875,7 +9154,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -8932,9 +9211,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -8945,9 +9226,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -9012,7 +9293,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -9042,7 +9323,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function deliverable(group, now)
@@ -9163,6 +9450,11 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -9410,8 +9702,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "2f933d8a2d433800f826e670a6f679f56ed1f051",
-  keyLockingSha1: "f947652eed19f7670bffc41bf499ef8bb020b316",
+  sha1: "fe6056afe9c7fbab44b7d998a7340beed7d1167a",
+  keyLockingSha1: "f36380da83516bb721bbeaee18f9f2a09b207508",
 };
 
 export const remind: Script = {
@@ -9531,7 +9823,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -9571,7 +9863,8 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -9610,9 +9903,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -9623,9 +9918,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local function stuck(group)
 local most = tonumber(group.settings.m)
@@ -9650,7 +9945,7 @@ return text ~= '' and '1' .. text or ''
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -9688,6 +9983,11 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -9824,8 +10124,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit(plan) or { 'removed' }
 `,
-  sha1: "694b7c9703727603d56062f3984bcf4bd48457dd",
-  keyLockingSha1: "ca2cddf11b2ff925b6a489cdedd2e682d5766394",
+  sha1: "5c7f4beba47dd9daec1a1e03ecc139b3f840a422",
+  keyLockingSha1: "cbb8a3f2dcde84e266c4ab22eaa31ebcbf94e758",
 };
 
 export const repair: Script = {
@@ -9907,7 +10207,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -9950,7 +10250,8 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -9994,9 +10295,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -10007,9 +10310,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -10074,7 +10377,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -10104,7 +10407,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -10260,6 +10569,11 @@ group.changed = nil
 plan.shared = true
 end
 end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
 elseif plan.shared then
@@ -10331,7 +10645,7 @@ local function score_when_due(task, due)
 return int(due) .. (shared(task) and '.5' or '')
 end
 local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l = '', '', ''
+task.s, task.k, task.l, task.T = '', '', '', nil
 transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, score_when_due(task, due), id)
@@ -10352,7 +10666,7 @@ task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
-task.f, task.S, task.O = nil, nil, nil
+task.f, task.S, task.O, task.T = nil, nil, nil, nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
@@ -10790,8 +11104,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "74e19e1e1a7c11bc28a29eee663a17da74b0c626",
-  keyLockingSha1: "26b7a8318d39fd395b03db07ee9aeb5efee47180",
+  sha1: "77eadf94bff78c54fe5f9f717990491b06bb8015",
+  keyLockingSha1: "d21a6d8eef7c56e7f7c943c72d4f2f868b96e4ef",
 };
 
 export const schedule: Script = {
@@ -11065,7 +11379,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -11090,7 +11404,8 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -11129,9 +11444,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -11142,9 +11459,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -11206,7 +11523,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -11236,7 +11553,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -11392,6 +11715,11 @@ group.changed = nil
 plan.shared = true
 end
 end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
 elseif plan.shared then
@@ -11463,7 +11791,7 @@ local function score_when_due(task, due)
 return int(due) .. (shared(task) and '.5' or '')
 end
 local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l = '', '', ''
+task.s, task.k, task.l, task.T = '', '', '', nil
 transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, score_when_due(task, due), id)
@@ -11484,7 +11812,7 @@ task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
-task.f, task.S, task.O = nil, nil, nil
+task.f, task.S, task.O, task.T = nil, nil, nil, nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
@@ -11563,12 +11891,15 @@ local expiry = KEYS[8]
 local dead = KEYS[9]
 local hands = KEYS[10]
 local test_now = ARGV[1]
+local call = ARGV[2]
 local items = ARGV
 local STRIDE = 7
+local MARKS = 8
+local MARK = 8
 local now = clock(test_now)
-local count = (#items - 1) / STRIDE
+local count = (#items - 2) / STRIDE
 local function item(i)
-return unpack(items, (i - 1) * STRIDE + 2, i * STRIDE + 1)
+return unpack(items, (i - 1) * STRIDE + 3, i * STRIDE + 2)
 end
 local names, extended = {}, {}
 for i = 1, count do
@@ -11630,10 +11961,18 @@ wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due >
 end
 return { state, reason, due, flag }
 end
+local function is_latest(task)
+local mark, marks = ',' .. string.sub(call, 1, MARK), task.T or ''
+local told = call ~= '' and string.find(marks, mark, 1, true)
+if call ~= '' and not told then
+task.T = string.sub(marks .. mark, -MARKS * #mark)
+end
+return not told or string.sub(marks, -#mark) == mark
+end
 local function extend(id, task, old_text, ms, progress)
 local deadline = now + tonumber(ms ~= '' and ms or task.l ~= '' and task.l or 0)
 longer[id] = math.max(longer[id] or deadlines[id], deadline)
-if progress ~= '' then
+if progress ~= '' and is_latest(task) then
 task.O = progress
 append(plan.fields, '.' .. id, format(task, old_text))
 end
@@ -11683,8 +12022,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "4fb5ce5b9e57782bf96d502d4a69462c5db0bc97",
-  keyLockingSha1: "c191ca7a62da4e1f04638c0992d22d9eb91286c3",
+  sha1: "67915800a8570acf6e87d5bacac3c268cb879756",
+  keyLockingSha1: "3a75ef956f313ebebeef847da5f138988dc9661e",
 };
 
 export const statistics: Script = {
@@ -11818,7 +12157,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -11858,7 +12197,8 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -11910,9 +12250,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -11923,9 +12265,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -11987,7 +12329,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -12017,7 +12359,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -12173,6 +12521,11 @@ group.changed = nil
 plan.shared = true
 end
 end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
 elseif plan.shared then
@@ -12244,7 +12597,7 @@ local function score_when_due(task, due)
 return int(due) .. (shared(task) and '.5' or '')
 end
 local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l = '', '', ''
+task.s, task.k, task.l, task.T = '', '', '', nil
 transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, score_when_due(task, due), id)
@@ -12265,7 +12618,7 @@ task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
-task.f, task.S, task.O = nil, nil, nil
+task.f, task.S, task.O, task.T = nil, nil, nil, nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
@@ -12636,8 +12989,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "7ba8271d08fc50281fa8ee198ad152a98b449553",
-  keyLockingSha1: "8bf86916b3986c60183f3cf5b150c1c73f158c72",
+  sha1: "3f76ef06df2d2415d205d868d476853e68d626a4",
+  keyLockingSha1: "5231a29617a780dd3fa28dbd95e75e9aa59ea1e4",
 };
 
 export const wake: Script = {
@@ -12766,7 +13119,7 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
 if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
@@ -12809,7 +13162,8 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
-local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -12853,9 +13207,11 @@ end
 local function recent(rate, used, now, spent)
 local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left = {}, {}, most
+local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-if tonumber(number) >= oldest and tonumber(count) > 0 then
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
 local place = tenths[#tenths] == number and #tenths or #tenths + 1
 tenths[place], counts[place] = number, (counts[place] or 0) + count
 left = left - count
@@ -12866,9 +13222,9 @@ for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
 opens, free = (number + 1) * tenth + period, free + counts[i]
 end
-kept[i] = number .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[i])
 end
-return left, opens, table.concat(kept, ',')
+return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -12933,7 +13289,7 @@ return times
 end
 local function format_clock(times)
 local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
 if times[field] and times[field] > 0 then
 text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
 end
@@ -12963,7 +13319,13 @@ for i, field in ipairs(fields) do
 plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
-plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
 end
 end
 local function group_of(plan, task)
@@ -13119,6 +13481,11 @@ group.changed = nil
 plan.shared = true
 end
 end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
 elseif plan.shared then
@@ -13190,7 +13557,7 @@ local function score_when_due(task, due)
 return int(due) .. (shared(task) and '.5' or '')
 end
 local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l = '', '', ''
+task.s, task.k, task.l, task.T = '', '', '', nil
 transition(task, due and 'd' or 'p', plan.now)
 if due then
 append(plan.later, score_when_due(task, due), id)
@@ -13211,7 +13578,7 @@ task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
 transition(task, task.s, plan.now)
 task.y = reason ~= '' and reason or nil
 task.z = int(plan.now)
-task.f, task.S, task.O = nil, nil, nil
+task.f, task.S, task.O, task.T = nil, nil, nil, nil
 if state == 'rejected' and ttl > 0 then
 append(plan.dead, task.z, id)
 else
@@ -13661,8 +14028,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "26039e51876b975d3d46fb71a81f3d2bcb881b93",
-  keyLockingSha1: "d3d9f8c8a243aca99de8820ab6feb549833ec7f5",
+  sha1: "00b04362a4a83d2411c73241aa4bbb93910b7ca3",
+  keyLockingSha1: "f0b0b288828cf148872de1b6d51466dd8701d0ba",
 };
 
 export const workers: Script = {

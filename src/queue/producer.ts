@@ -2,7 +2,8 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { invalidArgument, SluiceError } from "../errors.ts";
 import { byteLength, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
-import { derivedName, newTaskId } from "./identity.ts";
+import { ENVELOPE_BASE64 } from "./envelope.ts";
+import { derivedName, derivedTaskIds, newTaskId, newToken } from "./identity.ts";
 import { QueueHandle, type HandleOptions } from "./handle.ts";
 import {
   LAST_DUE,
@@ -110,34 +111,37 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
     at: (index: number) => string,
   ): Promise<Enqueued[]> {
     const key = requestKey(options);
-    const token = await this.token("enqueue", options);
-    const items = await Promise.all(
+    const idAt = key === undefined ? () => newTaskId() : await derivedTaskIds(this.name, key);
+    const payloads = await Promise.all(
       tasks.map(async (task, i) => {
-        const id =
-          task.id !== undefined
-            ? taskId(task.id, `${at(i)}id`)
-            : key === undefined
-              ? newTaskId()
-              : await derivedName("id", this.name, key, String(i));
+        const id = task.id === undefined ? idAt(i) : taskId(task.id, `${at(i)}id`);
         const path = `${at(i)}payload`;
-        return {
-          id,
-          when: whenReady(this.#defaults, task, at(i)),
-          unique: uniqueness(task, at(i)),
-          record: writeFixed({
-            // A generated id is known to its producer alone, so it needs no token beside it.
-            token: task.id === undefined ? undefined : token,
-            ...fixedOptions(this.#defaults, task, at(i)),
-            payload: await sealed(
-              this.values,
-              { kind: "payload", id },
-              encodeValue(await fitting(this.schema, task.payload, path), path),
-              path,
-            ),
-          }),
-        };
+        const encoded = encodeValue(await fitting(this.schema, task.payload, path), path);
+        return { id, payload: await sealed(this.values, { kind: "payload", id }, encoded, path) };
       }),
     );
+    const token =
+      key === undefined
+        ? newToken()
+        : await callToken(
+            this.name,
+            key,
+            tasks.map((task, i) => [task.id ?? null, contentOf(task, payloads[i]?.payload ?? "", at(i))]),
+          );
+    const items = payloads.map(({ id, payload }, i) => {
+      const task = tasks[i] as NewTask<In>;
+      return {
+        id,
+        when: whenReady(this.#defaults, task, at(i)),
+        unique: uniqueness(task, at(i)),
+        record: writeFixed({
+          // A generated id is known to its producer alone, so it needs no token beside it.
+          token: task.id === undefined && key === undefined ? undefined : token,
+          ...fixedOptions(this.#defaults, task, at(i)),
+          payload,
+        }),
+      };
+    });
     const bytes = items.reduce((sum, item) => sum + byteLength(item.record), 0);
     if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
       throw new SluiceError(
@@ -154,9 +158,16 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
     };
     const call = callOf(enqueueScript, this.keys, args, items);
     const outcomes = await this.transport.send([...note.commands, call], options);
-    const { full, look, wake, tasks: told } = enqueueScript.decode(lastReply(outcomes));
+    const { refused, look, wake, tasks: told } = enqueueScript.decode(lastReply(outcomes));
     if (outcomes[0] && "reply" in outcomes[0]) note.done(look);
-    if (full) {
+    if (refused === "reused") {
+      throw new SluiceError(
+        "idempotency_key_reused",
+        "another enqueue with this idempotencyKey, but other tasks, has run; use a new key for new tasks",
+        "idempotencyKey",
+      );
+    }
+    if (refused === "full") {
       throw new SluiceError(
         "queue_full",
         "with these tasks more would be pending than the maxPending of the queue allows",
@@ -215,6 +226,25 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
       ? { ok: true, state: status }
       : { ok: false, code: status };
   }
+}
+
+/**
+ * What a call with an idempotency key calls itself: `<key>.<tasks>`, 11 characters of a hash (65 bits) each. So a copy
+ * of the call is told from another call that uses the key again.
+ */
+async function callToken(queue: string, key: string, tasks: readonly unknown[]): Promise<string> {
+  const parts = [derivedName("enqueue", queue, key), derivedName("tasks", JSON.stringify(tasks))];
+  return (await Promise.all(parts)).map((part) => part.slice(0, 11)).join(".");
+}
+
+/**
+ * What the caller told of a task, for comparison. Not what the queue adds, which may change from one release to the
+ * next; nor an encrypted payload, which is another one each time, and of which no hash is to be kept.
+ */
+function contentOf(task: EnqueueOptions, payload: string, at: string): readonly string[] {
+  const compared = payload.startsWith(`b${ENVELOPE_BASE64}`) ? "" : payload;
+  const record = writeFixed({ token: undefined, ...fixedOptions({}, task, at), payload: compared });
+  return [whenReady({}, task, at), uniqueness(task, at), record];
 }
 
 function whenReady(defaults: TaskDefaults, task: EnqueueOptions, at: string): string {

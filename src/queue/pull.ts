@@ -19,6 +19,9 @@ import { signOfLife } from "./worker.ts";
 /** Most tasks of one dequeue, and most settlements of one settle. */
 export const MAX_DEQUEUE = 1_000;
 
+/** How often one dequeue goes on behind entries that are not to be delivered: some 500 of them a call. */
+const MOST_CALLS = 20;
+
 const OPTIONS = ["max", "lease", "maxBytes", "worker", "token", "wait", ...REQUEST_OPTIONS];
 
 /** What a pull needs of its queue. */
@@ -84,7 +87,7 @@ export class Pull<Out> {
 
   /** What the first call gave, and what came of it. */
   async answer(reply: Reply): Promise<Batch<Out>> {
-    const first = await this.#read(reply);
+    const first = await this.#read(this.call, reply);
     if (first.length > 0 || this.#wait === 0) return first;
     const steps = { pull: (last: boolean) => this.#pull(last), look: this.#look };
     return pollUntilSome(first, this.#wait, steps, this.#options.signal);
@@ -106,7 +109,7 @@ export class Pull<Out> {
 
   async #pull(last: boolean): Promise<Batch<Out>> {
     if (!this.#mayBeCopy) this.#token = newToken();
-    return this.#read(lastReply(await this.#send([this.#call(last)])));
+    return this.#run(this.#call(last));
   }
 
   readonly #look: LongPollSteps<Batch<Out>>["look"] = async ({ due, time }) => {
@@ -130,8 +133,18 @@ export class Pull<Out> {
     return this.#queue.transport.send(commands, { signal: this.#options.signal });
   }
 
-  async #read(reply: Reply, round = 0): Promise<Batch<Out>> {
-    const { nextDueAt, paused, tasks } = dequeueScript.decode(reply);
+  async #run(call: ScriptCall, round = 0): Promise<Batch<Out>> {
+    return this.#read(call, lastReply(await this.#send([call])), round);
+  }
+
+  async #read(call: ScriptCall, reply: Reply, round = 0): Promise<Batch<Out>> {
+    let answer = dequeueScript.decode(reply);
+    // Under the same token, so whichever copy of a call leases something, the others get the same.
+    const again: ScriptCall = { ...call, args: call.resendArgs ?? call.args };
+    for (let calls = 1; answer.more && calls < MOST_CALLS; calls++) {
+      answer = dequeueScript.decode(lastReply(await this.#send([again])));
+    }
+    const { nextDueAt, paused, tasks } = answer;
     const { schema } = this.#queue;
     const readers = tasks.map(({ id, attempt, lease, deadlineAt, record }) => () => {
       const { enqueuedAt, lease: fixed, headers, group, payload } = readFixed(record);
@@ -147,7 +160,7 @@ export class Pull<Out> {
     const next = allMisfits ? await tokenOfNext(this.#queue.name, this.#token, round) : undefined;
     if (next !== undefined) {
       this.#token = next;
-      return this.#read(lastReply(await this.#send([this.#call(this.#wait === 0)])), round + 1);
+      return this.#run(this.#call(this.#wait === 0), round + 1);
     }
     return Object.assign(leased, { nextDueAt: nextDueAt || null, paused, unfit: this.#unfit });
   }

@@ -84,7 +84,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
     listOf(settlements, "settlements", MAX_DEQUEUE);
     if (settlements.length === 0) return [];
-    const call = await this.#settleCall(settlements);
+    const call = await this.#settleCall(settlements, options);
     return readSettled(settlements, lastReply(await this.transport.send([call], options)));
   }
 
@@ -101,7 +101,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     listOf(settlements, "settlements", MAX_DEQUEUE);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
     const pull = await this.#pull(options);
-    const settle = await this.#settleCall(settlements);
+    const settle = await this.#settleCall(settlements, options);
     const outcomes = await this.transport.send([settle, pull.call], options);
     const settled = readSettled(settlements, replyAt(outcomes, 0));
     return { settled, tasks: await pull.answer(replyAt(outcomes, 1)) };
@@ -191,7 +191,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     );
   }
 
-  async #settleCall(settlements: readonly Settlement[]): Promise<ScriptCall> {
+  async #settleCall(settlements: readonly Settlement[], options: RequestOptions): Promise<ScriptCall> {
     const items = await Promise.all(
       settlements.map((settlement, i) => sealedArguments(this.values, settlement, `settlements[${i}]`)),
     );
@@ -203,6 +203,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
         "settlements",
       );
     }
-    return callOf(settleScript, this.keys, { testNow: this.testNow() }, items);
+    const tellsProgress = items.some(({ outcome, text }) => outcome === "extend" && text !== "");
+    const call = tellsProgress ? await this.token("settle", options) : "";
+    return callOf(settleScript, this.keys, { testNow: this.testNow(), call }, items);
   }
 }

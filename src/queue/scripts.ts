@@ -15,12 +15,14 @@ export const enqueueScript = {
   each: ["id", "when", "unique", "record"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("enqueue", reply);
-    if (reader.status("ok", "full") === "full") return { full: true, look: true, wake: false, tasks: [] };
+    const status = reader.status("ok", "full", "reused");
+    if (status !== "ok")
+      return { refused: status, look: status === "full" || undefined, wake: false, tasks: [] };
     const look = reader.integer();
     const wake = reader.integer() === 1;
     return {
-      /** True where the queue's maxPending refuses the tasks. */
-      full: false,
+      /** `full`: the queue's maxPending refuses the tasks; `reused`: their key was another call's. */
+      refused: undefined,
       /** Whether producers should look at the queue's settings; nothing where this call did not look. */
       look: look < 0 ? undefined : look === 1,
       /** Whether a consumer is to be woken. */
@@ -40,7 +42,11 @@ export const dequeueScript = {
   each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("dequeue", reply);
-    if (reader.status("ok", "paused") === "paused") return { nextDueAt: 0, paused: true, tasks: [] };
+    const status = reader.status("ok", "more", "paused");
+    const paused = status === "paused";
+    /** True where the same call, sent again, goes on: so far it met nothing to deliver. */
+    const more = status === "more";
+    if (paused) return { nextDueAt: 0, paused, more, tasks: [] };
     const nextDueAt = reader.integer();
     const tasks = reader.rest((item) => ({
       id: item.text(),
@@ -49,14 +55,14 @@ export const dequeueScript = {
       deadlineAt: item.integer(),
       record: item.text(),
     }));
-    return { nextDueAt, paused: false, tasks };
+    return { nextDueAt, paused, more, tasks };
   },
 } as const satisfies Binding;
 
 export const settleScript = {
   script: lua.settle,
   keys: ["pending", "fair", "order", "held", "working", "delayed", "tasks", "expiry", "dead", "hands"],
-  args: ["testNow"],
+  args: ["testNow", "call"],
   each: ["id", "lease", "token", "outcome", "ms", "count", "text"],
   decode: (reply: Reply) =>
     okay("settle", reply).rest((item) => {
@@ -131,7 +137,7 @@ export const inspectScript = {
 
 export const countScript = {
   script: lua.count,
-  keys: ["pending", "fair", "working", "delayed", "tasks", "dead", "workers"],
+  keys: ["pending", "fair", "held", "working", "delayed", "tasks", "dead", "workers"],
   args: ["testNow"],
   each: [],
   decode: (reply: Reply) => {

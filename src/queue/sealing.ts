@@ -1,6 +1,6 @@
 /** Where values are encrypted on their way out, and decrypted on their way in, for those who want that. */
 import { invalidArgument, SluiceError } from "../errors.ts";
-import { isEnvelope, keyIdOf, PROGRESS_ENVELOPE } from "./envelope.ts";
+import { isEnvelope, keyIdOf, ENVELOPE_BASE64 } from "./envelope.ts";
 import { readReceipt } from "./receipt.ts";
 import type { Settlement, TaskInfo } from "./types.ts";
 
@@ -93,7 +93,7 @@ async function openedBy(encryption: MaybeEncryption, value: unknown, place: Plac
   if (encryption) return encryption.open(value, place);
   const isSealed =
     place.kind === "progress"
-      ? typeof value === "string" && value.startsWith(PROGRESS_ENVELOPE)
+      ? typeof value === "string" && value.startsWith(ENVELOPE_BASE64)
       : isEnvelope(value);
   if (encryption === null || !isSealed) return value;
   throw undecryptable(place, `it is ${keyOf(value)}, and this queue was given no encryption`);

@@ -26,6 +26,7 @@ describe("what the server says with a problem has a code here", () => {
     payload_too_large: "too_large",
     unsupported_media_type: "unexpected_reply",
     queue_full: "queue_full",
+    idempotency_key_reused: "idempotency_key_reused",
     internal: "sent again",
     unsupported: "unsupported",
     redis_unauthorized: "redis_unauthorized",

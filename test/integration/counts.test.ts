@@ -60,15 +60,42 @@ describe("counts", () => {
     expect(await queue.counts()).toMatchObject({ pending: 11, oldestAge: 11_000 });
   });
 
-  test("look past a few cancelled tasks for the oldest", async () => {
+  test.for([2, 10, 250, 1_000])("look past %i cancelled tasks for the oldest", async (cancelled) => {
     const queue = rig.queue();
-    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+    const ids = Array.from({ length: cancelled }, (_, i) => `t${i}`);
+    await queue.enqueueMany(ids.map((id) => ({ id, payload: id })));
     rig.now += 1_000;
-    await queue.enqueue("c", { id: "c" });
+    await queue.enqueue("next", { id: "next" });
+    rig.now += 1_000;
+    await queue.enqueue("last");
+    await Promise.all(ids.map((id) => queue.cancel(id)));
+    const expected = cancelled < 1_000 ? 1_000 : 2_000;
+    // Behind a thousand of them it is no more than bounded: by the age of the last of these.
+    expect(await queue.counts()).toMatchObject({ pending: 2, oldestAge: expected });
+    await Promise.all(["next", ...ids].map((id) => queue.cancel(id)));
+    expect(await queue.counts()).toMatchObject({ pending: 1, oldestAge: cancelled < 1_000 ? 0 : 2_000 });
+  });
+
+  test("tell the age of a task that took the place of a cancelled one of its id", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    await queue.enqueue(2, { id: "b" });
     await queue.cancel("a");
-    await queue.cancel("b");
+    rig.now += 400_000;
+    await rig.sweepOnce();
+    await queue.enqueue(3, { id: "a" });
     rig.now += 1_000;
-    expect(await queue.counts()).toMatchObject({ pending: 1, oldestAge: 1_000 });
+    expect(await queue.counts()).toMatchObject({ pending: 2, oldestAge: 1_000 });
+  });
+
+  test("tell how old the next is also where the limit of its group holds all that wait", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("g", { maxWorking: 1 });
+    await queue.enqueueMany([1, 2].map((payload) => ({ payload, group: "g" })));
+    await queue.dequeue();
+    await queue.dequeue();
+    rig.now += 1_000;
+    expect(await queue.counts()).toMatchObject({ pending: 1, working: 1, oldestAge: 1_000 });
   });
 });
 

@@ -27,6 +27,21 @@ describe("a paused queue", () => {
     expect(await queue.counts()).toMatchObject({ pending: 1, working: 1, paused: true });
   });
 
+  test("says so to copies of a pull as to the first, and gives them what it leased before", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+    const [first] = await queue.dequeue({ token: "token-01" });
+    await rig.operator().pause();
+    for (let copy = 0; copy < 3; copy++) {
+      const batch = await queue.dequeue({ token: "token-02" });
+      expect([batch.length, batch.paused, batch.nextDueAt]).toEqual([0, true, null]);
+      const again = await queue.dequeue({ token: "token-01" });
+      expect([again[0]?.receipt, again.length, again.paused]).toEqual([first?.receipt, 1, false]);
+    }
+    await rig.operator().resume();
+    expect([...(await queue.dequeue({ token: "token-02" }))]).toEqual([]);
+  });
+
   test("goes on taking tasks, settling, sweeping and cancelling", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([{ payload: 1 }, { payload: 2, lease: 1_000 }]);

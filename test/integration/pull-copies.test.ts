@@ -52,3 +52,21 @@ test.each([
     expect((await queue().dequeue()).map(({ attempt }) => attempt)).toEqual([1]);
   },
 );
+
+test("a late copy of the first call of a pull that went on behind cancelled tasks leases nothing", async () => {
+  await rig.operator().configure({ statistics: true });
+  await queue().enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+  await Promise.all(["a", "b"].map((id) => queue().cancel(id)));
+  const sent: Command[] = [];
+  const recording: Transport = {
+    send: (commands, options) => {
+      sent.push(...commands.filter(isPull));
+      return rig.transport.send(commands, options);
+    },
+  };
+  expect(await queue(recording).dequeue()).toHaveLength(0);
+  expect(sent).toHaveLength(2);
+  await queue().enqueue(1);
+  await rig.transport.send(sent.slice(0, 1));
+  expect(await queue().dequeue()).toHaveLength(1);
+});

@@ -4,13 +4,14 @@ import { library } from "./library.ts";
 import { lifeCycle } from "./life-cycle.ts";
 import type { Mutant } from "./mutant.ts";
 import { operating } from "./operating.ts";
+import { pulling } from "./pulling.ts";
 import { repairing } from "./repairing.ts";
 import { rooms } from "./rooms.ts";
 import { scheduling } from "./scheduling.ts";
 import { sweeping } from "./sweeping.ts";
 import { waiting } from "./waiting.ts";
 
-/** All mutants by area: chosen by someone who had not seen the tests. */
+/** All mutants by area. Those of the first release were chosen by someone who had not seen the tests. */
 export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   "life cycle": lifeCycle,
   sweeping,
@@ -18,6 +19,7 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   scheduling,
   repairing,
   rooms,
+  pulling,
   waiting,
   library,
   consuming,

@@ -2,6 +2,7 @@
 export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   "lua/enqueue.lua": [
     "integration/enqueue",
+    "integration/enqueue-copies",
     "integration/unique",
     "integration/back-pressure",
     "integration/cancel",
@@ -16,6 +17,8 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/limits",
     "integration/pause",
     "integration/pull-copies",
+    "integration/pull-behind-cancelled",
+    "integration/limits-clock",
     "integration/full-redis",
     "integration/workers",
     "integration/worker-failure",
@@ -25,6 +28,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/settle",
     "integration/fencing",
     "integration/cancel",
+    "integration/late-progress",
     "integration/settle-many",
     "integration/life-cycle",
     "fault/resend",
@@ -166,7 +170,12 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/cancel",
     "integration/watch",
   ],
-  "lua/_limits.lua": ["integration/back-pressure", "integration/limits", "integration/group-limits"],
+  "lua/_limits.lua": [
+    "integration/back-pressure",
+    "integration/limits",
+    "integration/limits-clock",
+    "integration/group-limits",
+  ],
   "lua/_groups.lua": ["integration/groups", "integration/group-limits", "integration/group-faults"],
   "lua/_turns.lua": [
     "integration/turns",
@@ -194,6 +203,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   "lua/_wake.lua": ["integration/wake", "integration/wake-faults"],
   "lua/_due.lua": [
     "integration/sweep",
+    "integration/limits-clock",
     "integration/groups",
     "integration/silent-workers",
     "integration/unsound",

@@ -18,7 +18,12 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/enqueue",
     "conformance/transport-commands",
   ],
-  "src/queue/identity.ts": ["integration/enqueue", "integration/sweep", "unit/option-names"],
+  "src/queue/identity.ts": [
+    "integration/enqueue",
+    "integration/enqueue-copies",
+    "integration/sweep",
+    "unit/option-names",
+  ],
   "src/queue/keys.ts": ["contract/scripts", "integration/life-cycle", "integration/queue-names"],
   "src/queue/long-poll.ts": ["integration/pull-copies", "unit/long-poll", "integration/long-poll"],
   "src/queue/names.ts": [
@@ -27,8 +32,19 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/group-settings",
     "integration/page",
   ],
-  "src/queue/producer.ts": ["integration/enqueue", "fault/resend", "integration/unique"],
-  "src/queue/pull.ts": ["fault/resend", "integration/pull-copies", "integration/dequeue"],
+  "src/queue/producer.ts": [
+    "integration/enqueue",
+    "integration/enqueue-copies",
+    "fault/resend",
+    "integration/unique",
+  ],
+  "src/queue/pull.ts": [
+    "fault/resend",
+    "integration/pull-behind-cancelled",
+    "integration/pull-copies",
+    "integration/dequeue",
+  ],
+  "src/queue/queue.ts": ["integration/late-progress", "integration/settle"],
   "src/queue/record.ts": ["integration/enqueue", "integration/life-cycle", "conformance/payloads"],
   "src/queue/registry.ts": ["integration/registry", "integration/sweep", "budget/commands"],
   "src/queue/schedule-pass.ts": [

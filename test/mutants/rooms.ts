@@ -101,8 +101,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a tenth of a rate's period is forgotten before it has passed",
     file: "lua/_limits.lua",
-    find: "if tonumber(number) >= oldest and",
-    replace: "if tonumber(number) > oldest and",
+    find: "if number >= oldest and",
+    replace: "if number > oldest and",
     breaks: "limits",
     because: "a period sees more dequeues than the rate allows",
   },
