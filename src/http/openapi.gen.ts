@@ -3452,7 +3452,7 @@ export const openapi: OpenApiDocument = {
         "type": "object",
         "properties": {
           "payload": {
-            "description": "Any JSON value; with `encoding`, bytes."
+            "description": "Any JSON value; with `encoding`, bytes. Numbers are kept as 64-bit floats: digits beyond their precision are rounded, and a number beyond their range, such as 1e400, is refused."
           },
           "encoding": {
             "const": "base64",
@@ -4146,7 +4146,7 @@ export const openapi: OpenApiDocument = {
             "description": "True pauses it, false resumes it. Default: as it is; a new one is not paused."
           },
           "payload": {
-            "description": "Any JSON value; with `encoding`, bytes."
+            "description": "Any JSON value; with `encoding`, bytes. Numbers are kept as 64-bit floats: digits beyond their precision are rounded, and a number beyond their range, such as 1e400, is refused."
           },
           "encoding": {
             "const": "base64",

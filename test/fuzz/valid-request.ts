@@ -149,6 +149,17 @@ export function written({ route, path, query, headers, body }: Plan): Sent {
       ...(body !== undefined && { "content-type": "application/json" }),
       ...headers,
     },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: body === undefined ? undefined : jsonOf(body),
   };
 }
+
+/** JSON with the numbers for which `JSON.stringify` writes null. */
+function jsonOf(body: unknown): string {
+  const marked = (_: string, value: unknown) =>
+    value === Infinity ? INFINITE : value === -Infinity ? `-${INFINITE}` : value;
+  return JSON.stringify(body, marked)
+    .replaceAll(`"${INFINITE}"`, "1e400")
+    .replaceAll(`"-${INFINITE}"`, "-1e400");
+}
+
+const INFINITE = "\ue000 infinite";

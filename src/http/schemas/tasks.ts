@@ -20,7 +20,10 @@ export const idInPath = fields({ id: taskId });
 
 export const newTask = v.pipe(
   fields({
-    payload: described(v.unknown(), "Any JSON value; with `encoding`, bytes."),
+    payload: described(
+      v.unknown(),
+      "Any JSON value; with `encoding`, bytes. Numbers are kept as 64-bit floats: digits beyond their precision are rounded, and a number beyond their range, such as 1e400, is refused.",
+    ),
     encoding: v.exactOptional(encoding),
     id: v.exactOptional(
       described(
