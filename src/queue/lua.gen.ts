@@ -10849,12 +10849,19 @@ local function changed()
 local score = found ~= '' and redis.call('ZSCORE', schedules, name) or '0'
 return { 'changed', clock(test_now), found, tonumber(string.match(score, '^%d+$') or 0) }
 end
-if was == '?' then
+local done, notes
+if token ~= '' and (was ~= '?' or found == '') then
+done, notes = noted(calls, token)
+end
+local finds_none = found == '' and task == '' and was ~= '*'
+if notes and not done and (was == '!' or finds_none) then
+note_call(calls, notes, token, 'refused')
+end
+if was == '?' or was == '!' then
 return changed()
 end
-local done, notes
-if token ~= '' then
-done, notes = noted(calls, token)
+if done == 'refused' then
+return { 'refused' }
 end
 if not done then
 if was ~= '*' and was ~= found then
@@ -10880,8 +10887,8 @@ end
 local before, due = string.match(done, '^(%d),(%d+)$')
 return { 'ok', tonumber(before), tonumber(due) }
 `,
-  sha1: "8adbf5cc07518600c32ce38ef3eb74e7c92631b9",
-  keyLockingSha1: "3131e0c19cba428b1729c882ea6a7549c03aa953",
+  sha1: "aa739ec7b2f5e92e761db0dd6c51893e6bad4d34",
+  keyLockingSha1: "fcebe322bcdbdbbc066b9ac327256315401816f0",
 };
 
 export const schedules: Script = {
