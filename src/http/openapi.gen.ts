@@ -2261,7 +2261,7 @@ export const openapi: OpenApiDocument = {
           "workers"
         ],
         "summary": "Sign of life of a worker, which extends all its leases",
-        "description": "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Those of other incarnations are left alone. Scope: consume.",
+        "description": "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Those of other workers and incarnations are left alone, also where it tells their receipts. Scope: consume.",
         "security": [
           {
             "token": [
@@ -4214,7 +4214,7 @@ export const openapi: OpenApiDocument = {
               "type": "string"
             },
             "maxItems": 1000,
-            "description": "Those that it holds: these leases last longer, and no other. Default: all that it took; also those of a pull whose answer was lost."
+            "description": "Those that it holds: these leases last longer, and no other. A lease that was pulled without a worker is extended by any worker that has its receipt; one that another worker or incarnation pulled is left alone, and told in `lost`. Default: all that it took; also those of a pull whose answer was lost."
           }
         },
         "required": [
@@ -5681,7 +5681,7 @@ export const openapi: OpenApiDocument = {
             "items": {
               "$ref": "#/components/schemas/TaskId"
             },
-            "description": "Where it told receipts: those that are not its own any more: stop with them."
+            "description": "Where it told receipts: those that are not its own, or not any more: stop with them."
           }
         },
         "required": [

@@ -6185,10 +6185,10 @@ elseif found[2] and not found[1] then
 return { 'worker_lost' }
 end
 local function current(task, proof)
-if proof then
-return task.s == 'w' and proof == task.n .. ' ' .. task.k
+if task.s ~= 'w' or (proof and proof ~= task.n .. ' ' .. task.k) then
+return false
 end
-return task.s == 'w' and task.W == worker
+return task.W == worker or (proof and not task.W)
 end
 local deadlines, count, first = {}, 0, 0
 local reply, lost = { 'ok', 0, 0, 0, 0 }, {}
@@ -6218,8 +6218,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply
 `,
-  sha1: "25133d8705c904df5b5b959a31e7b2152a22a4fa",
-  keyLockingSha1: "feae720420bbc624251160ca11186cd823b7a8ae",
+  sha1: "e29f4faea1bd6c5a9e8c3762447dfcf988221168",
+  keyLockingSha1: "d33b90b675de74d0e7f65c04598423eefd8ef41b",
 };
 
 export const inspect: Script = {

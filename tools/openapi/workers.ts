@@ -11,7 +11,7 @@ export const workers: readonly OperationText[] = [
     tag: "workers",
     summary: "Sign of life of a worker, which extends all its leases",
     description:
-      "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Those of other incarnations are left alone.",
+      "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Those of other workers and incarnations are left alone, also where it tells their receipts.",
     scopes: ["consume"],
     body: {
       schemas: ["Heartbeat"],

@@ -35,7 +35,7 @@ export const heartbeat = v.object({
   lost: v.exactOptional(
     described(
       v.array(taskId),
-      "Where it told receipts: those that are not its own any more: stop with them.",
+      "Where it told receipts: those that are not its own, or not any more: stop with them.",
     ),
   ),
 });
