@@ -904,7 +904,7 @@ export const openapi: OpenApiDocument = {
                 {
                   "type": "integer",
                   "minimum": 0,
-                  "maximum": 315360000000
+                  "maximum": 60000
                 },
                 {
                   "type": "string",
@@ -1109,7 +1109,7 @@ export const openapi: OpenApiDocument = {
                 {
                   "type": "integer",
                   "minimum": 0,
-                  "maximum": 315360000000
+                  "maximum": 300000
                 },
                 {
                   "type": "string",
@@ -3476,7 +3476,7 @@ export const openapi: OpenApiDocument = {
                 "description": "Tells that two tasks are the same work; scoped to the queue."
               },
               "window": {
-                "$ref": "#/components/schemas/Duration",
+                "$ref": "#/components/schemas/PositiveDuration",
                 "description": "For how long the key stands for its first task, whatever becomes of it; at least 1 ms."
               }
             },
@@ -3509,7 +3509,7 @@ export const openapi: OpenApiDocument = {
             "description": "Instant, epoch ms, at which the task becomes pending, instead of `delay`."
           },
           "lease": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/PositiveDuration",
             "description": "How long one attempt may take. Default: the lease of the pull."
           },
           "maxAttempts": {
@@ -3569,7 +3569,7 @@ export const openapi: OpenApiDocument = {
             "description": "At most this many tasks. Default 1."
           },
           "lease": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/PositiveDuration",
             "description": "The lease of tasks that fixed none. Default \"5m\"."
           },
           "token": {
@@ -3582,7 +3582,7 @@ export const openapi: OpenApiDocument = {
             "description": "Who takes the tasks: it counts as a listener of the queue, and its tasks can be taken back at once when it fails."
           },
           "wait": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/Wait",
             "description": "Where there is no task: how long to wait for one, at most \"60s\". Each second of it costs some 3 Redis commands. Default 0: answer at once."
           },
           "maxBytes": {
@@ -3731,7 +3731,7 @@ export const openapi: OpenApiDocument = {
                 "const": "extend"
               },
               "lease": {
-                "$ref": "#/components/schemas/Duration",
+                "$ref": "#/components/schemas/PositiveDuration",
                 "description": "From now on. Default: the task's own lease."
               },
               "progress": {
@@ -3877,7 +3877,7 @@ export const openapi: OpenApiDocument = {
             "description": "Where to go on: the `cursor` of the call before, with the same filter."
           },
           "budget": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/Budget",
             "description": "When to stop. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
           }
         },
@@ -3953,7 +3953,7 @@ export const openapi: OpenApiDocument = {
             "description": "Where to go on: the `cursor` of the call before, with the same filter."
           },
           "budget": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/Budget",
             "description": "When to stop. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
           }
         },
@@ -3990,7 +3990,7 @@ export const openapi: OpenApiDocument = {
                     "description": "So many pulled tasks."
                   },
                   "per": {
-                    "$ref": "#/components/schemas/Duration",
+                    "$ref": "#/components/schemas/PositiveDuration",
                     "description": "In any period of that length; at least 1 ms."
                   }
                 },
@@ -4086,7 +4086,7 @@ export const openapi: OpenApiDocument = {
                     "description": "So many pulled tasks."
                   },
                   "per": {
-                    "$ref": "#/components/schemas/Duration",
+                    "$ref": "#/components/schemas/PositiveDuration",
                     "description": "In any period of that length; at least 1 ms."
                   }
                 },
@@ -4118,7 +4118,7 @@ export const openapi: OpenApiDocument = {
             "description": "By whose clock, as the IANA names it, such as `Europe/Berlin`. Default \"UTC\"."
           },
           "every": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/Interval",
             "description": "The time from one occurrence to the next; at least 1 s. Either this or `cron`."
           },
           "from": {
@@ -4153,7 +4153,7 @@ export const openapi: OpenApiDocument = {
             "description": "Says that the value beside it is bytes, in base64."
           },
           "lease": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/PositiveDuration",
             "description": "How long one attempt may take. Default: the lease of the pull."
           },
           "maxAttempts": {
@@ -4205,7 +4205,7 @@ export const openapi: OpenApiDocument = {
             "description": "As in pull. What it tells of itself replaces what it told before."
           },
           "lease": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/PositiveDuration",
             "description": "Of all its tasks, from now on. Default: what each task's lease was when it was pulled."
           },
           "receipts": {
@@ -4249,7 +4249,7 @@ export const openapi: OpenApiDocument = {
         "type": "object",
         "properties": {
           "budget": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/Budget",
             "description": "Time that the sweep may take. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
           }
         },
@@ -4278,7 +4278,7 @@ export const openapi: OpenApiDocument = {
             "description": "How many ids are told of each fault in each queue. Default 10."
           },
           "budget": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/Budget",
             "description": "Time that the sweep may take. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
           }
         },
@@ -4299,7 +4299,63 @@ export const openapi: OpenApiDocument = {
             "pattern": "^\\d{1,12}(?:ms|s|m|h|d)$"
           }
         ],
-        "description": "Milliseconds, or a text: `\"250ms\"`, `\"30s\"`, `\"5m\"`, `\"2h\"`, `\"7d\"`."
+        "description": "Milliseconds, or a text: `\"250ms\"`, `\"30s\"`, `\"5m\"`, `\"2h\"`, `\"7d\"`. At most ten years."
+      },
+      "PositiveDuration": {
+        "anyOf": [
+          {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 315360000000
+          },
+          {
+            "type": "string",
+            "pattern": "^(?=0*[1-9])\\d{1,12}(?:ms|s|m|h|d)$"
+          }
+        ],
+        "description": "As Duration, from 1 ms to ten years."
+      },
+      "Interval": {
+        "anyOf": [
+          {
+            "type": "integer",
+            "minimum": 1000,
+            "maximum": 315360000000
+          },
+          {
+            "type": "string",
+            "pattern": "^(?:(?=0*[1-9]\\d{3})\\d{1,12}ms|(?=0*[1-9])\\d{1,12}(?:s|m|h|d))$"
+          }
+        ],
+        "description": "As Duration, from 1 second to ten years."
+      },
+      "Wait": {
+        "anyOf": [
+          {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 60000
+          },
+          {
+            "type": "string",
+            "pattern": "^\\d{1,12}(?:ms|s|m|h|d)$"
+          }
+        ],
+        "description": "As Duration, at most 1 minute."
+      },
+      "Budget": {
+        "anyOf": [
+          {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 60000
+          },
+          {
+            "type": "string",
+            "pattern": "^(?=0*[1-9])\\d{1,12}(?:ms|s|m|h|d)$"
+          }
+        ],
+        "description": "As Duration, from 1 ms to 1 minute."
       },
       "QueueName": {
         "type": "string",
@@ -4341,7 +4397,7 @@ export const openapi: OpenApiDocument = {
             "description": "The process on it."
           },
           "silentAfter": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/PositiveDuration",
             "description": "After so long without a pull or heartbeat a sweep gives its tasks back. Default: never; its leases end one by one."
           }
         },

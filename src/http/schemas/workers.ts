@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { fields, list } from "../validate.ts";
-import { bounds, cursor, described, duration, name, receipt, size, whole } from "./values.ts";
+import { positiveDuration } from "./durations.ts";
+import { bounds, cursor, described, name, receipt, size, whole } from "./values.ts";
 
 const nodeWords = "must be a text of at most 128 characters";
 
@@ -20,7 +21,7 @@ export const worker = fields({
   pid: v.exactOptional(whole(0, Number.MAX_SAFE_INTEGER, "The process on it.")),
   silentAfter: v.exactOptional(
     described(
-      duration,
+      positiveDuration,
       "After so long without a pull or heartbeat a sweep gives its tasks back. Default: never; its leases end one by one.",
     ),
   ),
@@ -39,7 +40,7 @@ export const heartbeat = fields({
   worker: described(worker, "As in pull. What it tells of itself replaces what it told before."),
   lease: v.exactOptional(
     described(
-      duration,
+      positiveDuration,
       "Of all its tasks, from now on. Default: what each task's lease was when it was pulled.",
     ),
   ),
