@@ -2466,7 +2466,7 @@ export const openapi: OpenApiDocument = {
           "workers"
         ],
         "summary": "Take the tasks back from a dead worker",
-        "description": "Exactly its tasks become pending again, at the front, in the order in which it took them; those without another attempt become dead letters. It learns of it at its next heartbeat. A worker that nobody knows has none. Scope: admin.",
+        "description": "Exactly its tasks become pending again, at the front, in the order in which it took them; those of a group, or with a priority, behind the others of their group; those without another attempt become dead letters. It learns of it at its next heartbeat. A worker that nobody knows has none. Scope: admin.",
         "security": [
           {
             "token": [
@@ -3712,7 +3712,7 @@ export const openapi: OpenApiDocument = {
               },
               "unstarted": {
                 "type": "boolean",
-                "description": "True hands back what was not begun: uncounted, and to the front. Stands without `delay`, `backoff` and `error`."
+                "description": "True hands back what was not begun: uncounted, and to the front; a task of a group or with a priority, to its old place. Stands without `delay`, `backoff` and `error`."
               }
             },
             "required": [
@@ -5755,7 +5755,7 @@ export const openapi: OpenApiDocument = {
           "returned": {
             "type": "integer",
             "minimum": 0,
-            "description": "Tasks that went back, to the front."
+            "description": "Tasks that went back: plain ones to the front, those of a group or with a priority behind the others of theirs."
           },
           "rejected": {
             "type": "integer",

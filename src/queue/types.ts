@@ -167,7 +167,7 @@ export type Settlement =
       readonly backoff?: Backoff | true | undefined;
       /** False refunds the attempt. @default true */
       readonly count?: boolean | undefined;
-      /** True hands back a task that was not begun: uncounted, to the front, or to its old place among its group. */
+      /** True hands back a task that was not begun: uncounted, to the front; in a group or with a priority, to its old place. */
       readonly unstarted?: boolean | undefined;
     }
   | {

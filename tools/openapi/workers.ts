@@ -71,7 +71,7 @@ export const workers: readonly OperationText[] = [
     tag: "workers",
     summary: "Take the tasks back from a dead worker",
     description:
-      "Exactly its tasks become pending again, at the front, in the order in which it took them; those without another attempt become dead letters. It learns of it at its next heartbeat. A worker that nobody knows has none.",
+      "Exactly its tasks become pending again, at the front, in the order in which it took them; those of a group, or with a priority, behind the others of their group; those without another attempt become dead letters. It learns of it at its next heartbeat. A worker that nobody knows has none.",
     scopes: ["admin"],
     body: {
       schemas: ["FailWorker"],

@@ -190,7 +190,7 @@ export const settlement = v.pipe(
           unstarted: v.exactOptional(
             described(
               v.boolean(),
-              "True hands back what was not begun: uncounted, and to the front. Stands without `delay`, `backoff` and `error`.",
+              "True hands back what was not begun: uncounted, and to the front; a task of a group or with a priority, to its old place. Stands without `delay`, `backoff` and `error`.",
             ),
           ),
         }),
