@@ -51,7 +51,7 @@ local function note_lost(at, owners, now)
   write('ZADD', at.expiry, ends)
 end
 
--- fail: working -> pending, at the front, or rejected: what is in the hands of one worker, or of all
+-- fail: working -> pending, at the front, or fair, or rejected: what is in the hands of one worker, or of all
 -- incarnations of a name, and of no other. In the order in which it was taken. (I2 I5 I8)
 -- Returns as `take_back`, and true where some are left that the next call can take.
 local function fail(at, worker, now, limit)

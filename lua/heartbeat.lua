@@ -15,7 +15,7 @@ local told = ARGV[7] -- '1' where the worker tells its leases; empty: all in its
 local leases = ARGV -- then for each that it tells, at most 1,000: id, lease number, token
 -- Returns {'ok', how many leases, until when they all last at least (ms; 0: none), lease number that the next
 --          call begins at (0: no more), how many are to be cancelled, their ids, then ids of leases that were
---          told and are not current}
+--          told and are not current, or another worker's}
 --      or {'worker_lost'}: tasks were taken from it, and it has not dequeued since
 --      or {'newer_schema'}
 
@@ -45,12 +45,12 @@ elseif found[2] and not found[1] then
   return { 'worker_lost' }
 end
 
--- Whether it is the lease that was told, or, where none was, one of this worker's.
+-- Whether it is one of this worker's, and the one that was told. A lease without a worker is its holder's.
 local function current(task, proof)
-  if proof then
-    return task.s == 'w' and proof == task.n .. ' ' .. task.k
+  if task.s ~= 'w' or (proof and proof ~= task.n .. ' ' .. task.k) then
+    return false
   end
-  return task.s == 'w' and task.W == worker
+  return task.W == worker or (proof and not task.W)
 end
 
 local deadlines, count, first = {}, 0, 0

@@ -5,12 +5,13 @@ local calls = KEYS[3] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, one a call; empty: it is not remembered
 local name = ARGV[3] -- of the schedule
-local was = ARGV[4] -- its record as read, '' where there was none; '*': whatever it is; '?': only reads
+local was = ARGV[4] -- its record as read ('': none); '*': whatever it is; '?': only reads; '!': refused
 local record = ARGV[5] -- its new record; empty: it is removed
 local task = ARGV[6] -- the fixed record of its tasks, from options on; empty: stays as it is
 local at = ARGV[7] -- its next occurrence (ms)
 -- Returns {'ok', 1 where it was there before, its next occurrence (ms)}: done, now or by an earlier copy
 --      or {'changed', now (ms), its record ('' for none), its next occurrence (0: none)}: it is not as read
+--      or {'refused'}: an earlier copy was told that nothing is done
 --      or {'newer_schema'}
 
 local found = redis.call('HGET', timetable, '.' .. name) or ''
@@ -24,12 +25,20 @@ local function changed()
   return { 'changed', clock(test_now), found, tonumber(string.match(score, '^%d+$') or 0) }
 end
 
-if was == '?' then
+local done, notes
+if token ~= '' and (was ~= '?' or found == '') then
+  done, notes = noted(calls, token)
+end
+-- Who finds no schedule is told so, and so is a late copy, though one was put since. A put brings a task.
+local finds_none = found == '' and task == '' and was ~= '*'
+if notes and not done and (was == '!' or finds_none) then
+  note_call(calls, notes, token, 'refused')
+end
+if was == '?' or was == '!' then
   return changed()
 end
-local done, notes
-if token ~= '' then
-  done, notes = noted(calls, token)
+if done == 'refused' then
+  return { 'refused' }
 end
 if not done then
   if was ~= '*' and was ~= found then

@@ -1,4 +1,4 @@
-import { decodeValue, encodeError, encodeValue } from "../queue/codec.ts";
+import { decodeValue, encodeError, encodeValue, toJson } from "../queue/codec.ts";
 import { milliseconds } from "../queue/duration.ts";
 import { onlyOptions } from "../queue/names.ts";
 import { readReceipt } from "../queue/receipt.ts";
@@ -22,7 +22,7 @@ export function split<Options extends RequestOptions>(options: Options) {
  */
 export function jsonOf(fields: object, path: string): string {
   onlyOptions(fields, Object.keys(fields ?? {}), path);
-  return encodeValue(fields, path, Number.POSITIVE_INFINITY).slice(1);
+  return toJson(fields, path);
 }
 
 /**

@@ -9,6 +9,7 @@ import type * as v from "valibot";
 import type { Grants, Scope } from "./auth.ts";
 import { readJson } from "./body.ts";
 import { invalid, type Problem } from "./problem.ts";
+import { longestBudget } from "./schemas/durations.ts";
 import { fields, validate } from "./validate.ts";
 import { KEY } from "../queue/names.ts";
 
@@ -52,8 +53,6 @@ export function waitUntilOf(c: Context): Waker["waitUntil"] {
     return undefined;
   }
 }
-
-const longestBudget = 60_000;
 
 /**
  * How long a request may go on, ms.

@@ -907,7 +907,7 @@ export const openapi: OpenApiDocument = {
                 {
                   "type": "integer",
                   "minimum": 0,
-                  "maximum": 315360000000
+                  "maximum": 60000
                 },
                 {
                   "type": "string",
@@ -1112,7 +1112,7 @@ export const openapi: OpenApiDocument = {
                 {
                   "type": "integer",
                   "minimum": 0,
-                  "maximum": 315360000000
+                  "maximum": 300000
                 },
                 {
                   "type": "string",
@@ -2264,7 +2264,7 @@ export const openapi: OpenApiDocument = {
           "workers"
         ],
         "summary": "Sign of life of a worker, which extends all its leases",
-        "description": "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Those of other incarnations are left alone. Scope: consume.",
+        "description": "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Those of other workers and incarnations are left alone, also where it tells their receipts. Scope: consume.",
         "security": [
           {
             "token": [
@@ -2469,7 +2469,7 @@ export const openapi: OpenApiDocument = {
           "workers"
         ],
         "summary": "Take the tasks back from a dead worker",
-        "description": "Exactly its tasks become pending again, at the front, in the order in which it took them; those without another attempt become dead letters. It learns of it at its next heartbeat. A worker that nobody knows has none. Scope: admin.",
+        "description": "Exactly its tasks become pending again, at the front, in the order in which it took them; those of a group, or with a priority, behind the others of their group; those without another attempt become dead letters. It learns of it at its next heartbeat. A worker that nobody knows has none. Scope: admin.",
         "security": [
           {
             "token": [
@@ -3455,7 +3455,7 @@ export const openapi: OpenApiDocument = {
         "type": "object",
         "properties": {
           "payload": {
-            "description": "Any JSON value; with `encoding`, bytes."
+            "description": "Any JSON value; with `encoding`, bytes. Numbers are kept as 64-bit floats: digits beyond their precision are rounded, and a number beyond their range, such as 1e400, is refused."
           },
           "encoding": {
             "const": "base64",
@@ -3479,7 +3479,7 @@ export const openapi: OpenApiDocument = {
                 "description": "Tells that two tasks are the same work; scoped to the queue."
               },
               "window": {
-                "$ref": "#/components/schemas/Duration",
+                "$ref": "#/components/schemas/PositiveDuration",
                 "description": "For how long the key stands for its first task, whatever becomes of it; at least 1 ms."
               }
             },
@@ -3512,7 +3512,7 @@ export const openapi: OpenApiDocument = {
             "description": "Instant, epoch ms, at which the task becomes pending, instead of `delay`."
           },
           "lease": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/PositiveDuration",
             "description": "How long one attempt may take. Default: the lease of the pull."
           },
           "maxAttempts": {
@@ -3572,7 +3572,7 @@ export const openapi: OpenApiDocument = {
             "description": "At most this many tasks. Default 1."
           },
           "lease": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/PositiveDuration",
             "description": "The lease of tasks that fixed none. Default \"5m\"."
           },
           "token": {
@@ -3585,7 +3585,7 @@ export const openapi: OpenApiDocument = {
             "description": "Who takes the tasks: it counts as a listener of the queue, and its tasks can be taken back at once when it fails."
           },
           "wait": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/Wait",
             "description": "Where there is no task: how long to wait for one, at most \"60s\". Each second of it costs some 3 Redis commands. Default 0: answer at once."
           },
           "maxBytes": {
@@ -3715,7 +3715,7 @@ export const openapi: OpenApiDocument = {
               },
               "unstarted": {
                 "type": "boolean",
-                "description": "True hands back what was not begun: uncounted, and to the front. Stands without `delay`, `backoff` and `error`."
+                "description": "True hands back what was not begun: uncounted, and to the front; a task of a group or with a priority, to its old place. Stands without `delay`, `backoff` and `error`."
               }
             },
             "required": [
@@ -3734,7 +3734,7 @@ export const openapi: OpenApiDocument = {
                 "const": "extend"
               },
               "lease": {
-                "$ref": "#/components/schemas/Duration",
+                "$ref": "#/components/schemas/PositiveDuration",
                 "description": "From now on. Default: the task's own lease."
               },
               "progress": {
@@ -3880,7 +3880,7 @@ export const openapi: OpenApiDocument = {
             "description": "Where to go on: the `cursor` of the call before, with the same filter."
           },
           "budget": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/Budget",
             "description": "When to stop. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
           }
         },
@@ -3956,7 +3956,7 @@ export const openapi: OpenApiDocument = {
             "description": "Where to go on: the `cursor` of the call before, with the same filter."
           },
           "budget": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/Budget",
             "description": "When to stop. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
           }
         },
@@ -3993,7 +3993,7 @@ export const openapi: OpenApiDocument = {
                     "description": "So many pulled tasks."
                   },
                   "per": {
-                    "$ref": "#/components/schemas/Duration",
+                    "$ref": "#/components/schemas/PositiveDuration",
                     "description": "In any period of that length; at least 1 ms."
                   }
                 },
@@ -4089,7 +4089,7 @@ export const openapi: OpenApiDocument = {
                     "description": "So many pulled tasks."
                   },
                   "per": {
-                    "$ref": "#/components/schemas/Duration",
+                    "$ref": "#/components/schemas/PositiveDuration",
                     "description": "In any period of that length; at least 1 ms."
                   }
                 },
@@ -4121,7 +4121,7 @@ export const openapi: OpenApiDocument = {
             "description": "By whose clock, as the IANA names it, such as `Europe/Berlin`. Default \"UTC\"."
           },
           "every": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/Interval",
             "description": "The time from one occurrence to the next; at least 1 s. Either this or `cron`."
           },
           "from": {
@@ -4149,14 +4149,14 @@ export const openapi: OpenApiDocument = {
             "description": "True pauses it, false resumes it. Default: as it is; a new one is not paused."
           },
           "payload": {
-            "description": "Any JSON value; with `encoding`, bytes."
+            "description": "Any JSON value; with `encoding`, bytes. Numbers are kept as 64-bit floats: digits beyond their precision are rounded, and a number beyond their range, such as 1e400, is refused."
           },
           "encoding": {
             "const": "base64",
             "description": "Says that the value beside it is bytes, in base64."
           },
           "lease": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/PositiveDuration",
             "description": "How long one attempt may take. Default: the lease of the pull."
           },
           "maxAttempts": {
@@ -4208,7 +4208,7 @@ export const openapi: OpenApiDocument = {
             "description": "As in pull. What it tells of itself replaces what it told before."
           },
           "lease": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/PositiveDuration",
             "description": "Of all its tasks, from now on. Default: what each task's lease was when it was pulled."
           },
           "receipts": {
@@ -4217,7 +4217,7 @@ export const openapi: OpenApiDocument = {
               "type": "string"
             },
             "maxItems": 1000,
-            "description": "Those that it holds: these leases last longer, and no other. Default: all that it took; also those of a pull whose answer was lost."
+            "description": "Those that it holds: these leases last longer, and no other. A lease that was pulled without a worker is extended by any worker that has its receipt; one that another worker or incarnation pulled is left alone, and told in `lost`. Default: all that it took; also those of a pull whose answer was lost."
           }
         },
         "required": [
@@ -4252,7 +4252,7 @@ export const openapi: OpenApiDocument = {
         "type": "object",
         "properties": {
           "budget": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/Budget",
             "description": "Time that the sweep may take. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
           }
         },
@@ -4281,7 +4281,7 @@ export const openapi: OpenApiDocument = {
             "description": "How many ids are told of each fault in each queue. Default 10."
           },
           "budget": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/Budget",
             "description": "Time that the sweep may take. Default \"20s\", or two fifths of the deployment's budget where that is less; at most \"60s\"."
           }
         },
@@ -4302,7 +4302,63 @@ export const openapi: OpenApiDocument = {
             "pattern": "^\\d{1,12}(?:ms|s|m|h|d)$"
           }
         ],
-        "description": "Milliseconds, or a text: `\"250ms\"`, `\"30s\"`, `\"5m\"`, `\"2h\"`, `\"7d\"`."
+        "description": "Milliseconds, or a text: `\"250ms\"`, `\"30s\"`, `\"5m\"`, `\"2h\"`, `\"7d\"`. At most ten years."
+      },
+      "PositiveDuration": {
+        "anyOf": [
+          {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 315360000000
+          },
+          {
+            "type": "string",
+            "pattern": "^(?=0*[1-9])\\d{1,12}(?:ms|s|m|h|d)$"
+          }
+        ],
+        "description": "As Duration, from 1 ms to ten years."
+      },
+      "Interval": {
+        "anyOf": [
+          {
+            "type": "integer",
+            "minimum": 1000,
+            "maximum": 315360000000
+          },
+          {
+            "type": "string",
+            "pattern": "^(?:(?=0*[1-9]\\d{3})\\d{1,12}ms|(?=0*[1-9])\\d{1,12}(?:s|m|h|d))$"
+          }
+        ],
+        "description": "As Duration, from 1 second to ten years."
+      },
+      "Wait": {
+        "anyOf": [
+          {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 60000
+          },
+          {
+            "type": "string",
+            "pattern": "^\\d{1,12}(?:ms|s|m|h|d)$"
+          }
+        ],
+        "description": "As Duration, at most 1 minute."
+      },
+      "Budget": {
+        "anyOf": [
+          {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 60000
+          },
+          {
+            "type": "string",
+            "pattern": "^(?=0*[1-9])\\d{1,12}(?:ms|s|m|h|d)$"
+          }
+        ],
+        "description": "As Duration, from 1 ms to 1 minute."
       },
       "QueueName": {
         "type": "string",
@@ -4344,7 +4400,7 @@ export const openapi: OpenApiDocument = {
             "description": "The process on it."
           },
           "silentAfter": {
-            "$ref": "#/components/schemas/Duration",
+            "$ref": "#/components/schemas/PositiveDuration",
             "description": "After so long without a pull or heartbeat a sweep gives its tasks back. Default: never; its leases end one by one."
           }
         },
@@ -5684,7 +5740,7 @@ export const openapi: OpenApiDocument = {
             "items": {
               "$ref": "#/components/schemas/TaskId"
             },
-            "description": "Where it told receipts: those that are not its own any more: stop with them."
+            "description": "Where it told receipts: those that are not its own, or not any more: stop with them."
           }
         },
         "required": [
@@ -5702,7 +5758,7 @@ export const openapi: OpenApiDocument = {
           "returned": {
             "type": "integer",
             "minimum": 0,
-            "description": "Tasks that went back, to the front."
+            "description": "Tasks that went back: plain ones to the front, those of a group or with a priority behind the others of theirs."
           },
           "rejected": {
             "type": "integer",

@@ -1,5 +1,6 @@
 import { invalidArgument, SluiceError } from "../errors.ts";
 import { ENVELOPE_ROOM, isEnvelope } from "./envelope.ts";
+import { lostNumber } from "./lost-number.ts";
 
 /** Limit of a payload, and of a result: its JSON as UTF-8, or the bytes of a `Uint8Array`. */
 export const MAX_VALUE_BYTES = 1_048_576;
@@ -9,6 +10,9 @@ export const MAX_PROGRESS_BYTES = 1_024;
 
 /** Limit of an error that is kept, in bytes of JSON. */
 export const MAX_ERROR_BYTES = 16_384;
+
+/** Longest path in an error that leads into a value, in characters: its names may be of any length. */
+const MAX_PATH = 500;
 
 const encoder = new TextEncoder();
 
@@ -21,7 +25,8 @@ export function byteLength(text: string): number {
  * A value as Redis keeps it: `j` and JSON, or `b` and base64 for a `Uint8Array`. JSON escapes lone
  * surrogates, so the text is always valid UTF-8.
  * @param limit in bytes
- * @throws {SluiceError} `invalid_argument` where JSON cannot express the value, `too_large` over the limit
+ * @throws {SluiceError} `invalid_argument` where JSON cannot express the value, or a number in it: the path then leads
+ * there; `too_large` over the limit
  */
 export function encodeValue(value: unknown, path: string, limit: number = MAX_VALUE_BYTES): string {
   let text: string;
@@ -31,7 +36,13 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
     size = isEnvelope(value) ? Math.max(0, value.length - ENVELOPE_ROOM) : value.length;
     text = size > limit ? "" : `b${toBase64(value)}`;
   } else {
-    text = `j${toJson(value, path)}`;
+    const json = toJson(value, path);
+    // NaN and infinite numbers are written as null. Only a text with that word needs a second look at the value.
+    const lost = json.includes("null") ? lostNumber(value, path) : undefined;
+    if (lost !== undefined) {
+      throw invalidArgument(cut(lost, MAX_PATH), "must be a finite number, at most about 1.8e308 either way");
+    }
+    text = `j${json}`;
     size = byteLength(text) - 1;
   }
   if (size > limit) {
@@ -40,7 +51,11 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
   return text;
 }
 
-function toJson(value: unknown, path: string): string {
+/**
+ * JSON of a value, as `JSON.stringify` writes it.
+ * @throws {SluiceError} `invalid_argument` where there is none
+ */
+export function toJson(value: unknown, path: string): string {
   let json: string | undefined;
   try {
     json = JSON.stringify(value);

@@ -22,12 +22,14 @@ export function milliseconds(duration: Duration, path: string, bounds: DurationB
   const { min = 0, max = MAX_DURATION } = bounds;
   const ms = typeof duration === "number" ? duration : parse(duration);
   if (!Number.isInteger(ms) || ms < min || ms > max) {
-    throw invalidArgument(
-      path,
-      `must be a duration of ${min} to ${max} ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"`,
-    );
+    throw invalidArgument(path, durationWords(min, max));
   }
   return ms;
+}
+
+/** What is said of a duration that is none, or out of bounds (ms). */
+export function durationWords(min: number, max: number): string {
+  return `must be a duration of ${min} to ${max} ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"`;
 }
 
 /**

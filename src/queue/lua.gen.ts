@@ -6418,10 +6418,10 @@ elseif found[2] and not found[1] then
 return { 'worker_lost' }
 end
 local function current(task, proof)
-if proof then
-return task.s == 'w' and proof == task.n .. ' ' .. task.k
+if task.s ~= 'w' or (proof and proof ~= task.n .. ' ' .. task.k) then
+return false
 end
-return task.s == 'w' and task.W == worker
+return task.W == worker or (proof and not task.W)
 end
 local deadlines, count, first = {}, 0, 0
 local reply, lost = { 'ok', 0, 0, 0, 0 }, {}
@@ -6451,8 +6451,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply
 `,
-  sha1: "82ddd9a5cf1b783b90c3f3e069361f9e2168266d",
-  keyLockingSha1: "db948038c0ae158afe57da10be8c2c91fdda0d5b",
+  sha1: "108d51e977574a10b29e965a9d9ec63377092ab6",
+  keyLockingSha1: "ad0bc97925738ee4054d6047576ceceb71d958d5",
 };
 
 export const inspect: Script = {
@@ -11163,12 +11163,19 @@ local function changed()
 local score = found ~= '' and redis.call('ZSCORE', schedules, name) or '0'
 return { 'changed', clock(test_now), found, tonumber(string.match(score, '^%d+$') or 0) }
 end
-if was == '?' then
+local done, notes
+if token ~= '' and (was ~= '?' or found == '') then
+done, notes = noted(calls, token)
+end
+local finds_none = found == '' and task == '' and was ~= '*'
+if notes and not done and (was == '!' or finds_none) then
+note_call(calls, notes, token, 'refused')
+end
+if was == '?' or was == '!' then
 return changed()
 end
-local done, notes
-if token ~= '' then
-done, notes = noted(calls, token)
+if done == 'refused' then
+return { 'refused' }
 end
 if not done then
 if was ~= '*' and was ~= found then
@@ -11194,8 +11201,8 @@ end
 local before, due = string.match(done, '^(%d),(%d+)$')
 return { 'ok', tonumber(before), tonumber(due) }
 `,
-  sha1: "8adbf5cc07518600c32ce38ef3eb74e7c92631b9",
-  keyLockingSha1: "3131e0c19cba428b1729c882ea6a7549c03aa953",
+  sha1: "aa739ec7b2f5e92e761db0dd6c51893e6bad4d34",
+  keyLockingSha1: "fcebe322bcdbdbbc066b9ac327256315401816f0",
 };
 
 export const schedules: Script = {

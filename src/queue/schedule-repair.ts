@@ -4,7 +4,7 @@ import type { Findings } from "./deep-pass.ts";
 import { QueueHandle, type HandleOptions } from "./handle.ts";
 import { lastReply, replyAt } from "./outcome.ts";
 import { NEVER, nextOf, readPlan, tellable, type Plan } from "./schedule-record.ts";
-import { remindScript, scheduleScript } from "./schedule-scripts.ts";
+import { notRead, remindScript, scheduleScript } from "./schedule-scripts.ts";
 import type { PlainCommand, Reply, SendOptions } from "./transport.ts";
 
 /** What is read at once: of fields few, for the tasks that recur come along. */
@@ -58,7 +58,9 @@ export class ScheduleRepair extends QueueHandle {
       [callOf(scheduleScript, this.keys, args), ["HEXISTS", timetable, name], ["ZSCORE", schedules, name]],
       this.#options,
     );
-    const { record: was = "", now = 0 } = scheduleScript.decode(replyAt(outcomes, 0));
+    const read = scheduleScript.decode(replyAt(outcomes, 0));
+    if (read.status !== "changed") throw notRead();
+    const { record: was, now } = read;
     const [hasTask, score] = [replyAt(outcomes, 1) === 1, replyAt(outcomes, 2)];
     if (was === "" && !hasTask && score === null) return Number.POSITIVE_INFINITY;
     const plan = hasTask ? readable(was) : undefined;

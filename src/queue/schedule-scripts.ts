@@ -1,4 +1,5 @@
 /** The scripts of schedules, as `scripts.ts` binds the others. */
+import { SluiceError } from "../errors.ts";
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
@@ -10,12 +11,20 @@ export const scheduleScript = {
   each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("schedule", reply);
-    if (reader.status("ok", "changed") === "changed") {
-      return { now: reader.integer(), record: reader.text(), at: reader.integer() };
+    const status = reader.status("ok", "changed", "refused");
+    switch (status) {
+      case "ok":
+        return { status, existed: reader.integer() === 1, at: reader.integer() };
+      case "changed":
+        return { status, now: reader.integer(), record: reader.text(), at: reader.integer() };
+      default:
+        return { status };
     }
-    return { existed: reader.integer() === 1, at: reader.integer() };
   },
 } as const satisfies Binding;
+
+/** Where `schedule` was to read, and did something else. */
+export const notRead = () => new SluiceError("unexpected_reply", "a schedule was not read");
 
 export const schedulesScript = {
   script: lua.schedules,

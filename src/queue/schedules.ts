@@ -7,6 +7,7 @@ import {
   LAST_INSTANT,
   onlyOptions,
   REQUEST_OPTIONS,
+  requestKey,
   scanCursor,
   taskId,
   trueOrFalse,
@@ -29,7 +30,7 @@ import {
   type ScheduledOptions,
 } from "./schedule-record.ts";
 import { opened, sealed } from "./sealing.ts";
-import { remindScript, scheduleScript, schedulesScript } from "./schedule-scripts.ts";
+import { notRead, remindScript, scheduleScript, schedulesScript } from "./schedule-scripts.ts";
 import type { RequestOptions } from "./types.ts";
 
 /** Longest name of a schedule: with the time behind it, it has to fit into an id. */
@@ -130,14 +131,11 @@ export class Schedules<T = unknown> extends QueueHandle {
       };
       const kept = same && at > 0 && at <= (until ?? LAST_INSTANT);
       const next = kept ? at : await nextOf(plan, now);
-      if (next === NEVER && !same) {
-        throw invalidArgument("schedule", "must occur once at least from now on");
-      }
+      if (next === NEVER && !same) return undefined;
       return { plan, task, at: plan.paused ? NEVER : next };
     });
-    // There is always something to write.
-    const { schedule: put, existed } = written as NonNullable<typeof written>;
-    return { ...put, created: !existed };
+    if (!written) throw invalidArgument("schedule", "must occur once at least from now on");
+    return { ...written.schedule, created: !written.existed };
   }
 
   /**
@@ -210,8 +208,8 @@ export class Schedules<T = unknown> extends QueueHandle {
       task: "",
       at: "0",
     };
-    const { existed } = await this.run(scheduleScript, args, [], options);
-    return existed ? { ok: true } : { ok: false, code: "not_found" };
+    const told = await this.run(scheduleScript, args, [], options);
+    return told.status === "ok" && told.existed ? { ok: true } : { ok: false, code: "not_found" };
   }
 
   /** A key that comes again with another name is no copy. */
@@ -241,22 +239,30 @@ export class Schedules<T = unknown> extends QueueHandle {
   /**
    * Reads a schedule, and writes what then is to stand there, unless somebody has changed it meanwhile: then again. Who
    * comes too late so often has others to thank, each of which got on.
+   * @param decide undefined where nothing can be written: where the caller has a key, that is noted for a late copy
+   * @returns undefined where nothing is written, or an earlier copy was told so
    */
   async #write(
     name: string,
-    verb: string,
+    verb: "put" | "pause" | "resume",
     options: RequestOptions,
     decide: (found: Found) => Promise<Draft | undefined>,
   ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
     const testNow = this.testNow();
     const call = { testNow, token: await this.#tokenOf(verb, name, options), name };
     const read = { ...call, was: "?", record: "", task: "", at: "" };
-    let reply = await this.run(scheduleScript, read, [], options);
+    const hasKey = requestKey(options) !== undefined;
+    // What finds no schedule is refused where it is read, but for a put, which makes one.
+    const token = hasKey && verb !== "put" ? call.token : "";
+    let reply = await this.run(scheduleScript, { ...read, token }, [], options);
     for (;;) {
-      if (reply.existed !== undefined) throw new SluiceError("unexpected_reply", "a schedule was not read");
+      if (reply.status !== "changed") throw notRead();
       const { record: was, at, now } = reply;
       const draft = await decide({ plan: was === "" ? undefined : readPlan(was), at, now });
-      if (!draft) return undefined;
+      if (!draft) {
+        if (hasKey && verb === "put") await this.run(scheduleScript, { ...read, was: "!" }, [], options);
+        return undefined;
+      }
       const record = writePlan(draft.plan);
       const args = { ...call, was, record, task: draft.task, at: String(draft.at) };
       // Before, so that no schedule is without a reminder; and after, for a sweep may have been there in between.
@@ -267,10 +273,10 @@ export class Schedules<T = unknown> extends QueueHandle {
         options,
       );
       reply = scheduleScript.decode(replyAt(outcomes, 1));
-      if (reply.existed === undefined) continue;
+      if (reply.status === "changed") continue;
       for (const place of [0, 2]) remindScript.decode(replyAt(outcomes, place));
-      const { existed } = reply;
-      return { schedule: listed(this.name, name, draft.plan, reply.at), existed };
+      if (reply.status === "refused") return undefined;
+      return { schedule: listed(this.name, name, draft.plan, reply.at), existed: reply.existed };
     }
   }
 }

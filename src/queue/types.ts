@@ -113,8 +113,10 @@ export interface HeartbeatOptions extends RequestOptions {
   /** @default what each task's lease was at its dequeue */
   readonly lease?: Duration | undefined;
   /**
-   * Which leases the worker holds, at most 1,000: these are extended, and no other. Without, all are that it took: also those of
-   * a dequeue whose answer was lost, on which nobody works, and which then last as long as its heartbeats do.
+   * Which leases the worker holds, at most 1,000: these are extended, and no other. A lease that was taken without a worker is
+   * extended by any worker that has its receipt; one that another worker or incarnation took is left alone, and is `lost`.
+   * Without receipts all are extended that it took: also those of a dequeue whose answer was lost, on which nobody works, and
+   * which then last as long as its heartbeats do.
    */
   readonly receipts?: readonly string[] | undefined;
 }
@@ -129,7 +131,7 @@ export type Heartbeat =
       readonly deadlineAt: number | null;
       /** Ids of those that were cancelled while it works on them: stop. */
       readonly cancelRequested: readonly string[];
-      /** Where it told its receipts: ids of those that are no longer its own: stop, others may work on them. */
+      /** Where it told its receipts: ids of those that are not, or no longer, its own: stop, others may work on them. */
       readonly lost?: readonly string[] | undefined;
     }
   /**
@@ -165,7 +167,7 @@ export type Settlement =
       readonly backoff?: Backoff | true | undefined;
       /** False refunds the attempt. @default true */
       readonly count?: boolean | undefined;
-      /** True hands back a task that was not begun: uncounted, to the front, or to its old place among its group. */
+      /** True hands back a task that was not begun: uncounted, to the front; in a group or with a priority, to its old place. */
       readonly unstarted?: boolean | undefined;
     }
   | {

@@ -41,7 +41,7 @@ export interface ListWorkersOptions extends RequestOptions {
 
 /** What became of the tasks of a failed worker. */
 export interface WorkerFailed {
-  /** Tasks that went back, to the front. */
+  /** Tasks that went back: plain ones to the front, those of a group or with a priority behind the others of theirs. */
   readonly returned: number;
   /** Tasks that had no attempt left, or were to be cancelled. */
   readonly rejected: number;
@@ -78,8 +78,8 @@ export class WorkerOperator extends TaskOperator {
   }
 
   /**
-   * Declares a worker dead: exactly its tasks go back to the front, in the order in which it took them; those
-   * without another attempt become dead letters. It leaves the list, and learns of it at its next heartbeat. A
+   * Declares a worker dead: exactly its tasks go back to the front, in the order in which it took them; those of a group, or
+   * with a priority, go behind the others of their group, and those without another attempt become dead letters. It leaves the list, and learns of it at its next heartbeat. A
    * second copy of the request takes what the worker has by then.
    * @param worker a name for all who have it, or one incarnation; an object without `incarnation` is the one
    *   that told none

@@ -97,3 +97,14 @@ test("a deep sweep costs 3 more for a queue with a few schedules", async () => {
   for (let i = 0; i < 8; i++) await schedules.put(`s${i}`, daily);
   expect(await deep()).toBe(without + 3);
 });
+
+test("what a resend may be told costs only calls that find no schedule: 2 more with a key, nothing without", async () => {
+  const key = () => ({ idempotencyKey: crypto.randomUUID() });
+  await schedules.put("x", daily);
+  for (const verb of ["pause", "resume"] as const) {
+    expect(await cost(() => schedules[verb]("x", key()))).toBe(18);
+    expect(await cost(() => schedules[verb]("y"))).toBe(3);
+    expect(await cost(() => schedules[verb]("y", key()))).toBe(5);
+  }
+  expect(await cost(() => schedules.put("y", daily, key()))).toBe(17);
+});

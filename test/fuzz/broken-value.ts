@@ -64,6 +64,8 @@ export function breakagesOf(
       (wrong) => !Array.isArray(wrong) || isMisnumbered(meant, wrong) || !allows(described, meant, "array"),
     )
     .map((wrong): Breakage => ({ field, within: union ?? field, how: `is ${shown(wrong)}`, value: wrong }));
+  if (meant.type === undefined && !branches && !("const" in meant) && !meant.enum)
+    return ofAnyValue(field, union);
   if (branches) return [...whole, ...ofUnion(described, meant, branches, value, field, union)];
   if (Array.isArray(value)) {
     const items = value.flatMap((item: unknown, i) =>
@@ -80,6 +82,17 @@ export function breakagesOf(
   if (meant.type === "object" && isObject(value))
     return [...whole, ...ofObject(described, meant, value, field, union)];
   return whole;
+}
+
+/** Where any JSON value fits, what is none: it goes out as `1e400`. Bytes beside it are refused by their own field. */
+function ofAnyValue(field: string, within = field): Breakage[] {
+  const one = (at: string, value: unknown): Breakage => ({
+    field: field + at,
+    within,
+    how: "is 1e400",
+    value,
+  });
+  return [one("", Infinity), one("[1].a", [null, { a: -Infinity }])];
 }
 
 /** What is broken inside the form that the value has. */

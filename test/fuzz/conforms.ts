@@ -42,6 +42,7 @@ export function misfits(
   if (meant.type !== undefined && !isOfType(value, meant.type))
     return [{ path, what: `is no ${String(meant.type)}` }];
 
+  if (meant.type === undefined && hasInfinite(value)) return [{ path, what: "has a number beyond JSON's" }];
   const wrong = boundOf(meant, value);
   if (wrong !== undefined) return [{ path, what: wrong }];
   const { items } = meant;
@@ -75,6 +76,12 @@ function misfitsOfObject(
     }),
   ];
 }
+
+/** What a body of the fuzz says with `1e400`. */
+const hasInfinite = (value: unknown): boolean =>
+  typeof value === "object" && value !== null
+    ? Object.values(value).some(hasInfinite)
+    : typeof value === "number" && !Number.isFinite(value);
 
 /** What the form of a union says that fits best: the one with the fewest faults. */
 function closest(found: readonly Misfit[][]): Misfit[] {

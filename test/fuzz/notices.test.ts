@@ -81,7 +81,7 @@ describe("breaking a value", () => {
   const value = {
     settlements: [
       { receipt: "r", outcome: "requeue", backoff: { base: 1 } },
-      { receipt: "r", outcome: "complete" },
+      { receipt: "r", outcome: "complete", result: [1] },
     ],
     pull: { max: 1, worker: { name: "w", pid: 1 } },
   };
@@ -106,6 +106,8 @@ describe("breaking a value", () => {
         "settlements[0].outcome",
         "settlements[0].receipt",
         "settlements[1]",
+        "settlements[1].result",
+        "settlements[1].result[1].a",
         "settlements[1].unknown",
       ]),
     );

@@ -26,20 +26,23 @@ const names = ["m", "n", "o;%3B"];
 /** Before anything, after anything, and what is due at once. */
 const instants = fc.constantFrom(0, 1, 1_792_800_000_000, 8_640_000_000_000_000);
 
-/** What a duration may be where it stands, beside what its schema says; ms and texts. */
+/** Durations that take long to try at their most, or begin what a model does not follow; ms and texts. */
 const durations: Readonly<Record<string, readonly (number | string)[]>> = {
   wait: [0, 1, "5ms", 20],
   budget: ["1s", 1_000, "60s", 60_000],
   every: [1_000, "1s", "90s", 3_600_000, "1d"],
-  "": [1, "1ms", 60_000, "5m", "2h", "3650d", 315_360_000_000],
 };
 
-/** Those of which nought is one. */
-const mayBeNought = new Set(["delay", "resultTtl", "deadTtl", "base", "most", "ttl", "backoff"]);
+/** What a duration may be where it stands: the least and the most that its schema allows, and others. */
+function durationOf(name: string, { minimum = 0, maximum = 0 }: JsonSchema): Arbitrary<unknown> {
+  const some = durations[name] ?? [minimum, `${minimum}ms`, maximum, 1, 60_000, "5m", "2h", "3650d"];
+  return fc.constantFrom(...some);
+}
 
-function durationOf(name: string): Arbitrary<unknown> {
-  const some = durations[name] ?? durations[""] ?? [];
-  return fc.constantFrom(...(mayBeNought.has(name) ? [0, "0s"] : []), ...some);
+/** The schema of a duration in milliseconds, where a schema is that of a duration. */
+function inMilliseconds(meant: JsonSchema): JsonSchema | undefined {
+  const [number, text] = meant.anyOf ?? [];
+  return number?.type === "integer" && text?.pattern?.includes("ms") ? number : undefined;
 }
 
 const numbered = (what: string) => fc.nat({ max: 11 }).map((number) => `<${what} ${number}>`);
@@ -79,8 +82,9 @@ const fitting = (schema: JsonSchema) => schema.type !== "integer" || (schema.max
 const choiceOf =
   (described: Described): Choice =>
   (name, schema) => {
-    if (schema.$ref === "#/components/schemas/Duration") return durationOf(name);
     const meant = described.schema(schema);
+    const duration = inMilliseconds(meant);
+    if (duration) return durationOf(name, duration);
     // What stands inside a list or a union is chosen by the same name.
     if (meant.type === "array" || meant.type === "object" || meant.type === "null" || meant.anyOf)
       return undefined;
@@ -124,7 +128,7 @@ function given(all: Readonly<Record<string, string | undefined>>): Record<string
 const parameterChoiceOf =
   (described: Described): Choice =>
   (name, schema) => {
-    if (name === "wait") return durationOf("wait");
+    if (name === "wait") return durationOf("wait", {});
     if (name === "Last-Event-ID") return fc.constantFrom("0", "1", "7", "999999999999999", "x");
     if (name === "Idempotency-Key") {
       return fc.oneof(
@@ -149,6 +153,17 @@ export function written({ route, path, query, headers, body }: Plan): Sent {
       ...(body !== undefined && { "content-type": "application/json" }),
       ...headers,
     },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: body === undefined ? undefined : jsonOf(body),
   };
 }
+
+/** JSON with the numbers for which `JSON.stringify` writes null. */
+function jsonOf(body: unknown): string {
+  const marked = (_: string, value: unknown) =>
+    value === Infinity ? INFINITE : value === -Infinity ? `-${INFINITE}` : value;
+  return JSON.stringify(body, marked)
+    .replaceAll(`"${INFINITE}"`, "1e400")
+    .replaceAll(`"-${INFINITE}"`, "-1e400");
+}
+
+const INFINITE = "\ue000 infinite";

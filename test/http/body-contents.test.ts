@@ -75,10 +75,9 @@ describe("what is in a body", () => {
     expect(listed.body.tasks.map(({ payload }: { payload: unknown }) => payload)).toEqual([2]);
   });
 
-  it("depth, long numbers, huge exponents and halves of characters come back as JavaScript reads them", async () => {
+  it("depth, long numbers and halves of characters come back as JavaScript reads them", async () => {
     for (const [id, payload, back] of [
       ["deep", `${"[".repeat(999)}${"]".repeat(999)}`, `${"[".repeat(999)}${"]".repeat(999)}`],
-      ["exponent", "1e400", "null"],
       ["long", "9007199254740993", "9007199254740992"],
       ["minus", "-0", "0"],
       ["half", String.raw`"\ud800"`, String.raw`"\ud800"`],

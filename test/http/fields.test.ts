@@ -38,7 +38,10 @@ describe("invalid_request", () => {
       { path: "tasks[2]", message: "must be an object" },
       { path: "tasks[3]", message: "must be an object" },
       { path: "tasks[4].at", message: expect.stringMatching(/^must be a whole number/) },
-      { path: "tasks[4].lease", message: durations },
+      {
+        path: "tasks[4].lease",
+        message: expect.stringMatching(/^must be a duration of 1 to 315360000000 ms: /),
+      },
       { path: "tasks[4].deadTtl", message: durations },
       { path: "worker", message: "is not a known field" },
     ]);

@@ -83,6 +83,45 @@ describe("a heartbeat", () => {
     });
   });
 
+  test("that tells receipts of others' leases leaves these alone, and says that they are not its own", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(5));
+    const receipts: string[] = [];
+    // Whoever holds the receipt of a lease without a worker may extend it.
+    const holders = [one, { name: "one", incarnation: "ab" }, { name: "one" }, { name: "two" }, undefined];
+    for (const worker of holders) {
+      const [task] = await queue.dequeue({ lease: "10s", ...(worker && { worker }) });
+      receipts.push(task?.receipt ?? "");
+    }
+    await queue.cancel("t1");
+    rig.now += 5_000;
+    const before = await deadlines();
+    expect(await queue.heartbeat(one, { receipts, lease: "1h" })).toEqual({
+      ok: true,
+      leases: 2,
+      deadlineAt: rig.now + 3_600_000,
+      cancelRequested: [],
+      lost: ["t1", "t2", "t3"],
+    });
+    const later = rig.now + 3_600_000;
+    expect(await deadlines()).toEqual({ ...before, t0: later, t4: later });
+  });
+
+  test("that tells receipts of tasks that nobody knows any more says that they are not its own", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(0, { id: "t0", resultTtl: 0 });
+    const [task] = await queue.dequeue({ worker: one });
+    await rig.operator().deleteQueue({ force: true });
+    const receipts = [task?.receipt ?? "", "1.1.1.token-01.nobody"];
+    expect(await queue.heartbeat(one, { receipts })).toEqual({
+      ok: true,
+      leases: 0,
+      deadlineAt: null,
+      cancelRequested: [],
+      lost: ["t0", "nobody"],
+    });
+  });
+
   test("tells a receipt of an earlier lease of a task apart from the current one", async () => {
     const queue = rig.queue();
     await queue.enqueue(0, { id: "t0" });

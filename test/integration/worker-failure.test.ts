@@ -276,6 +276,35 @@ describe("a worker that was failed", () => {
   });
 });
 
+test("tasks of a group, or with a priority, return behind the others of their group, and plain ones to the front", async () => {
+  const queue = rig.queue();
+  const named = (name: string, options = {}) =>
+    ["1", "2", "3"].map((digit) => ({ id: name + digit, payload: 0, ...options }));
+  const orderOf = async (of: string) => {
+    const ids: string[] = [];
+    // One by one: what has failed once travels in smaller batches.
+    for (let tasks = await queue.dequeue(); tasks.length > 0; tasks = await queue.dequeue()) {
+      ids.push(...idsOf(tasks));
+    }
+    return ids.filter((id) => id.startsWith(of));
+  };
+  for (const [name, options, order] of [
+    ["plain", {}, ["plain1", "plain2", "plain3"]],
+    ["group", { group: "g" }, ["group3", "group1", "group2"]],
+    ["prior", { priority: 5 }, ["prior3", "prior1", "prior2"]],
+  ] as const) {
+    await queue.enqueueMany(named(name, options));
+    await queue.dequeue({ max: 2, worker: one });
+    expect(await rig.operator().failWorker("one")).toMatchObject({ returned: 2 });
+    expect(await orderOf(name)).toEqual(order);
+    await rig.operator().deleteQueue({ force: true });
+  }
+  // What is handed back keeps its place.
+  await queue.enqueueMany(named("group", { group: "g" }));
+  for (const task of await queue.dequeue({ max: 2 })) await task.requeue({ unstarted: true });
+  expect(await orderOf("group")).toEqual(["group1", "group2", "group3"]);
+});
+
 test("tasks of groups return to their groups, and limits hold", async () => {
   const queue = rig.queue();
   await rig.command("HSET", key("tasks"), "~s:g", "1;n=1;m=2");

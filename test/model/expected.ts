@@ -7,7 +7,7 @@ import { counts, list, outOfTurn, sharing, statistics, workers } from "./look.ts
 import { cancel, configure, configureGroup, drop, purge, redrive, redriveByIds, remove } from "./operate.ts";
 import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
 import type { Happened } from "./real.ts";
-import { drafted, listed, occur, switched } from "./schedules.ts";
+import { drafted, listed, occur, switched, type ModelSchedule } from "./schedules.ts";
 import { settle, type ModelSettlement } from "./settle.ts";
 import { infoOf } from "./state.ts";
 import { sweep, sweepAll } from "./sweep.ts";
@@ -105,27 +105,25 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   putSchedule: (world, { key, name, schedule }) => {
     const before = world.queue.schedules.get(name);
     const draft = drafted(before, world.now, schedule);
-    if (!draft) return { refused: "invalid_argument" };
-    const { existed, next } = noted(world, `put ${name} ${key}`, before !== undefined, draft.next, () =>
-      world.queue.schedules.set(name, draft),
+    const put = noted(world, `put ${name} ${key}`, before !== undefined, draft?.next, () =>
+      world.queue.schedules.set(name, draft as ModelSchedule),
     );
-    return { ...listed(NAME, name, { ...draft, next }), created: !existed };
+    if (!draft || !put) return { refused: "invalid_argument" };
+    return { ...listed(NAME, name, { ...draft, next: put.next }), created: !put.existed };
   },
   switchSchedule: (world, { key, name, to }) => {
     const before = world.queue.schedules.get(name);
-    if (!before) return notFound;
-    const plan = switched(before, world.now, to === "pause");
-    const { next } = noted(world, `${to} ${name} ${key}`, true, plan.next, () =>
-      world.queue.schedules.set(name, plan),
+    const plan = before && switched(before, world.now, to === "pause");
+    const done = noted(world, `${to} ${name} ${key}`, true, plan?.next, () =>
+      world.queue.schedules.set(name, plan as ModelSchedule),
     );
-    return { ok: true, schedule: listed(NAME, name, { ...plan, next }) };
+    if (!plan || !done) return notFound;
+    return { ok: true, schedule: listed(NAME, name, { ...plan, next: done.next }) };
   },
   removeSchedule: (world, { key, name }) => {
     const there = world.queue.schedules.has(name);
-    const { existed } = noted(world, `remove ${name} ${key}`, there, 0, () =>
-      world.queue.schedules.delete(name),
-    );
-    return existed ? { ok: true } : notFound;
+    const removed = noted(world, `remove ${name} ${key}`, there, 0, () => world.queue.schedules.delete(name));
+    return removed?.existed ? { ok: true } : notFound;
   },
   getSchedule: ({ queue }, { name }) => {
     const schedule = queue.schedules.get(name);
@@ -150,12 +148,22 @@ export function expectedOf(world: World, operation: Operation, happened: Happene
   return expect(world, operation, happened, resent);
 }
 
-/** What a call came to that writes a schedule, now or when an earlier copy of it ran. */
-function noted(world: World, key: string, existed: boolean, next: number, write: () => unknown) {
+/**
+ * What a call came to that writes a schedule, now or when an earlier copy of it ran; undefined: nothing.
+ * @param next undefined where there is nothing to write
+ */
+function noted(
+  world: World,
+  key: string,
+  existed: boolean,
+  next: number | undefined,
+  write: () => unknown,
+): { readonly existed: boolean; readonly next: number } | undefined {
   return world.once(key, () => {
+    if (next === undefined) return undefined;
     write();
     return { existed, next };
-  }) as { readonly existed: boolean; readonly next: number };
+  }) as { readonly existed: boolean; readonly next: number } | undefined;
 }
 
 function swept(world: World, { limit, once, waker }: Of<"sweep">, registered: boolean) {

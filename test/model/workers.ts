@@ -52,7 +52,8 @@ export function heartbeat(
     return { ok: false, code: "worker_lost" };
   const isCurrent = ({ id, lease, token }: ToldLease) => {
     const task = queue.tasks.get(id);
-    return task?.state === "working" && task.lease === lease && task.token === token;
+    if (task?.state !== "working" || task.lease !== lease || task.token !== token) return false;
+    return task.worker === undefined || task.worker === call.worker;
   };
   const ids = call.told ? call.told.filter(isCurrent).map(({ id }) => id) : inHands(queue, call.worker);
   const held = ids.map((id) => queue.task(id));

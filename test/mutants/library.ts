@@ -123,6 +123,22 @@ export const library: readonly Mutant[] = [
     because: "the bound that is documented is not the one that holds",
   },
   {
+    name: "an infinite number in a value is stored as null",
+    file: "src/queue/codec.ts",
+    find: 'json.includes("null") ? lostNumber(value, path) : undefined',
+    replace: "undefined",
+    breaks: "law 10",
+    because: "a payload of 1e400 is answered 201, and its consumer gets null",
+  },
+  {
+    name: "of a number that is lost the path leads beside it",
+    file: "src/queue/lost-number.ts",
+    find: "`[${next - 1}]`",
+    replace: "`[${next}]`",
+    breaks: "input",
+    because: "a producer looks for a fault where there is none",
+  },
+  {
     name: "names in records keep their semicolons",
     file: "src/queue/names.ts",
     find: 'text.replace(/[;%]/g, (unit) => (unit === ";" ? "%3B" : "%25"))',

@@ -10,6 +10,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/enqueue",
     "conformance/payloads",
     "client/payloads",
+    "client/numbers",
     "integration/settle",
   ],
   "src/queue/handle.ts": [
@@ -26,6 +27,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/queue/keys.ts": ["contract/scripts", "integration/life-cycle", "integration/queue-names"],
   "src/queue/long-poll.ts": ["integration/pull-copies", "unit/long-poll", "integration/long-poll"],
+  "src/queue/lost-number.ts": ["client/numbers", "http/numbers"],
   "src/queue/names.ts": [
     "unit/option-names",
     "integration/groups",

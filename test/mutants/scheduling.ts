@@ -27,6 +27,14 @@ export const scheduling: readonly Mutant[] = [
     because: "a late removal takes a schedule that was put anew",
   },
   {
+    name: "schedule forgets that it found none",
+    file: "lua/schedule.lua",
+    find: "(was == '!' or finds_none)",
+    replace: "was == '!'",
+    breaks: "law 5",
+    because: "a late copy of a pause that was answered 404 pauses a schedule put since",
+  },
+  {
     name: "schedule touches a record of a later release",
     file: "lua/schedule.lua",
     find: "if newer(found) then",

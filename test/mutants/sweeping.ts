@@ -171,6 +171,14 @@ export const sweeping: readonly Mutant[] = [
     because: "a worker that dequeued again cannot keep its leases for a day",
   },
   {
+    name: "heartbeat extends what another worker took",
+    file: "lua/heartbeat.lua",
+    find: "task.W == worker or (proof and not task.W)",
+    replace: "proof or task.W == worker",
+    breaks: "workers",
+    because: "a worker that is told of a stranger's receipt keeps a lease alive whose holder has died",
+  },
+  {
     name: "heartbeat ends after its first page",
     file: "lua/heartbeat.lua",
     find: "reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0",

@@ -11,7 +11,8 @@ import * as queues from "../../src/http/schemas/queues.ts";
 import * as schedules from "../../src/http/schemas/schedules.ts";
 import * as taskOperation from "../../src/http/schemas/task-operation.ts";
 import * as tasks from "../../src/http/schemas/tasks.ts";
-import { duration, name, queueName, taskId } from "../../src/http/schemas/values.ts";
+import * as durations from "../../src/http/schemas/durations.ts";
+import { name, queueName, taskId } from "../../src/http/schemas/values.ts";
 import * as workers from "../../src/http/schemas/workers.ts";
 
 /** Every schema that the document has a name for. */
@@ -31,7 +32,11 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   FailWorker: workers.fail,
   Sweep: operation.sweep,
   DeepSweep: operation.deepSweep,
-  Duration: duration,
+  Duration: durations.duration,
+  PositiveDuration: durations.positiveDuration,
+  Interval: durations.interval,
+  Wait: durations.wait,
+  Budget: durations.budget,
   QueueName: queueName,
   TaskId: taskId,
   Name: name,
@@ -70,7 +75,11 @@ export const named: Readonly<Record<string, GenericSchema>> = {
 
 /** What no schema can say. */
 export const meanings: Readonly<Record<string, string>> = {
-  Duration: 'Milliseconds, or a text: `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`.',
+  Duration: 'Milliseconds, or a text: `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`. At most ten years.',
+  PositiveDuration: "As Duration, from 1 ms to ten years.",
+  Interval: "As Duration, from 1 second to ten years.",
+  Wait: "As Duration, at most 1 minute.",
+  Budget: "As Duration, from 1 ms to 1 minute.",
   QueueName: "What a queue is called.",
   TaskId: "Visible ASCII, the first character a letter or digit.",
   Name: "What a group, a worker, a schedule or a key is called: of the same form as an id.",

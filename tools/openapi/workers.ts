@@ -11,7 +11,7 @@ export const workers: readonly OperationText[] = [
     tag: "workers",
     summary: "Sign of life of a worker, which extends all its leases",
     description:
-      "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Those of other incarnations are left alone.",
+      "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Those of other workers and incarnations are left alone, also where it tells their receipts.",
     scopes: ["consume"],
     body: {
       schemas: ["Heartbeat"],
@@ -71,7 +71,7 @@ export const workers: readonly OperationText[] = [
     tag: "workers",
     summary: "Take the tasks back from a dead worker",
     description:
-      "Exactly its tasks become pending again, at the front, in the order in which it took them; those without another attempt become dead letters. It learns of it at its next heartbeat. A worker that nobody knows has none.",
+      "Exactly its tasks become pending again, at the front, in the order in which it took them; those of a group, or with a priority, behind the others of their group; those without another attempt become dead letters. It learns of it at its next heartbeat. A worker that nobody knows has none.",
     scopes: ["admin"],
     body: {
       schemas: ["FailWorker"],

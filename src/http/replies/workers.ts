@@ -35,14 +35,17 @@ export const heartbeat = v.object({
   lost: v.exactOptional(
     described(
       v.array(taskId),
-      "Where it told receipts: those that are not its own any more: stop with them.",
+      "Where it told receipts: those that are not its own, or not any more: stop with them.",
     ),
   ),
 });
 
 export const failed = v.object({
   name,
-  returned: described(count, "Tasks that went back, to the front."),
+  returned: described(
+    count,
+    "Tasks that went back: plain ones to the front, those of a group or with a priority behind the others of theirs.",
+  ),
   rejected: described(count, "Tasks that had no attempt left, or were to be cancelled."),
   more: described(v.boolean(), "True where the limit was reached: call again for the rest."),
 });

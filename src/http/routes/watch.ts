@@ -2,7 +2,8 @@ import { milliseconds } from "../../queue/duration.ts";
 import { hasEnded, type TaskEvent, watchTask } from "../../queue/watch.ts";
 import { type App, readQuery, type Services } from "../context.ts";
 import { eventStream, type Frame, lastEventId, wantsEvents } from "../event-stream.ts";
-import { eventsQuery, longestEvents, longestWatch, taskQuery } from "../schemas/watch.ts";
+import { longestEvents, longestWatch } from "../schemas/durations.ts";
+import { eventsQuery, taskQuery } from "../schemas/watch.ts";
 import { idOf, noTask, taskReply } from "../task-reply.ts";
 
 /** Looking at a task until it ends, and at what happens in a queue. */

@@ -1,10 +1,11 @@
 import * as v from "valibot";
 import { fields } from "../validate.ts";
-import { cursor, described, duration, queueName, whole } from "./values.ts";
+import * as durations from "./durations.ts";
+import { cursor, described, queueName, whole } from "./values.ts";
 
 const budget = v.exactOptional(
   described(
-    duration,
+    durations.budget,
     'Time that the sweep may take. Default "20s", or two fifths of the deployment\'s budget where that is less; at most "60s".',
   ),
 );

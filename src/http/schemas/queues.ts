@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { fields } from "../validate.ts";
-import { cursor, described, duration, flagText, integer, name, size, whole } from "./values.ts";
+import { positiveDuration } from "./durations.ts";
+import { cursor, described, flagText, integer, name, size, whole } from "./values.ts";
 
 /** Of the list of queues. */
 export const queuesQuery = fields({
@@ -24,7 +25,7 @@ const setting = <Schema extends v.GenericSchema>(schema: Schema, meaning: string
 
 const rate = fields({
   max: whole(1, 1_000_000, "So many pulled tasks."),
-  per: described(duration, "In any period of that length; at least 1 ms."),
+  per: described(positiveDuration, "In any period of that length; at least 1 ms."),
 });
 
 const limits = {

@@ -2,8 +2,9 @@ import * as v from "valibot";
 import { LAST_INSTANT } from "../../queue/names.ts";
 import { MAX_SCHEDULE_NAME } from "../../queue/schedules.ts";
 import { fields } from "../validate.ts";
+import { interval } from "./durations.ts";
 import { newTask } from "./tasks.ts";
-import { bytesWhereSaid, cursor, described, duration, name, size, whole } from "./values.ts";
+import { bytesWhereSaid, cursor, described, name, size, whole } from "./values.ts";
 
 /** The name of a schedule as the path has it. */
 export const scheduleInPath = fields({
@@ -31,7 +32,7 @@ export const newSchedule = v.pipe(
       described(v.string(), 'By whose clock, as the IANA names it, such as `Europe/Berlin`. Default "UTC".'),
     ),
     every: v.exactOptional(
-      described(duration, "The time from one occurrence to the next; at least 1 s. Either this or `cron`."),
+      described(interval, "The time from one occurrence to the next; at least 1 s. Either this or `cron`."),
     ),
     from: v.exactOptional(
       whole(

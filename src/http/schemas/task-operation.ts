@@ -2,7 +2,8 @@ import * as v from "valibot";
 import { LAST_INSTANT } from "../../queue/names.ts";
 import { rejectReasons, taskStates } from "../../queue/types.ts";
 import { fields, list } from "../validate.ts";
-import { cursor, described, duration, flagText, name, size, taskId, whole, wholeText } from "./values.ts";
+import { budget } from "./durations.ts";
+import { cursor, described, flagText, name, size, taskId, whole, wholeText } from "./values.ts";
 
 const textWords = "must be a text of 1 to 1000 characters";
 const rateWords = "must be a number from 0.001 to 1000000";
@@ -52,7 +53,7 @@ const run = {
   ),
   budget: v.exactOptional(
     described(
-      duration,
+      budget,
       'When to stop. Default "20s", or two fifths of the deployment\'s budget where that is less; at most "60s".',
     ),
   ),

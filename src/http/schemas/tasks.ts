@@ -4,7 +4,6 @@ import {
   bounds,
   bytesWhereSaid,
   described,
-  duration,
   encoding,
   headers,
   name,
@@ -12,6 +11,7 @@ import {
   taskId,
   whole,
 } from "./values.ts";
+import { duration, positiveDuration, wait } from "./durations.ts";
 import { worker } from "./workers.ts";
 import { LAST_DUE, TOKEN } from "../../queue/names.ts";
 
@@ -20,7 +20,10 @@ export const idInPath = fields({ id: taskId });
 
 export const newTask = v.pipe(
   fields({
-    payload: described(v.unknown(), "Any JSON value; with `encoding`, bytes."),
+    payload: described(
+      v.unknown(),
+      "Any JSON value; with `encoding`, bytes. Numbers are kept as 64-bit floats: digits beyond their precision are rounded, and a number beyond their range, such as 1e400, is refused.",
+    ),
     encoding: v.exactOptional(encoding),
     id: v.exactOptional(
       described(
@@ -39,7 +42,7 @@ export const newTask = v.pipe(
         fields({
           key: described(name, "Tells that two tasks are the same work; scoped to the queue."),
           window: described(
-            duration,
+            positiveDuration,
             "For how long the key stands for its first task, whatever becomes of it; at least 1 ms.",
           ),
         }),
@@ -55,7 +58,7 @@ export const newTask = v.pipe(
       whole(0, LAST_DUE, "Instant, epoch ms, at which the task becomes pending, instead of `delay`."),
     ),
     lease: v.exactOptional(
-      described(duration, "How long one attempt may take. Default: the lease of the pull."),
+      described(positiveDuration, "How long one attempt may take. Default: the lease of the pull."),
     ),
     maxAttempts: v.exactOptional(
       whole(
@@ -94,7 +97,7 @@ const tokenWords = "must be 8 to 64 characters of A-Z, a-z, 0-9, _ and -";
 
 export const pull = fields({
   max: v.exactOptional(whole(1, bounds.pull, "At most this many tasks. Default 1.")),
-  lease: v.exactOptional(described(duration, 'The lease of tasks that fixed none. Default "5m".')),
+  lease: v.exactOptional(described(positiveDuration, 'The lease of tasks that fixed none. Default "5m".')),
   token: v.exactOptional(
     v.pipe(
       v.string(tokenWords),
@@ -112,7 +115,7 @@ export const pull = fields({
   ),
   wait: v.exactOptional(
     described(
-      duration,
+      wait,
       'Where there is no task: how long to wait for one, at most "60s". Each second of it costs some 3 Redis commands. Default 0: answer at once.',
     ),
   ),
@@ -187,14 +190,14 @@ export const settlement = v.pipe(
           unstarted: v.exactOptional(
             described(
               v.boolean(),
-              "True hands back what was not begun: uncounted, and to the front. Stands without `delay`, `backoff` and `error`.",
+              "True hands back what was not begun: uncounted, and to the front; a task of a group or with a priority, to its old place. Stands without `delay`, `backoff` and `error`.",
             ),
           ),
         }),
         fields({
           receipt,
           outcome: v.literal("extend"),
-          lease: v.exactOptional(described(duration, "From now on. Default: the task's own lease.")),
+          lease: v.exactOptional(described(positiveDuration, "From now on. Default: the task's own lease.")),
           progress: v.exactOptional(
             described(v.unknown(), "How far the work is: any JSON value, at most 1 KiB. Replaces the last."),
           ),

@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import { MAX_DURATION } from "../../queue/duration.ts";
 import { MAX_ENQUEUE } from "../../queue/producer.ts";
 import { MAX_DEQUEUE } from "../../queue/pull.ts";
 import { MAX_RECEIPTS, readReceipt } from "../../queue/receipt.ts";
@@ -26,23 +25,6 @@ export const integer = (from: number, to: number) => {
 };
 
 export const whole = (from: number, to: number, meaning: string) => described(integer(from, to), meaning);
-
-const durationWords =
-  'must be a duration: whole milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"';
-
-/** Milliseconds, or a text such as `"30s"`; what each field allows is the queue's to check. */
-export const duration = v.union(
-  [
-    v.pipe(
-      v.number(),
-      v.integer(durationWords),
-      v.minValue(0, durationWords),
-      v.maxValue(MAX_DURATION, durationWords),
-    ),
-    v.pipe(v.string(), v.regex(/^\d{1,12}(?:ms|s|m|h|d)$/, durationWords)),
-  ],
-  durationWords,
-);
 
 const idWords = "must be 1 to 128 visible ASCII characters, the first a letter or digit";
 export const taskId = v.pipe(v.string(idWords), v.regex(ID, idWords));

@@ -1,15 +1,9 @@
 import * as v from "valibot";
 import { fields } from "../validate.ts";
-import { duration } from "./values.ts";
-
-/** Longest that a request for a task may take, ms: what every platform allows. */
-export const longestWatch = 60_000;
-
-/** Longest that a stream of a queue's events may take, ms. */
-export const longestEvents = 300_000;
+import { eventsWait, wait } from "./durations.ts";
 
 /** A duration as a query has it. */
-const durationText = (meaning: string) =>
+const durationText = (duration: typeof wait, meaning: string) =>
   v.pipe(
     v.string(),
     v.transform((text) => (/^\d{1,16}$/.test(text) ? Number(text) : text)),
@@ -21,6 +15,7 @@ const durationText = (meaning: string) =>
 export const taskQuery = fields({
   wait: v.exactOptional(
     durationText(
+      wait,
       'How long the request may take, at most "60s". Without it the answer comes at once, and a stream lasts for 60 seconds.',
     ),
   ),
@@ -28,5 +23,5 @@ export const taskQuery = fields({
 
 /** Of a queue's events. */
 export const eventsQuery = fields({
-  wait: v.exactOptional(durationText('How long the stream lasts, at most "5m". Default "5m".')),
+  wait: v.exactOptional(durationText(eventsWait, 'How long the stream lasts, at most "5m". Default "5m".')),
 });

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { fields, list } from "../validate.ts";
-import { bounds, cursor, described, duration, name, receipt, size, whole } from "./values.ts";
+import { positiveDuration } from "./durations.ts";
+import { bounds, cursor, described, name, receipt, size, whole } from "./values.ts";
 
 const nodeWords = "must be a text of at most 128 characters";
 
@@ -20,7 +21,7 @@ export const worker = fields({
   pid: v.exactOptional(whole(0, Number.MAX_SAFE_INTEGER, "The process on it.")),
   silentAfter: v.exactOptional(
     described(
-      duration,
+      positiveDuration,
       "After so long without a pull or heartbeat a sweep gives its tasks back. Default: never; its leases end one by one.",
     ),
   ),
@@ -39,14 +40,14 @@ export const heartbeat = fields({
   worker: described(worker, "As in pull. What it tells of itself replaces what it told before."),
   lease: v.exactOptional(
     described(
-      duration,
+      positiveDuration,
       "Of all its tasks, from now on. Default: what each task's lease was when it was pulled.",
     ),
   ),
   receipts: v.exactOptional(
     described(
       list(receipt, bounds.receipts, `must have at most ${bounds.receipts} receipts`),
-      "Those that it holds: these leases last longer, and no other. Default: all that it took; also those of a pull whose answer was lost.",
+      "Those that it holds: these leases last longer, and no other. A lease that was pulled without a worker is extended by any worker that has its receipt; one that another worker or incarnation pulled is left alone, and told in `lost`. Default: all that it took; also those of a pull whose answer was lost.",
     ),
   ),
 });

@@ -1,0 +1,52 @@
+interface Level {
+  readonly of: object;
+  /** Undefined for a list. */
+  readonly names: readonly string[] | undefined;
+  readonly size: number;
+  next: number;
+}
+
+/**
+ * Where in a value, which `JSON.stringify` has written, stands a number for which it wrote `null`: NaN, or an infinite
+ * one, as JSON.parse makes of `1e400`. Walks without recursion, over what `toJSON` gives where there is one.
+ * @param path of the value
+ * @returns undefined where there is none
+ */
+export function lostNumber(value: unknown, path: string): string | undefined {
+  const levels: Level[] = [levelOf([value])];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    if (level.next === level.size) {
+      levels.pop();
+      continue;
+    }
+    const key = level.names?.[level.next] ?? String(level.next);
+    level.next++;
+    const part = written((level.of as Record<string, unknown>)[key], levels.length === 1 ? "" : key);
+    if (typeof part === "object" && part !== null) levels.push(levelOf(part));
+    else if (typeof part === "number" && !Number.isFinite(part)) return pathOf(levels, path);
+  }
+  return undefined;
+}
+
+function levelOf(part: object): Level {
+  if (Array.isArray(part)) return { of: part, names: undefined, size: part.length, next: 0 };
+  const names = Object.keys(part);
+  return { of: part, names, size: names.length, next: 0 };
+}
+
+/** What `JSON.stringify` writes in place of a part of a value. */
+function written(part: unknown, key: string): unknown {
+  if (typeof part !== "object" || part === null) return part;
+  const { toJSON } = part as { toJSON?: unknown };
+  const told: unknown = typeof toJSON === "function" ? toJSON.call(part, key) : part;
+  const isBoxed = Object.prototype.toString.call(told) === "[object Number]";
+  return isBoxed ? Number(told) : told;
+}
+
+/** The first level holds the value itself. */
+function pathOf(levels: readonly Level[], path: string): string {
+  const steps = levels
+    .slice(1)
+    .map(({ names, next }) => (names ? `.${String(names[next - 1])}` : `[${next - 1}]`));
+  return path + steps.join("");
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { expectProblem, servedQueue } from "./served.ts";
+
+const { ask, path, tasks, enqueue, receipts, get, counts } = servedQueue();
+
+const allowed = "must be a finite number, at most about 1.8e308 either way";
+
+/** JSON texts with a number that JSON.parse takes for an infinite one, and where in the value it stands. */
+const infinite: [text: string, at: string][] = [
+  ["1e400", ""],
+  ["-1e400", ""],
+  ["1.8e308", ""],
+  [`1${"0".repeat(309)}`, ""],
+  [`-${"9".repeat(400)}.5`, ""],
+  ["0.1E+0999", ""],
+  ['{"a":[null,"null",{},1e400]}', ".a[3]"],
+  ['[[],[[[{"b":{"":-1E999}}]]]]', "[1][0][0][0].b."],
+  ['{"__proto__":{"toJSON":1e400}}', ".__proto__.toJSON"],
+  [`{"${"k".repeat(80)}":1e400}`, `.${"k".repeat(80)}`],
+];
+
+/** Numbers that are kept, as JavaScript reads them. */
+const finite: [text: string, kept: string][] = [
+  ["1.7976931348623157e308", "1.7976931348623157e+308"],
+  ["-1e308", "-1e+308"],
+  ["1e-400", "0"],
+  ["-0", "0"],
+  ["9007199254740993", "9007199254740992"],
+  [`{"1e400":["1e400",null,1e5]}`, `{"1e400":["1e400",null,100000]}`],
+];
+
+describe.each(infinite)("a number without bounds, %s", (text, at) => {
+  const refused = async (method: string, to: string, raw: string, where: string) => {
+    const { errors } = expectProblem(await ask(method, to, { raw }), "invalid_request");
+    expect(errors).toEqual([{ path: where + at, message: allowed }]);
+  };
+
+  it("is refused as a payload, and nothing is enqueued", async () => {
+    await refused("POST", tasks(), `{"payload":${text}}`, "payload");
+    await refused("POST", tasks(), `{"tasks":[{"payload":1},{"payload":${text}}]}`, "tasks[1].payload");
+    expect(await counts()).toMatchObject({ pending: 0 });
+  });
+
+  it("is refused as a schedule's payload, and nothing is put", async () => {
+    const raw = `{"payload":${text},"every":"1m"}`;
+    await refused("PUT", `${path()}/schedules/s`, raw, "payload");
+    expect((await ask("GET", `${path()}/schedules/s`)).status).toBe(404);
+  });
+
+  it("is refused in every settlement, and none of the request is made", async () => {
+    await enqueue({
+      tasks: [
+        { id: "a", payload: 1 },
+        { id: "b", payload: 1 },
+      ],
+    });
+    const [a, b] = await receipts({ max: 2 });
+    const before = [await get("a"), await get("b")].map(({ body }) => body);
+    for (const [outcome, name] of [
+      ["complete", "result"],
+      ["reject", "error"],
+      ["requeue", "error"],
+      ["extend", "progress"],
+    ] as const) {
+      const raw = `{"settlements":[{"receipt":"${a}","outcome":"complete"},
+        {"receipt":"${b}","outcome":"${outcome}","${name}":${text}}]}`;
+      await refused("POST", `${tasks()}/settle`, raw, `settlements[1].${name}`);
+    }
+    expect([await get("a"), await get("b")].map(({ body }) => body)).toEqual(before);
+  });
+});
+
+it("of a path into the value no more is told than helps", async () => {
+  const { body } = await ask("POST", tasks(), { raw: `{"payload":{"${"k".repeat(1_000)}":1e400}}` });
+  expect(body.errors).toEqual([{ path: `payload.${"k".repeat(491)}…`, message: expect.any(String) }]);
+});
+
+it.each(finite)("a finite number is kept as JavaScript reads it: %s", async (text, kept) => {
+  expect((await ask("POST", tasks(), { raw: `{"payload":${text}}` })).status).toBe(201);
+  const { body } = await ask("POST", `${tasks()}/pull`);
+  expect(JSON.stringify(body.tasks[0].payload)).toBe(kept);
+});
