@@ -8,17 +8,19 @@ local tasks = KEYS[5] -- hash  records and control fields
 local expiry = KEYS[6] -- zset  id -> when its record goes away (ms)
 local workers = KEYS[7] -- zset  worker -> when it is silent (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local lease = ARGV[2] -- the lease counter from before the count
-local items = ARGV -- then for each: field (of a count), before (what it said before the count), count
--- Returns {'ok', lease counter, ghosts, timers, broken, {fault, field, …}} | {'newer_schema'}
+local items = ARGV -- then for each: field (of a count), came, gone, count
+-- came, gone: what its two fields said before the count
+-- Returns {'ok', ~ghosts, ~dropped, ~timers, ~rung, ~broken, ~mended, {fault, field, …}} | {'newer_schema'}
 
 -- A count goes on while the queue does, and can be off by what comes and goes meanwhile. So it is heeded only
--- where the field says what it said before, and nobody has dequeued.
+-- where both fields say what they said before: as neither ever goes down, nothing has come or gone.
 
 local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
 local mending = new_mending(at, clock(test_now))
 local plan, now = mending.plan, mending.now
-local NAMES = { '~lease', '~ghosts', '~timers', '~broken', '~groups', '~alarm', '~set', '~fair' }
+local NUMBERS =
+  { '~lease', '~groups', '~alarm', '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
+local NAMES = { '~set', '~fair', unpack(NUMBERS) }
 local found = {}
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(NAMES))) do
   found[NAMES[i]] = value
@@ -29,10 +31,10 @@ end
 
 -- Numbers beyond reading stop every call that counts with them. Those that are given out go on far beyond
 -- any that can have been.
-local beyond = { ['~lease'] = now, ['~groups'] = SPARE_GROUPS }
+local beyond = { ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~mended'] or 0) }
 local limits = { ['~groups'] = MOST_GROUPS }
-for i = 1, 6 do
-  local name, value = NAMES[i], found[NAMES[i]]
+for _, name in ipairs(NUMBERS) do
+  local value = found[name]
   local readable = value and #value <= 15 and string.find(value, '^%-?%d+$')
   if value and not (readable and tonumber(value) < (limits[name] or LAST)) then
     note(mending, 'control_broken', name)
@@ -82,22 +84,27 @@ elseif alarm and not timer then
   note(mending, 'timer_wrong', '~alarm')
 end
 
-local counter = tonumber(found['~lease'] or 0)
-for i = 3, #items, 3 do
-  local field, before, count = items[i], tonumber(items[i + 1]), tonumber(items[i + 2])
-  local says = tonumber(found[field] or 0)
+-- By the field that counts what came: the one that counts what has gone.
+local GONE = { ['~ghosts'] = '~dropped', ['~timers'] = '~rung', ['~broken'] = '~mended' }
+
+for i = 2, #items, 4 do
+  local field, other = items[i], GONE[items[i]]
+  local came, gone, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
+  local says, less = tonumber(found[field] or 0), tonumber(found[other] or 0)
   if field == '~broken' then
     -- What was put aside before the sweep began, the sweep has found.
-    put(mending, field, found[field], says > before and int(says - before))
-  elseif says == before and says ~= count and counter == tonumber(lease) then
-    put(mending, field, found[field], count > 0 and int(count))
+    put(mending, other, found[other], came > less and int(came) or found[other])
+  elseif says == came and less == gone and says - less ~= count then
+    local raised = says - less < count and field or other
+    put(mending, raised, found[raised], int(raised == field and less + count or says - count))
     note(mending, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
   end
 end
 
 local failed = write_mended(mending)
-local counts = redis.call('HMGET', tasks, unpack(NAMES, 1, 4))
-for i = 1, 4 do
-  counts[i] = tonumber(counts[i] or 0)
+local reply = { 'ok' }
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(NUMBERS, 4))) do
+  reply[i + 1] = tonumber(value or 0)
 end
-return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
+reply[#reply + 1] = mending.report
+return failed or reply

@@ -248,7 +248,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -431,6 +434,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -908,7 +912,7 @@ else
 mend_waiting(mending, entry)
 end
 entry.expected = entry.ghosts + entry.waits
-entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
+entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
 end
 local function mend_all(mending, entries, also)
 local tasks = {}
@@ -1184,8 +1188,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "2fc55f982e0ec1b0cad9f4c4cc3ca72fcb34c89b",
-  keyLockingSha1: "19f90456ddc575b7a2e40ac12389d2f5ecc71420",
+  sha1: "a8d428d2283edea0c917e267803118b0452b1223",
+  keyLockingSha1: "31d8d2f193ac905dfd0c7b3e022e5d08c14f583b",
 };
 
 export const cancel: Script = {
@@ -1403,7 +1407,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -1644,6 +1651,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -1836,8 +1844,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "9ccee204d4653e17a94046cd68b0290fcf2cc578",
-  keyLockingSha1: "8fe077a3035f304f3d2c81856ff68e04c8153d42",
+  sha1: "f069927a73e4d6e5a4247e614fc08317f5eacf4c",
+  keyLockingSha1: "6cd2b80bd33aad2fd218cfcf85c24b0f4680ed72",
 };
 
 export const configure: Script = {
@@ -2010,7 +2018,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -2164,6 +2175,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -2355,8 +2367,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "7be8191bb93a7beac9d76efdd9a493cccf3dfa16",
-  keyLockingSha1: "0e05369063a9a3f4148087bb0577ebea9e12912d",
+  sha1: "e6011230f883328e6bebc4e2c627915f732717d5",
+  keyLockingSha1: "5759dc96cc69d36952ec20039bedfeca357ae285",
 };
 
 export const control: Script = {
@@ -2501,7 +2513,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -2537,6 +2552,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -2740,12 +2756,13 @@ local tasks = KEYS[5]
 local expiry = KEYS[6]
 local workers = KEYS[7]
 local test_now = ARGV[1]
-local lease = ARGV[2]
 local items = ARGV
 local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
 local mending = new_mending(at, clock(test_now))
 local plan, now = mending.plan, mending.now
-local NAMES = { '~lease', '~ghosts', '~timers', '~broken', '~groups', '~alarm', '~set', '~fair' }
+local NUMBERS =
+{ '~lease', '~groups', '~alarm', '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
+local NAMES = { '~set', '~fair', unpack(NUMBERS) }
 local found = {}
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(NAMES))) do
 found[NAMES[i]] = value
@@ -2753,10 +2770,10 @@ end
 if newer(found['~set']) then
 return { 'newer_schema' }
 end
-local beyond = { ['~lease'] = now, ['~groups'] = SPARE_GROUPS }
+local beyond = { ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~mended'] or 0) }
 local limits = { ['~groups'] = MOST_GROUPS }
-for i = 1, 6 do
-local name, value = NAMES[i], found[NAMES[i]]
+for _, name in ipairs(NUMBERS) do
+local value = found[name]
 local readable = value and #value <= 15 and string.find(value, '^%-?%d+$')
 if value and not (readable and tonumber(value) < (limits[name] or LAST)) then
 note(mending, 'control_broken', name)
@@ -2800,26 +2817,29 @@ elseif alarm and not timer then
 put(mending, '~alarm', alarm)
 note(mending, 'timer_wrong', '~alarm')
 end
-local counter = tonumber(found['~lease'] or 0)
-for i = 3, #items, 3 do
-local field, before, count = items[i], tonumber(items[i + 1]), tonumber(items[i + 2])
-local says = tonumber(found[field] or 0)
+local GONE = { ['~ghosts'] = '~dropped', ['~timers'] = '~rung', ['~broken'] = '~mended' }
+for i = 2, #items, 4 do
+local field, other = items[i], GONE[items[i]]
+local came, gone, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
+local says, less = tonumber(found[field] or 0), tonumber(found[other] or 0)
 if field == '~broken' then
-put(mending, field, found[field], says > before and int(says - before))
-elseif says == before and says ~= count and counter == tonumber(lease) then
-put(mending, field, found[field], count > 0 and int(count))
+put(mending, other, found[other], came > less and int(came) or found[other])
+elseif says == came and less == gone and says - less ~= count then
+local raised = says - less < count and field or other
+put(mending, raised, found[raised], int(raised == field and less + count or says - count))
 note(mending, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
 end
 end
 local failed = write_mended(mending)
-local counts = redis.call('HMGET', tasks, unpack(NAMES, 1, 4))
-for i = 1, 4 do
-counts[i] = tonumber(counts[i] or 0)
+local reply = { 'ok' }
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(NUMBERS, 4))) do
+reply[i + 1] = tonumber(value or 0)
 end
-return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
+reply[#reply + 1] = mending.report
+return failed or reply
 `,
-  sha1: "9b7f9a44c3c98d49824fe9524c7a2886948cb999",
-  keyLockingSha1: "dce73afc517474207b92fb7ac98f14ca5c11e3de",
+  sha1: "b68c8d7c539a279b27fd56c6f35d2fd2370162da",
+  keyLockingSha1: "8e5656721b79eb1acde6aad2b55e4885a8ed3f23",
 };
 
 export const count: Script = {
@@ -2886,33 +2906,37 @@ end
 end
 return -1
 end
-local control = redis.call('HMGET', tasks, '~ghosts', '~broken', '~fair', '~timers', '~set')
-local settings = parse_settings(control[5] or nil)
-local waiting = redis.call('LLEN', pending) - tonumber(control[1] or 0)
+local NAMES = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended', '~fair', '~set' }
+local control = redis.call('HMGET', tasks, unpack(NAMES))
+local fair_clock, settings = control[7], parse_settings(control[8] or nil)
+local function difference(came, gone)
+return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+end
+local waiting = redis.call('LLEN', pending) - difference(1, 2)
 local next_ids = redis.call('LRANGE', pending, '-10', '-1')
 for i = 1, math.floor(#next_ids / 2) do
 next_ids[i], next_ids[#next_ids + 1 - i] = next_ids[#next_ids + 1 - i], next_ids[i]
 end
-if control[3] then
-waiting = waiting + redis.call('ZCARD', fair) + parse_clock(control[3]).h
+if fair_clock then
+waiting = waiting + redis.call('ZCARD', fair) + parse_clock(fair_clock).h
 next_ids[#next_ids + 1] = redis.call('ZRANGE', fair, '0', '0')[1]
 end
 local _, wake = upcoming(delayed, head(working))
 return {
 'ok',
 waiting,
-redis.call('ZCARD', delayed) - tonumber(control[4] or 0),
+redis.call('ZCARD', delayed) - difference(3, 4),
 redis.call('ZCARD', working),
 redis.call('ZCARD', dead),
 oldest_age(next_ids),
 wake or 0,
-tonumber(control[2] or 0),
+difference(5, 6),
 redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "67f79de2b91cca90ca3ac84749bb8435edce2d18",
-  keyLockingSha1: "838d4f068e0e206af30ce6cdd2afb69c71e66bc9",
+  sha1: "48ebc0299e681e775c1097f9b9f2c9704db490f1",
+  keyLockingSha1: "c36ef7800cc9c0635fd7992c3ecdadfb979afcdf",
 };
 
 export const dequeue: Script = {
@@ -3158,7 +3182,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -3429,6 +3456,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -3764,7 +3792,7 @@ return due, wake and math.min(wake, deadline or wake) or deadline
 end
 local function ring(at, timers, now)
 redis.call('ZREM', at.delayed, unpack(timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
+redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
 local plan, groups, alarm = new_plan(at, now), {}, false
 for _, timer in ipairs(timers) do
 if string.sub(timer, 2, 2) == 'g' then
@@ -4069,7 +4097,7 @@ end
 write('HDEL', tasks, gone)
 write('HSET', tasks, fields)
 if batch.ghosts > 0 then
-redis.call('HINCRBY', tasks, '~ghosts', int(-batch.ghosts))
+redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))
 end
 if batch.broken > 0 then
 redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
@@ -4318,8 +4346,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "6abadf6399466bb2cc7faf03e788e91597881237",
-  keyLockingSha1: "360cfa88504a8d98972c0c4adeaadca2ba324b30",
+  sha1: "0dc8c9dcff78e46b18a442d2fa3ec27ce9c025de",
+  keyLockingSha1: "5767d7701e9a3ebe78595d064caad33e32f494bc",
 };
 
 export const drop: Script = {
@@ -4614,16 +4642,17 @@ kept[i] = number .. ':' .. int(counts[i])
 end
 return left, opens, table.concat(kept, ',')
 end
-local function places_left(settings, at, ghosts)
+local function places_left(settings, at, control)
 if not settings or not settings.b then
 return math.huge
 end
 local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-local listed = redis.call('LLEN', at.pending) - tonumber(ghosts or 0)
+local ghosts = tonumber(control['~ghosts'] or 0) - tonumber(control['~dropped'] or 0)
+local listed = redis.call('LLEN', at.pending) - ghosts
 return tonumber(settings.b) - listed - zsets
 end
-local function overfull(settings, at, ghosts, coming)
-return coming > 0 and places_left(settings, at, ghosts) < coming
+local function overfull(settings, at, control, coming)
+return coming > 0 and places_left(settings, at, control) < coming
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -4674,7 +4703,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -4805,6 +4837,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -4987,7 +5020,7 @@ return reply
 end
 stored = { [ids[1]] = fixed and first_line(fixed) }
 else
-local names = { '~set', '~stats', '~ghosts', '~wake' }
+local names = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
 for i = 1, count do
 names[#names + 1] = ids[i]
 names[#names + 1] = keys[i] and '~d:' .. keys[i]
@@ -5087,7 +5120,7 @@ if plan.settings then
 reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
 end
 local coming = #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
-if overfull(plan.settings, at, stored['~ghosts'], coming) then
+if overfull(plan.settings, at, stored, coming) then
 return { 'full' }
 end
 if wake ~= '' and due_now then
@@ -5109,12 +5142,12 @@ return failed
 end
 commit(plan)
 if plan.ghosts > 0 then
-redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
+redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
 `,
-  sha1: "0760b94f3b58b6f6f748b689a1816169fc8ceb1d",
-  keyLockingSha1: "24390355a07d11221993c8a51c363731ff51406d",
+  sha1: "e2ceff96f6546425621c6598a44add703c9cd448",
+  keyLockingSha1: "48cfdf2b751d5c4329480935e3fe806c35636b7a",
 };
 
 export const fail: Script = {
@@ -5338,7 +5371,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -5521,6 +5557,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -5808,8 +5845,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "15bfb466499ae7fea6e3050b679933f1f7621f13",
-  keyLockingSha1: "d8180efcb1f7bbb6da92498dd3ebbc3bc1776885",
+  sha1: "b0d51a985a2519e5d0e5148a2e1a5acf56a0d2c5",
+  keyLockingSha1: "106b93f84966a19d6cb76b5423dfbda1673e0b04",
 };
 
 export const forget: Script = {
@@ -5987,7 +6024,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function format_clock(times)
 local text = '1'
@@ -6016,6 +6056,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -6218,8 +6259,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply
 `,
-  sha1: "25133d8705c904df5b5b959a31e7b2152a22a4fa",
-  keyLockingSha1: "feae720420bbc624251160ca11186cd823b7a8ae",
+  sha1: "8b71580fcf7f8cbfaf91391d6d1b95b9ccd35954",
+  keyLockingSha1: "1e41afb793330ecb4e9468d0dfda58891abbb48b",
 };
 
 export const inspect: Script = {
@@ -6432,12 +6473,13 @@ kept[i] = number .. ':' .. int(counts[i])
 end
 return left, opens, table.concat(kept, ',')
 end
-local function places_left(settings, at, ghosts)
+local function places_left(settings, at, control)
 if not settings or not settings.b then
 return math.huge
 end
 local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-local listed = redis.call('LLEN', at.pending) - tonumber(ghosts or 0)
+local ghosts = tonumber(control['~ghosts'] or 0) - tonumber(control['~dropped'] or 0)
+local listed = redis.call('LLEN', at.pending) - ghosts
 return tonumber(settings.b) - listed - zsets
 end
 local SHARE = 25200
@@ -6489,7 +6531,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -6620,6 +6665,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -6766,7 +6812,7 @@ local READ = 16
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks)
 local plan = new_plan(at, clock(test_now))
 local count = (#items - 1) / STRIDE
-local names, fields = {}, { '~set', '~stats', '~ghosts' }
+local names, fields = {}, { '~set', '~stats', '~ghosts', '~dropped' }
 for i = 1, count do
 local name, _, _, times = unpack(items, STRIDE * i - 3, STRIDE * i)
 names[i] = name
@@ -6779,7 +6825,7 @@ if heed(plan, stored['~set'], stored['~stats']) then
 return { 'newer_schema' }
 end
 local scores = redis.call('ZMSCORE', schedules, unpack(names))
-local room_left, bytes, full = places_left(plan.settings, at, stored['~ghosts']), 0, false
+local room_left, bytes, full = places_left(plan.settings, at, stored), 0, false
 local found = {}
 local function kept_of(i)
 if (i - 1) % READ == 0 then
@@ -6858,8 +6904,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "22b1b222327beac716d4732d99554c618b7ee493",
-  keyLockingSha1: "36436027f058080c36eda596a340b26fde47bb8e",
+  sha1: "ed34eeb5daead1a159b2f0bdc0688181da9c7e4e",
+  keyLockingSha1: "105c4bf7c1b7e7548a9af065e4817a4632b9a016",
 };
 
 export const occurrences: Script = {
@@ -7436,7 +7482,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -7591,6 +7640,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -7775,7 +7825,7 @@ end
 write('HDEL', tasks, gone)
 write('HSET', tasks, fields)
 if batch.ghosts > 0 then
-redis.call('HINCRBY', tasks, '~ghosts', int(-batch.ghosts))
+redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))
 end
 if batch.broken > 0 then
 redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
@@ -8054,8 +8104,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "b4335f443030ec1e66fbda8d936e75b2f3d78a04",
-  keyLockingSha1: "50063d0870cd709dd3f31cb144371fa49594ce50",
+  sha1: "644a42fc526ddeb27783884be1f15fd98a5d877b",
+  keyLockingSha1: "75fb7478ec0c57876c98fa008788af1fa86af1ac",
 };
 
 export const queues: Script = {
@@ -8299,7 +8349,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -8430,6 +8483,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -8772,8 +8826,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "bac41749f0b848398b8ab2a5a61c015770caead5",
-  keyLockingSha1: "3180f15740cb97b3ae75d2a43a0a1e247681003d",
+  sha1: "ef014a804fe3c047482777ec3fd3c6d9bdc1b53e",
+  keyLockingSha1: "df3be73b59eb58737571359e5cb87a25f8927340",
 };
 
 export const register: Script = {
@@ -9001,7 +9055,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -9150,6 +9207,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -9410,8 +9468,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "2f933d8a2d433800f826e670a6f679f56ed1f051",
-  keyLockingSha1: "f947652eed19f7670bffc41bf499ef8bb020b316",
+  sha1: "23c522a644542e26a8ab6c661872e62fc916ff4a",
+  keyLockingSha1: "8493c622fa139ea23360a0e1eff0e0ae30f2fbda",
 };
 
 export const remind: Script = {
@@ -9646,7 +9704,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function format_clock(times)
 local text = '1'
@@ -9675,6 +9736,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -9824,8 +9886,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit(plan) or { 'removed' }
 `,
-  sha1: "694b7c9703727603d56062f3984bcf4bd48457dd",
-  keyLockingSha1: "ca2cddf11b2ff925b6a489cdedd2e682d5766394",
+  sha1: "b12cdf345a81b1f09b1eb470a5e0f1eb496b259e",
+  keyLockingSha1: "01d88684ed132bb7251426a6e68ab96e973eb549",
 };
 
 export const repair: Script = {
@@ -10063,7 +10125,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -10246,6 +10311,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -10697,7 +10763,7 @@ else
 mend_waiting(mending, entry)
 end
 entry.expected = entry.ghosts + entry.waits
-entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
+entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
 end
 local function mend_all(mending, entries, also)
 local tasks = {}
@@ -10749,6 +10815,7 @@ local STRIDE = 3
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
 local ids, witness, seen = {}, {}, {}
+local added, dropped = 0, 0
 for i = 2, #items, STRIDE do
 local id = items[i]
 ids[#ids + 1], witness[id], seen[id] = id, items[i + 1], tonumber(items[i + 2])
@@ -10763,7 +10830,8 @@ if entry.witness ~= witness[id] or entry.expected <= seen[id] then
 return
 end
 local ghosts = math.max(0, seen[id] - entry.waits)
-mending.ghosts = mending.ghosts + ghosts - entry.ghosts
+added = added + math.max(0, ghosts - entry.ghosts)
+dropped = dropped + math.max(0, entry.ghosts - ghosts)
 task.g = ghosts > 0 and int(ghosts) or nil
 if entry.waits == 1 and seen[id] == 0 then
 local group = shared(task) and plan.groups[task.G or '']
@@ -10785,13 +10853,16 @@ local failed = mend_all(mending, entries, repair)
 if failed then
 return failed
 end
-if mending.ghosts ~= 0 then
-redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
+if added > 0 then
+redis.call('HINCRBY', tasks, '~ghosts', int(added))
 end
-return { 'ok', mending.ghosts, mending.report }
+if dropped > 0 then
+redis.call('HINCRBY', tasks, '~dropped', int(dropped))
+end
+return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "74e19e1e1a7c11bc28a29eee663a17da74b0c626",
-  keyLockingSha1: "26b7a8318d39fd395b03db07ee9aeb5efee47180",
+  sha1: "153c10b49f7744a8f868d0a9b10f7a96f8222edc",
+  keyLockingSha1: "f5c39b9f7c744e44387ba2db47c524bd42e3347d",
 };
 
 export const schedule: Script = {
@@ -11195,7 +11266,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -11378,6 +11452,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -11683,8 +11758,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "4fb5ce5b9e57782bf96d502d4a69462c5db0bc97",
-  keyLockingSha1: "c191ca7a62da4e1f04638c0992d22d9eb91286c3",
+  sha1: "536afcc2072efa8618d4ea9bf41638c267531c4b",
+  keyLockingSha1: "eceb3c5c7dd0d7e457f2c2fd2ca6173414e99788",
 };
 
 export const statistics: Script = {
@@ -11976,7 +12051,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -12159,6 +12237,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -12484,7 +12563,7 @@ local TIMERS = 100
 local RETRY = 60000
 local function ring(at, timers, now)
 redis.call('ZREM', at.delayed, unpack(timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
+redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
 local plan, groups, alarm = new_plan(at, now), {}, false
 for _, timer in ipairs(timers) do
 if string.sub(timer, 2, 2) == 'g' then
@@ -12636,8 +12715,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "7ba8271d08fc50281fa8ee198ad152a98b449553",
-  keyLockingSha1: "8bf86916b3986c60183f3cf5b150c1c73f158c72",
+  sha1: "04962c20b580dea0ea9db97ab7bb8895a96b5707",
+  keyLockingSha1: "f65d3df57b0ccdff00bc6d6beeb4088aa7a7550f",
 };
 
 export const wake: Script = {
@@ -12922,7 +13001,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -13105,6 +13187,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -13577,7 +13660,7 @@ else
 mend_waiting(mending, entry)
 end
 entry.expected = entry.ghosts + entry.waits
-entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
+entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
 end
 local function mend_all(mending, entries, also)
 local tasks = {}
@@ -13661,8 +13744,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "26039e51876b975d3d46fb71a81f3d2bcb881b93",
-  keyLockingSha1: "d3d9f8c8a243aca99de8820ab6feb549833ec7f5",
+  sha1: "1d78f4917e308979d11fcacf06c96d02e741193e",
+  keyLockingSha1: "6a27f5791ed776f64a0fbe5b5fb6871cec9442df",
 };
 
 export const workers: Script = {

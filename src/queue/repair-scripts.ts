@@ -45,7 +45,7 @@ export const repairScript = {
   each: ["id", "witness", "seen"],
   decode: (reply: Reply) => {
     const reader = okay("repair", reply);
-    return { ghosts: reader.integer(), faults: readFaults(reader) };
+    return { ghosts: reader.integer(), dropped: reader.integer(), faults: readFaults(reader) };
   },
 } as const satisfies Binding;
 
@@ -78,16 +78,11 @@ export const regroupScript = {
 export const controlScript = {
   script: lua.control,
   keys: ["fair", "order", "held", "delayed", "tasks", "expiry", "workers"],
-  args: ["testNow", "lease"],
-  each: ["field", "before", "count"],
+  args: ["testNow"],
+  each: ["field", "came", "gone", "count"],
   decode: (reply: Reply) => {
     const reader = okay("control", reply);
-    return {
-      lease: reader.integer(),
-      ghosts: reader.integer(),
-      timers: reader.integer(),
-      broken: reader.integer(),
-      faults: readFaults(reader),
-    };
+    const pair = () => ({ came: reader.integer(), gone: reader.integer() });
+    return { ghosts: pair(), timers: pair(), broken: pair(), faults: readFaults(reader) };
   },
 } as const satisfies Binding;
