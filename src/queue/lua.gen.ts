@@ -665,6 +665,26 @@ local function take_from(mending, place, id)
 local ids = mending.out[place]
 ids[#ids + 1] = id
 end
+local function scores_in(mending, place, members)
+local seen, found = mending.seen and mending.seen[place], {}
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
+local function fields_in(mending, names)
+local seen, found = mending.seen and mending.seen.tasks, {}
+if not seen then
+return read('HMGET', mending.at.tasks, names)
+end
+for i, name in ipairs(names) do
+found[i] = seen[name] or false
+end
+return found
+end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
@@ -672,7 +692,7 @@ local names = {}
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
-local found = redis.call('HMGET', mending.at.tasks, unpack(names))
+local found = fields_in(mending, names)
 for i = 1, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
@@ -687,12 +707,11 @@ mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local at = mending.at
-local control = redis.call('HMGET', at.tasks, '~set', '~lease')
+local control = fields_in(mending, { '~set', '~lease' })
 mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
+for i, score in ipairs(scores_in(mending, place, ids)) do
 entries[i][place] = score
 end
 end
@@ -725,19 +744,19 @@ end
 end
 return elsewhere
 end
-local function mend_names(mending, place, expected, fault)
+local function missing_names(mending, place, expected, fault)
 local ids, members, missing = {}, {}, {}
 for i = 1, #expected, 2 do
 append(ids, expected[i])
 append(members, expected[i + 1])
 end
-for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
-if tonumber(score) ~= 0 then
+for i, score in ipairs(scores_in(mending, place, members)) do
+if tonumber(score or 1) ~= 0 then
 append(missing, '0', members[i])
 note(mending, fault, ids[i])
 end
 end
-write('ZADD', mending.at[place], missing)
+return missing
 end
 local function write_mended(mending)
 local failed = commit(mending.plan)
@@ -749,8 +768,8 @@ write('ZREM', mending.at[place], ids)
 mending.out[place] = {}
 end
 write('ZADD', mending.at.working, mending.deadlines)
-mend_names(mending, 'hands', mending.hands, 'hand_wrong')
-mend_names(mending, 'order', mending.turns, 'turn_wrong')
+write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
+write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
 mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
@@ -988,7 +1007,7 @@ local function mend_group_settings(mending, texts)
 if not next(texts) then
 return
 end
-local last = tonumber(redis.call('HGET', mending.at.tasks, '~groups')) or 0
+local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
 local most = last
 for field, text in pairs(texts) do
 most = mend_settings(mending, field, text, most)
@@ -998,7 +1017,7 @@ append(mending.plan.fields, '~groups', int(most))
 end
 end
 local function mend_infos(mending, names)
-for i, score in ipairs(read('ZMSCORE', mending.at.workers, names)) do
+for i, score in ipairs(scores_in(mending, 'workers', names)) do
 if not score then
 mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
 note(mending, 'worker_wrong', names[i])
@@ -1006,7 +1025,7 @@ end
 end
 end
 local function mend_kept(mending, names, texts)
-for i, score in ipairs(read('ZMSCORE', mending.at.expiry, names)) do
+for i, score in ipairs(scores_in(mending, 'expiry', names)) do
 if not score then
 local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
 append(mending.plan.expiry, over, names[i])
@@ -1015,7 +1034,7 @@ end
 end
 end
 local function mend_times(mending, names)
-for i, text in ipairs(read('HMGET', mending.at.tasks, names)) do
+for i, text in ipairs(fields_in(mending, names)) do
 if not text then
 take_from(mending, 'expiry', names[i])
 note(mending, 'record_missing', names[i])
@@ -1042,7 +1061,7 @@ for i, member in ipairs(members) do
 ids[i] = string.match(member, '%S*$')
 names[i] = '.' .. ids[i]
 end
-for i, record in ipairs(read('HMGET', mending.at.tasks, names)) do
+for i, record in ipairs(fields_in(mending, names)) do
 local task = parse(record)
 local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
 if not (holds or newer(record)) then
@@ -1056,8 +1075,8 @@ local at, names = mending.at, {}
 for i, worker in ipairs(workers) do
 names[i] = '~w:' .. worker
 end
-local silent = read('ZMSCORE', at.workers, workers)
-for i, info in ipairs(read('HMGET', at.tasks, names)) do
+local silent = scores_in(mending, 'workers', workers)
+for i, info in ipairs(fields_in(mending, names)) do
 local worker, score = workers[i], tonumber(silent[i])
 if not info and #in_hands(at, worker, '0', 1) == 0 then
 take_from(mending, 'workers', worker)
@@ -1161,7 +1180,7 @@ note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
 end
 end
 local band, tag = read_score(tonumber(entry.fair or 0))
-local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag)
+local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag) or entry.held and ''
 if counted and entry.live and shared(task) and not entry.newer then
 append(members, entry.id, task.G or '')
 members[#members + 1] = counted
@@ -1188,8 +1207,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "a8d428d2283edea0c917e267803118b0452b1223",
-  keyLockingSha1: "31d8d2f193ac905dfd0c7b3e022e5d08c14f583b",
+  sha1: "cbf8fe47796798bd875f4e3f6834a3ade0c16c98",
+  keyLockingSha1: "187e339c7a8c39136a5a17727a7d8d4227bae027",
 };
 
 export const cancel: Script = {
@@ -2666,6 +2685,16 @@ end
 local function note(mending, fault, id)
 append(mending.report, fault, id)
 end
+local function scores_in(mending, place, members)
+local seen, found = mending.seen and mending.seen[place], {}
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
 local function set_aside(mending, field)
 local plan, kept = mending.plan, '~b:' .. field
 append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
@@ -2679,19 +2708,19 @@ elseif before and not after then
 mending.plan.gone[#mending.plan.gone + 1] = field
 end
 end
-local function mend_names(mending, place, expected, fault)
+local function missing_names(mending, place, expected, fault)
 local ids, members, missing = {}, {}, {}
 for i = 1, #expected, 2 do
 append(ids, expected[i])
 append(members, expected[i + 1])
 end
-for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
-if tonumber(score) ~= 0 then
+for i, score in ipairs(scores_in(mending, place, members)) do
+if tonumber(score or 1) ~= 0 then
 append(missing, '0', members[i])
 note(mending, fault, ids[i])
 end
 end
-write('ZADD', mending.at[place], missing)
+return missing
 end
 local function write_mended(mending)
 local failed = commit(mending.plan)
@@ -2703,8 +2732,8 @@ write('ZREM', mending.at[place], ids)
 mending.out[place] = {}
 end
 write('ZADD', mending.at.working, mending.deadlines)
-mend_names(mending, 'hands', mending.hands, 'hand_wrong')
-mend_names(mending, 'order', mending.turns, 'turn_wrong')
+write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
+write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
 mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
@@ -2748,29 +2777,13 @@ note(mending, 'control_broken', '~groups')
 end
 return needed and math.max(last, number) or last
 end
-local fair = KEYS[1]
-local order = KEYS[2]
-local held = KEYS[3]
-local delayed = KEYS[4]
-local tasks = KEYS[5]
-local expiry = KEYS[6]
-local workers = KEYS[7]
-local test_now = ARGV[1]
-local items = ARGV
-local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
-local mending = new_mending(at, clock(test_now))
-local plan, now = mending.plan, mending.now
 local NUMBERS =
 { '~lease', '~groups', '~alarm', '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
-local NAMES = { '~set', '~fair', unpack(NUMBERS) }
-local found = {}
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(NAMES))) do
-found[NAMES[i]] = value
-end
-if newer(found['~set']) then
-return { 'newer_schema' }
-end
-local beyond = { ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~mended'] or 0) }
+local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
+local function mend_control(mending, found, is)
+local plan, now = mending.plan, mending.now
+local beyond =
+{ ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~mended'] or 0) }
 local limits = { ['~groups'] = MOST_GROUPS }
 for _, name in ipairs(NUMBERS) do
 local value = found[name]
@@ -2784,28 +2797,26 @@ end
 if found['~set'] then
 mend_settings(mending, '~set', found['~set'], 0)
 end
-local waiting, kept = redis.call('ZCARD', fair), redis.call('ZCARD', held)
 local times = parse_clock(found['~fair'])
-local lost = not found['~fair'] and waiting > 0
+local lost = not found['~fair'] and is.fair > 0
 for band = 0, 9 do
 if lost or (times[band] or 0) >= LATEST_TAG then
 local least, before = score_at(band, 0), score_at(band, LATEST_TAG)
 local range = { int(least), '(' .. int(before) }
 local next_in_line =
-redis.call('ZRANGE', fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+redis.call('ZRANGE', mending.at.fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
 times[band], lost = math.max(0, tonumber(next_in_line[2] or least) - least - SHARE), true
 end
 end
 if (times.l or 0) >= LATEST_TAG then
 times.l, lost = nil, true
 end
-if lost or times.h ~= kept then
-times.h = kept
+if lost or times.h ~= is.held then
+times.h = is.held
 append(plan.fields, '~fair', format_clock(times))
 note(mending, 'control_broken', '~fair')
 end
-local first, timer = head(workers), tonumber(redis.call('ZSCORE', delayed, '~w'))
-local alarm = tonumber(found['~alarm'])
+local first, timer, alarm = is.first, is.timer, tonumber(found['~alarm'])
 first = first and math.max(0, math.min(first, now + LONGEST))
 local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
 if late or (timer and not alarm) then
@@ -2817,6 +2828,28 @@ elseif alarm and not timer then
 put(mending, '~alarm', alarm)
 note(mending, 'timer_wrong', '~alarm')
 end
+end
+local fair = KEYS[1]
+local order = KEYS[2]
+local held = KEYS[3]
+local delayed = KEYS[4]
+local tasks = KEYS[5]
+local expiry = KEYS[6]
+local workers = KEYS[7]
+local test_now = ARGV[1]
+local items = ARGV
+local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
+local mending = new_mending(at, clock(test_now))
+local found = {}
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(CONTROL_NAMES))) do
+found[CONTROL_NAMES[i]] = value
+end
+if newer(found['~set']) then
+return { 'newer_schema' }
+end
+local is = { fair = redis.call('ZCARD', fair), held = redis.call('ZCARD', held), first = head(workers) }
+is.timer = tonumber(redis.call('ZSCORE', delayed, '~w') or '')
+mend_control(mending, found, is)
 local GONE = { ['~ghosts'] = '~dropped', ['~timers'] = '~rung', ['~broken'] = '~mended' }
 for i = 2, #items, 4 do
 local field, other = items[i], GONE[items[i]]
@@ -2838,8 +2871,8 @@ end
 reply[#reply + 1] = mending.report
 return failed or reply
 `,
-  sha1: "b68c8d7c539a279b27fd56c6f35d2fd2370162da",
-  keyLockingSha1: "8e5656721b79eb1acde6aad2b55e4885a8ed3f23",
+  sha1: "a5c1dd4a06ceb4993020d3fc6e4e11f2f1a7836d",
+  keyLockingSha1: "ae2d8d9677e5387ad8cd1f9263f4afd381cf2688",
 };
 
 export const count: Script = {
@@ -5883,6 +5916,1013 @@ return { 'ok', #gone / 2 }
 `,
   sha1: "28718ffe0a80638c53f48aed75b50b2cfa76920d",
   keyLockingSha1: "b27ce540b979cc39f3e9350d5fa1e1bffd728c73",
+};
+
+export const glance: Script = {
+  name: "glance",
+  source: `local RESEND_WINDOW = 300000
+local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS = { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function bare_record(state, ghosts, version)
+local task =
+{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function format_settings(settings)
+local letters, text = {}, ''
+for letter in pairs(settings) do
+append(letters, letter)
+end
+table.sort(letters)
+for _, letter in ipairs(letters) do
+text = text .. ';' .. letter .. '=' .. settings[letter]
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left = {}, {}, most
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+if tonumber(number) >= oldest and tonumber(count) > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = number .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ',')
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local function read_score(score)
+return 9 - math.floor(score / BAND), score % BAND
+end
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
+local function shared(task)
+return task.G or task.P
+end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
+if last and tonumber(field) then
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value) or 0
+end
+end
+group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
+group.stuck = stuck(group)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
+end
+end
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+end
+local function parse_clock(text)
+local times = { h = 0, m = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm' }) do
+if times[field] and times[field] > 0 then
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+plan.opened = plan.opened + #names
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+plan.groups[name] = parse_group(name, found[2 * i - 1], found[2 * i])
+end
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function set_timer(plan, group)
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
+local LOST_FOR = 86400000
+local function in_hands(at, worker, from, limit)
+local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+end
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local BLANK = '-'
+local READ_BYTES = 4000000
+local function new_mending(at, now)
+local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
+mending.hands, mending.turns = {}, {}
+for _, place in ipairs(ZSETS) do
+mending.out[place] = {}
+end
+return mending
+end
+local function note(mending, fault, id)
+append(mending.report, fault, id)
+end
+local function take_from(mending, place, id)
+local ids = mending.out[place]
+ids[#ids + 1] = id
+end
+local function scores_in(mending, place, members)
+local seen, found = mending.seen and mending.seen[place], {}
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
+local function fields_in(mending, names)
+local seen, found = mending.seen and mending.seen.tasks, {}
+if not seen then
+return read('HMGET', mending.at.tasks, names)
+end
+for i, name in ipairs(names) do
+found[i] = seen[name] or false
+end
+return found
+end
+local function read_records(mending, ids)
+local entries, bytes, slice = {}, 0, 16
+while #entries < #ids do
+local names = {}
+for i = #entries + 1, math.min(#entries + slice, #ids) do
+append(names, ids[i], '.' .. ids[i])
+end
+local found = fields_in(mending, names)
+for i = 1, #names, 2 do
+local entry = { id = names[i], expected = 0 }
+bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
+entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
+entry.record = found[i + 1] and first_line(found[i + 1])
+entry.newer = newer(entry.fixed) or newer(entry.record)
+entries[#entries + 1] = entry
+end
+slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
+end
+mending.bytes = mending.bytes + bytes
+return entries
+end
+local function look_up(mending, ids)
+local control = fields_in(mending, { '~set', '~lease' })
+mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
+local entries = read_records(mending, ids)
+for _, place in ipairs(ZSETS) do
+for i, score in ipairs(scores_in(mending, place, ids)) do
+entries[i][place] = score
+end
+end
+return entries
+end
+local function set_aside(mending, field)
+local plan, kept = mending.plan, '~b:' .. field
+append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
+append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
+note(mending, 'record_broken', field)
+end
+local function rewritten(mending, entry)
+local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
+return format(entry.task, text)
+end
+local function put(mending, field, before, after)
+if after and after ~= before then
+append(mending.plan.fields, field, after)
+elseif before and not after then
+mending.plan.gone[#mending.plan.gone + 1] = field
+end
+end
+local function keep_in(mending, entry, first, second)
+local elsewhere = false
+for _, place in ipairs(ZSETS) do
+if entry[place] and place ~= first and place ~= second then
+take_from(mending, place, entry.id)
+entry[place], elsewhere = false, true
+end
+end
+return elsewhere
+end
+local function missing_names(mending, place, expected, fault)
+local ids, members, missing = {}, {}, {}
+for i = 1, #expected, 2 do
+append(ids, expected[i])
+append(members, expected[i + 1])
+end
+for i, score in ipairs(scores_in(mending, place, members)) do
+if tonumber(score or 1) ~= 0 then
+append(missing, '0', members[i])
+note(mending, fault, ids[i])
+end
+end
+return missing
+end
+local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
+local LAST = 8640000000000000
+local LONGEST = 630720000000
+local LATEST_TAG = BAND / 2
+local function understand(mending, entry)
+local id, seen = entry.id, parse(entry.record)
+local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
+local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
+entry.live = named and sound(entry.fixed)
+entry.had_fixed, entry.had_record = entry.fixed, entry.record
+if entry.record and not readable then
+set_aside(mending, '.' .. id)
+entry.record = false
+end
+if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
+set_aside(mending, id)
+entry.fixed = false
+end
+entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
+entry.ghosts = tonumber(entry.task.g or 0)
+end
+local function zset_of_waiting(mending, entry)
+local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
+local band, place = tonumber(task.P or 0), tonumber(entry.held)
+local own_band, tag = read_score(tonumber(entry.fair or 0))
+local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
+if due and due >= mending.now + 1 then
+return 'delayed'
+elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
+return 'fair'
+elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + 9 - band then
+return 'held'
+elseif due and not (entry.listed and entry.ghosts == 0) then
+return 'delayed'
+end
+end
+local function mend_waiting(mending, entry)
+local id, task, plan = entry.id, entry.task, mending.plan
+local home = zset_of_waiting(mending, entry)
+if keep_in(mending, entry, home) then
+note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
+end
+entry.waits = home and 0 or 1
+if home == 'fair' then
+append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
+elseif home == 'delayed' then
+local due = tonumber(entry.delayed)
+local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
+local score = score_when_due(task, whole)
+if due ~= tonumber(score) then
+append(plan.later, score, id)
+note(mending, 'time_broken', id)
+end
+if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
+entry.record = rewritten(mending, entry)
+note(mending, 'record_incomplete', id)
+end
+end
+end
+local function mend_working(mending, entry)
+local id, task = entry.id, entry.task
+if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
+keep_in(mending, entry)
+mending.lost[#mending.lost + 1] = id
+note(mending, 'lease_missing', id)
+return
+end
+if keep_in(mending, entry, 'working') then
+note(mending, 'two_places', id)
+end
+local deadline = tonumber(entry.working)
+if deadline < 0 or deadline > mending.now + LONGEST then
+append(mending.deadlines, int(mending.now), id)
+note(mending, 'time_broken', id)
+end
+if task.W then
+append(mending.hands, id, hand(task.W, task.n, id))
+end
+if tonumber(task.n) > (mending.lease or 0) then
+mending.lease = math.max(mending.now, tonumber(task.n))
+append(mending.plan.fields, '~lease', int(mending.lease))
+note(mending, 'control_broken', '~lease')
+end
+end
+local function mend_ended(mending, entry)
+local id, task, plan = entry.id, entry.task, mending.plan
+local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
+local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
+local over = tonumber(entry.expiry)
+if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
+note(mending, 'wrong_place', id)
+end
+if dead_letter and not entry.dead then
+append(plan.dead, task.z or int(mending.now), id)
+note(mending, 'place_missing', id)
+end
+if not over or over > mending.now + LONGEST then
+ttl = (dead_letter or task.s == 'c') and ttl or 0
+over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+append(plan.expiry, int(over), id)
+note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
+end
+if not dead_letter and entry.fixed ~= '' then
+entry.fixed = ''
+note(mending, 'record_incomplete', id)
+end
+if not entry.record then
+entry.record = bare_record('x')
+note(mending, 'record_incomplete', id)
+end
+end
+local function mend_lost(mending, entry)
+local id, task = entry.id, entry.task
+local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
+if keep_in(mending, entry) or known then
+note(mending, 'payload_missing', id)
+elseif entry.live then
+note(mending, 'record_incomplete', id)
+end
+local ghosts = entry.ghosts > 0
+entry.fixed = ghosts and id ~= BLANK and '' or false
+entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
+end
+local function mend(mending, entry)
+local task = entry.task
+local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
+entry.waits = 0
+if ended or (entry.fixed == '' and not entry.record) then
+mend_ended(mending, entry)
+elseif not entry.live or task.s == 'g' then
+mend_lost(mending, entry)
+elseif task.s == 'w' then
+mend_working(mending, entry)
+else
+mend_waiting(mending, entry)
+end
+entry.expected = entry.ghosts + entry.waits
+entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
+end
+local SETTINGS = {
+p = '^1$',
+e = '^1$',
+s = '^1$',
+m = '^%d+$',
+b = '^%d+$',
+n = '^%d+$',
+k = '^[1-9]%d*$',
+r = '^%d+/[1-9]%d*$',
+}
+local MOST_GROUPS = 131071
+local SPARE_GROUPS = 65536
+local function mend_settings(mending, field, text, last)
+local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
+if newer(text) then
+return last
+end
+for letter, value in pairs(settings) do
+readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
+end
+if not readable then
+set_aside(mending, field)
+plan.gone[#plan.gone + 1] = field
+return last
+end
+local number = tonumber(settings.n)
+local needed = field ~= '~set' and (settings.m or settings.r or number)
+if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
+number = math.max(last, SPARE_GROUPS) + 1
+settings.n = int(number)
+append(plan.fields, field, format_settings(settings))
+note(mending, 'control_broken', field)
+elseif needed and number > last then
+note(mending, 'control_broken', '~groups')
+end
+return needed and math.max(last, number) or last
+end
+local function mend_group_settings(mending, texts)
+if not next(texts) then
+return
+end
+local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
+local most = last
+for field, text in pairs(texts) do
+most = mend_settings(mending, field, text, most)
+end
+if most > last then
+append(mending.plan.fields, '~groups', int(most))
+end
+end
+local function mend_infos(mending, names)
+for i, score in ipairs(scores_in(mending, 'workers', names)) do
+if not score then
+mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
+note(mending, 'worker_wrong', names[i])
+end
+end
+end
+local function mend_kept(mending, names, texts)
+for i, score in ipairs(scores_in(mending, 'expiry', names)) do
+if not score then
+local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
+append(mending.plan.expiry, over, names[i])
+note(mending, 'expiry_missing', names[i])
+end
+end
+end
+local function mend_times(mending, names)
+for i, text in ipairs(fields_in(mending, names)) do
+if not text then
+take_from(mending, 'expiry', names[i])
+note(mending, 'record_missing', names[i])
+end
+end
+end
+local function mend_turns(mending, members)
+local ids = {}
+for i, member in ipairs(members) do
+ids[i] = string.match(member, '%S*$')
+end
+for i, entry in ipairs(look_up(mending, ids)) do
+local task = parse_with(sound(entry.fixed) and entry.fixed or '', entry.record)
+local own = entry.fair and turn_of(task.G or '', entry.fair, ids[i])
+if not entry.newer and own ~= members[i] then
+take_from(mending, 'order', members[i])
+note(mending, 'turn_wrong', ids[i])
+end
+end
+end
+local function mend_leases(mending, members)
+local ids, names = {}, {}
+for i, member in ipairs(members) do
+ids[i] = string.match(member, '%S*$')
+names[i] = '.' .. ids[i]
+end
+for i, record in ipairs(fields_in(mending, names)) do
+local task = parse(record)
+local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
+if not (holds or newer(record)) then
+take_from(mending, 'hands', members[i])
+note(mending, 'hand_wrong', ids[i])
+end
+end
+end
+local function mend_workers(mending, workers)
+local at, names = mending.at, {}
+for i, worker in ipairs(workers) do
+names[i] = '~w:' .. worker
+end
+local silent = scores_in(mending, 'workers', workers)
+for i, info in ipairs(fields_in(mending, names)) do
+local worker, score = workers[i], tonumber(silent[i])
+if not info and #in_hands(at, worker, '0', 1) == 0 then
+take_from(mending, 'workers', worker)
+elseif score < 0 or score > mending.now + LONGEST then
+append(mending.plan.workers, int(mending.now), worker)
+note(mending, 'time_broken', worker)
+end
+end
+end
+local function mend_fields(mending, found)
+local ids, seen, groups = {}, {}, {}
+local settings, infos, kept, texts = {}, {}, {}, {}
+for i = 1, #found, 2 do
+local field, text = found[i], found[i + 1]
+mending.bytes = mending.bytes + #text
+local kind = string.match(field, '^~%a:')
+if kind == '~g:' then
+append(groups, string.sub(field, 4), text)
+elseif kind == '~s:' then
+settings[field] = text
+elseif kind == '~w:' then
+infos[#infos + 1] = string.sub(field, 4)
+elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
+kept[#kept + 1], texts[#texts + 1] = field, text
+elseif string.sub(field, 1, 1) ~= '~' then
+local id = string.gsub(field, '^%.', '')
+ids[#ids + 1] = not seen[id] and id or nil
+seen[id] = true
+end
+end
+mend_group_settings(mending, settings)
+mend_infos(mending, infos)
+mend_kept(mending, kept, texts)
+return ids, groups
+end
+local NUMBERS =
+{ '~lease', '~groups', '~alarm', '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
+local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
+local function mend_control(mending, found, is)
+local plan, now = mending.plan, mending.now
+local beyond =
+{ ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~mended'] or 0) }
+local limits = { ['~groups'] = MOST_GROUPS }
+for _, name in ipairs(NUMBERS) do
+local value = found[name]
+local readable = value and #value <= 15 and string.find(value, '^%-?%d+$')
+if value and not (readable and tonumber(value) < (limits[name] or LAST)) then
+note(mending, 'control_broken', name)
+found[name] = beyond[name] and int(beyond[name])
+put(mending, name, value, found[name])
+end
+end
+if found['~set'] then
+mend_settings(mending, '~set', found['~set'], 0)
+end
+local times = parse_clock(found['~fair'])
+local lost = not found['~fair'] and is.fair > 0
+for band = 0, 9 do
+if lost or (times[band] or 0) >= LATEST_TAG then
+local least, before = score_at(band, 0), score_at(band, LATEST_TAG)
+local range = { int(least), '(' .. int(before) }
+local next_in_line =
+redis.call('ZRANGE', mending.at.fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+times[band], lost = math.max(0, tonumber(next_in_line[2] or least) - least - SHARE), true
+end
+end
+if (times.l or 0) >= LATEST_TAG then
+times.l, lost = nil, true
+end
+if lost or times.h ~= is.held then
+times.h = is.held
+append(plan.fields, '~fair', format_clock(times))
+note(mending, 'control_broken', '~fair')
+end
+local first, timer, alarm = is.first, is.timer, tonumber(found['~alarm'])
+first = first and math.max(0, math.min(first, now + LONGEST))
+local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
+if late or (timer and not alarm) then
+local when = first or math.floor(timer)
+append(plan.timers, int(when), '~w')
+append(plan.fields, '~alarm', int(when))
+note(mending, 'timer_wrong', '~alarm')
+elseif alarm and not timer then
+put(mending, '~alarm', alarm)
+note(mending, 'timer_wrong', '~alarm')
+end
+end
+local function count_ready(group, score)
+local band, tag = read_score(score)
+local share = ready(group, band, 1)
+share.last = math.max(share.last, tag % LATEST_TAG)
+end
+local function count_working(group)
+group.w = group.w + 1
+end
+local function correct(group, is, text)
+local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
+if is.h > 0 and group.q == 0 then
+group.q = HELD_LATER / 2
+end
+group.w, group.h, group.ready = is.w, is.h, is.ready
+for band = 0, 9 do
+local share = group.bands[band] or { last = 0, ready = 0 }
+local real = is.bands[band] or { last = 0, ready = 0 }
+wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
+if real.ready > 0 then
+local last = share.last < LATEST_TAG and share.last or 0
+group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
+else
+group.bands[band] = nil
+end
+end
+return wrong
+end
+local function unwatched(mending, group)
+if group.h == 0 then
+return false
+end
+local plan = mending.plan
+set_timer(plan, group)
+local needed = #plan.timers > 0
+plan.timers = {}
+return needed and not scores_in(mending, 'delayed', { '~g:' .. group.name })[1]
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
+local schedules = KEYS[12]
+local timetable = KEYS[13]
+local test_now = ARGV[1]
+local MEMBERS = 128
+local PAGES = 4
+local FIRST_PAGE = 16
+local PAGE = 1000
+local BYTES = 1000000
+local PLACES = { 'fair', 'order', 'held', 'working', 'delayed', 'expiry', 'dead', 'workers', 'hands' }
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
+append(parts, schedules, timetable)
+if redis.call('EXISTS', unpack(parts)) == 0 then
+return { 'sound', 0, 0 }
+end
+local mending = new_mending(at, clock(test_now))
+local members, listed, fields = {}, {}, {}
+mending.seen = { tasks = {} }
+local function read_tasks()
+local cursor, size, bytes = '0', FIRST_PAGE, 0
+for _ = 1, PAGES do
+local page = redis.call('HSCAN', tasks, cursor, 'COUNT', int(size))
+for i = 1, #page[2], 2 do
+local field, text = page[2][i], page[2][i + 1]
+if not mending.seen.tasks[field] then
+append(fields, field, text)
+bytes = bytes + #text
+end
+mending.seen.tasks[field] = text
+end
+cursor = page[1]
+if cursor == '0' or bytes > BYTES then
+break
+end
+size = math.min(PAGE, math.ceil((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))
+end
+return cursor == '0'
+end
+local function read_places()
+listed = redis.call('LRANGE', pending, '0', int(MEMBERS))
+if #listed > MEMBERS then
+return false
+end
+for _, place in ipairs(PLACES) do
+local found = redis.call('ZRANGE', at[place], '0', int(MEMBERS), 'WITHSCORES')
+mending.seen[place], members[place] = {}, {}
+for i = 1, #found, 2 do
+mending.seen[place][found[i]] = found[i + 1]
+members[place][(i + 1) / 2] = found[i]
+end
+if #members[place] > MEMBERS then
+return false
+end
+end
+return true
+end
+local function nothing_found()
+local plan, found = mending.plan, #mending.report + #mending.deadlines + #mending.lost
+for _, list in ipairs({
+plan.fields,
+plan.gone,
+plan.expiry,
+plan.later,
+plan.dead,
+plan.timers,
+plan.workers,
+}) do
+found = found + #list
+end
+for _, ids in pairs(mending.out) do
+found = found + #ids
+end
+return found == 0
+end
+local function split(place)
+local ids, others = {}, {}
+for _, member in ipairs(members[place]) do
+local list = string.sub(member, 1, 1) == '~' and others or ids
+list[#list + 1] = member
+end
+return ids, others
+end
+local looked, known, ids = 0, {}, {}
+local function take_in(found)
+looked = looked + #found
+for _, id in ipairs(found) do
+if not known[id] then
+known[id] = true
+ids[#ids + 1] = id
+end
+end
+end
+local function counts_agree(entries, timers)
+local says, ghosts, places = {}, 0, {}
+for _, name in ipairs(NUMBERS) do
+says[name] = tonumber(mending.seen.tasks[name] or 0)
+end
+for _, id in ipairs(listed) do
+places[id] = (places[id] or 0) + 1
+end
+for _, entry in ipairs(entries) do
+ghosts = ghosts + entry.ghosts
+if (places[entry.id] or 0) ~= entry.expected then
+return false
+end
+end
+return says['~ghosts'] - says['~dropped'] == ghosts
+and says['~timers'] - says['~rung'] == timers
+and says['~broken'] <= says['~mended']
+end
+local function groups_agree(entries, names, groups)
+local actual = {}
+for _, name in ipairs(names) do
+actual[name] = parse_group(name)
+end
+for _, entry in ipairs(entries) do
+local task = entry.task
+local is = shared(task) and entry.live and actual[task.G or '']
+if is and entry.fair then
+count_ready(is, tonumber(entry.fair))
+elseif is and entry.working then
+count_working(is)
+end
+end
+for _, name in ipairs(names) do
+local group, is = groups[name], actual[name]
+local number = tonumber(group.settings.n)
+for _, id in ipairs(number and members.held or {}) do
+is.h = is.h + (math.floor(tonumber(mending.seen.held[id]) / HELD_GROUP) == number and 1 or 0)
+end
+local was = mending.plan.was['~g:' .. name] or ''
+if newer(was) or correct(group, is, was) or unwatched(mending, group) then
+return false
+end
+end
+return true
+end
+local function sound_queue()
+if not (read_places() and read_tasks()) then
+return false
+end
+local found = {}
+for _, name in ipairs(CONTROL_NAMES) do
+found[name] = mending.seen.tasks[name]
+end
+if newer(found['~set']) then
+return false
+end
+local first = members.workers[1]
+first = first and math.floor(tonumber(mending.seen.workers[first]))
+local timer = tonumber(mending.seen.delayed['~w'] or '')
+mend_control(mending, found, { fair = #members.fair, held = #members.held, first = first, timer = timer })
+local fields_ids, states = mend_fields(mending, fields)
+local later, timers = split('delayed')
+local ends, times = split('expiry')
+mend_times(mending, times)
+mend_leases(mending, members.hands)
+mend_turns(mending, members.order)
+mend_workers(mending, members.workers)
+for _, place in ipairs({
+members.working,
+members.fair,
+members.held,
+later,
+members.dead,
+ends,
+fields_ids,
+}) do
+take_in(place)
+end
+local once, met = {}, {}
+for _, id in ipairs(listed) do
+if not met[id] then
+met[id], once[#once + 1] = true, id
+end
+end
+take_in(once)
+looked = looked + #members.hands + #members.order + #members.workers
+local entries, kinds, names, named = look_up(mending, ids), {}, {}, {}
+for _, entry in ipairs(entries) do
+if entry.newer then
+return false
+end
+understand(mending, entry)
+if entry.live and shared(entry.task) then
+kinds[#kinds + 1] = entry.task
+end
+end
+if not nothing_found() then
+return false
+end
+for i = 1, #states, 2 do
+kinds[#kinds + 1] = { G = states[i] ~= '' and states[i] or nil, P = '0' }
+end
+open_groups(mending.plan, kinds)
+for _, entry in ipairs(entries) do
+mend(mending, entry)
+put(mending, entry.id, entry.had_fixed, entry.fixed)
+put(mending, '.' .. entry.id, entry.had_record, entry.record)
+end
+missing_names(mending, 'hands', mending.hands, 'hand_wrong')
+missing_names(mending, 'order', mending.turns, 'turn_wrong')
+for _, task in ipairs(kinds) do
+local name = task.G or ''
+if not named[name] then
+named[name], names[#names + 1] = true, name
+end
+end
+return nothing_found()
+and counts_agree(entries, #timers)
+and groups_agree(entries, names, mending.plan.groups)
+end
+if not sound_queue() then
+return { 'look', 0, 1 }
+end
+return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
+`,
+  sha1: "124afbba7960a332ef1082da738a5f050d8c1179",
+  keyLockingSha1: "6f02a42c9418e7cd3db0cbffde1b5848b72a6fdc",
 };
 
 export const heartbeat: Script = {
@@ -9360,7 +10400,54 @@ end
 local function note(mending, fault, id)
 append(mending.report, fault, id)
 end
+local function scores_in(mending, place, members)
+local seen, found = mending.seen and mending.seen[place], {}
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
 local LATEST_TAG = BAND / 2
+local function count_ready(group, score)
+local band, tag = read_score(score)
+local share = ready(group, band, 1)
+share.last = math.max(share.last, tag % LATEST_TAG)
+end
+local function count_working(group)
+group.w = group.w + 1
+end
+local function correct(group, is, text)
+local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
+if is.h > 0 and group.q == 0 then
+group.q = HELD_LATER / 2
+end
+group.w, group.h, group.ready = is.w, is.h, is.ready
+for band = 0, 9 do
+local share = group.bands[band] or { last = 0, ready = 0 }
+local real = is.bands[band] or { last = 0, ready = 0 }
+wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
+if real.ready > 0 then
+local last = share.last < LATEST_TAG and share.last or 0
+group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
+else
+group.bands[band] = nil
+end
+end
+return wrong
+end
+local function unwatched(mending, group)
+if group.h == 0 then
+return false
+end
+local plan = mending.plan
+set_timer(plan, group)
+local needed = #plan.timers > 0
+plan.timers = {}
+return needed and not scores_in(mending, 'delayed', { '~g:' .. group.name })[1]
+end
 local fair = KEYS[1]
 local order = KEYS[2]
 local held = KEYS[3]
@@ -9394,14 +10481,6 @@ end
 end)
 return done == #entries and left_among(entries, done) == 0
 end
-local function count_ready(group, score)
-local band, tag = read_score(score)
-local share = ready(group, band, 1)
-share.last = math.max(share.last, tag % LATEST_TAG)
-end
-local function count_working(group)
-group.w = group.w + 1
-end
 for i = 3, #items, STRIDE do
 local name = items[i]
 names[#names + 1], before[name] = name, items[i + 1]
@@ -9409,34 +10488,6 @@ actual[name] = parse_group(name, counted == '1' and items[i + 2] or '')
 end
 if counted ~= '1' and not (count(fair, count_ready) and count(working, count_working)) then
 return { 'large' }
-end
-local function correct(group, is, text)
-local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
-if is.h > 0 and group.q == 0 then
-group.q = HELD_LATER / 2
-end
-group.w, group.h, group.ready = is.w, is.h, is.ready
-for band = 0, 9 do
-local share = group.bands[band] or { last = 0, ready = 0 }
-local real = is.bands[band] or { last = 0, ready = 0 }
-wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
-if real.ready > 0 then
-local last = share.last < LATEST_TAG and share.last or 0
-group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
-else
-group.bands[band] = nil
-end
-end
-return wrong
-end
-local function unwatched(group)
-if group.h == 0 then
-return false
-end
-set_timer(plan, group)
-local needed = #plan.timers > 0
-plan.timers = {}
-return needed and not redis.call('ZSCORE', delayed, '~g:' .. group.name)
 end
 local groups = {}
 for i, name in ipairs(names) do
@@ -9454,7 +10505,7 @@ local sure = counted ~= '1' or (was or '') == before[name]
 if sure and not newer(was) and correct(group, actual[name], was or '') then
 group.changed = true
 note(mending, 'group_wrong', name)
-elseif sure and not newer(was) and unwatched(group) then
+elseif sure and not newer(was) and unwatched(mending, group) then
 group.changed = true
 note(mending, 'timer_wrong', name)
 end
@@ -9468,8 +10519,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "23c522a644542e26a8ab6c661872e62fc916ff4a",
-  keyLockingSha1: "8493c622fa139ea23360a0e1eff0e0ae30f2fbda",
+  sha1: "f8af6caaed519b54002cb22d9cd6c8b02585b259",
+  keyLockingSha1: "f746876681e1a18a5fb15d34cc144206e4210776",
 };
 
 export const remind: Script = {
@@ -10537,6 +11588,26 @@ local function take_from(mending, place, id)
 local ids = mending.out[place]
 ids[#ids + 1] = id
 end
+local function scores_in(mending, place, members)
+local seen, found = mending.seen and mending.seen[place], {}
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
+local function fields_in(mending, names)
+local seen, found = mending.seen and mending.seen.tasks, {}
+if not seen then
+return read('HMGET', mending.at.tasks, names)
+end
+for i, name in ipairs(names) do
+found[i] = seen[name] or false
+end
+return found
+end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
@@ -10544,7 +11615,7 @@ local names = {}
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
-local found = redis.call('HMGET', mending.at.tasks, unpack(names))
+local found = fields_in(mending, names)
 for i = 1, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
@@ -10559,12 +11630,11 @@ mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local at = mending.at
-local control = redis.call('HMGET', at.tasks, '~set', '~lease')
+local control = fields_in(mending, { '~set', '~lease' })
 mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
+for i, score in ipairs(scores_in(mending, place, ids)) do
 entries[i][place] = score
 end
 end
@@ -10597,19 +11667,19 @@ end
 end
 return elsewhere
 end
-local function mend_names(mending, place, expected, fault)
+local function missing_names(mending, place, expected, fault)
 local ids, members, missing = {}, {}, {}
 for i = 1, #expected, 2 do
 append(ids, expected[i])
 append(members, expected[i + 1])
 end
-for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
-if tonumber(score) ~= 0 then
+for i, score in ipairs(scores_in(mending, place, members)) do
+if tonumber(score or 1) ~= 0 then
 append(missing, '0', members[i])
 note(mending, fault, ids[i])
 end
 end
-write('ZADD', mending.at[place], missing)
+return missing
 end
 local function write_mended(mending)
 local failed = commit(mending.plan)
@@ -10621,8 +11691,8 @@ write('ZREM', mending.at[place], ids)
 mending.out[place] = {}
 end
 write('ZADD', mending.at.working, mending.deadlines)
-mend_names(mending, 'hands', mending.hands, 'hand_wrong')
-mend_names(mending, 'order', mending.turns, 'turn_wrong')
+write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
+write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
 mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
@@ -10861,8 +11931,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
 return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "153c10b49f7744a8f868d0a9b10f7a96f8222edc",
-  keyLockingSha1: "f5c39b9f7c744e44387ba2db47c524bd42e3347d",
+  sha1: "5f295969fb64ec5618d7dace0edce0f9ea91bf28",
+  keyLockingSha1: "2a1687634bf521d0e167b035dabaeddd329cd4d3",
 };
 
 export const schedule: Script = {
@@ -13413,6 +14483,26 @@ local function take_from(mending, place, id)
 local ids = mending.out[place]
 ids[#ids + 1] = id
 end
+local function scores_in(mending, place, members)
+local seen, found = mending.seen and mending.seen[place], {}
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
+local function fields_in(mending, names)
+local seen, found = mending.seen and mending.seen.tasks, {}
+if not seen then
+return read('HMGET', mending.at.tasks, names)
+end
+for i, name in ipairs(names) do
+found[i] = seen[name] or false
+end
+return found
+end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
@@ -13420,7 +14510,7 @@ local names = {}
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
-local found = redis.call('HMGET', mending.at.tasks, unpack(names))
+local found = fields_in(mending, names)
 for i = 1, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
@@ -13435,12 +14525,11 @@ mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local at = mending.at
-local control = redis.call('HMGET', at.tasks, '~set', '~lease')
+local control = fields_in(mending, { '~set', '~lease' })
 mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
+for i, score in ipairs(scores_in(mending, place, ids)) do
 entries[i][place] = score
 end
 end
@@ -13473,19 +14562,19 @@ end
 end
 return elsewhere
 end
-local function mend_names(mending, place, expected, fault)
+local function missing_names(mending, place, expected, fault)
 local ids, members, missing = {}, {}, {}
 for i = 1, #expected, 2 do
 append(ids, expected[i])
 append(members, expected[i + 1])
 end
-for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
-if tonumber(score) ~= 0 then
+for i, score in ipairs(scores_in(mending, place, members)) do
+if tonumber(score or 1) ~= 0 then
 append(missing, '0', members[i])
 note(mending, fault, ids[i])
 end
 end
-write('ZADD', mending.at[place], missing)
+return missing
 end
 local function write_mended(mending)
 local failed = commit(mending.plan)
@@ -13497,8 +14586,8 @@ write('ZREM', mending.at[place], ids)
 mending.out[place] = {}
 end
 write('ZADD', mending.at.working, mending.deadlines)
-mend_names(mending, 'hands', mending.hands, 'hand_wrong')
-mend_names(mending, 'order', mending.turns, 'turn_wrong')
+write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
+write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
 mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
@@ -13744,8 +14833,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "1d78f4917e308979d11fcacf06c96d02e741193e",
-  keyLockingSha1: "6a27f5791ed776f64a0fbe5b5fb6871cec9442df",
+  sha1: "a15d7ff9fad116677c4c8b6b7ae06518608aa259",
+  keyLockingSha1: "36802979a3d7203bad7324567d831b555d88f92c",
 };
 
 export const workers: Script = {

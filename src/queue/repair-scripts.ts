@@ -8,6 +8,18 @@ import type { Reply } from "./transport.ts";
 const readFaults = (reader: ReplyReader) =>
   reader.nested().rest((item) => ({ fault: item.oneOf(...FAULTS), id: item.text() }));
 
+export const glanceScript = {
+  script: lua.glance,
+  keys: [...parts, "schedules", "timetable"],
+  args: ["testNow"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("glance", reply);
+    const sound = reader.status("sound", "look") === "sound";
+    return { sound, entries: reader.integer(), scheduled: reader.integer() === 1 };
+  },
+} as const satisfies Binding;
+
 export const auditScript = {
   script: lua.audit,
   keys: parts,

@@ -4,7 +4,7 @@ import { callOf } from "../../src/queue/binding.ts";
 import { queueKeys } from "../../src/queue/keys.ts";
 import { regroupScript } from "../../src/queue/repair-scripts.ts";
 import type { Command } from "../../src/queue/transport.ts";
-import { deepTools } from "../support/deep.ts";
+import { deepTools, pageByPage } from "../support/deep.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { key, QUEUE, useRig } from "../support/rig.ts";
 
@@ -34,7 +34,7 @@ async function lookWith(happens: Readonly<Record<string, () => Promise<unknown>>
       return rig.transport.send(commands, options);
     },
   };
-  const { faults } = await deepSweep(transport, { now: () => rig.now });
+  const { faults } = await deepSweep(pageByPage(transport), { now: () => rig.now });
   expect([...left.keys()]).toEqual([]);
   return faults.map(({ fault, ids }) => [fault, ...ids]);
 }
