@@ -1,11 +1,17 @@
-// What the benches share: their one option, medians, and a table that can be pasted into a document.
+// What the benches share: their options, medians, and a table that can be pasted into a document.
 
 import { parseArgs } from "node:util";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: "boolean", default: false } },
+});
 
 /** `--quick`: a tenth of the work, to see that a bench runs. Its figures are not to be quoted. */
 export const quick = values.quick;
+
+/** Further words, for benches that have several parts. */
+export const words = positionals;
 
 /** The number in the middle, which one disturbed round does not move. */
 export function median(numbers: readonly number[]): number {

@@ -141,7 +141,7 @@ local function write_strays(batch, tasks)
   write('HDEL', tasks, gone)
   write('HSET', tasks, fields)
   if batch.ghosts > 0 then
-    redis.call('HINCRBY', tasks, '~ghosts', int(-batch.ghosts))
+    redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))
   end
   if batch.broken > 0 then
     redis.call('HINCRBY', tasks, '~broken', int(batch.broken))

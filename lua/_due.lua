@@ -18,7 +18,7 @@ end
 -- The timers in `delayed`: a group that has room again, workers to be looked at. Returns as `fail_silent`.
 local function ring(at, timers, now)
   redis.call('ZREM', at.delayed, unpack(timers))
-  redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
+  redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
   local plan, groups, alarm = new_plan(at, now), {}, false
   for _, timer in ipairs(timers) do
     if string.sub(timer, 2, 2) == 'g' then

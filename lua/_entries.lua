@@ -10,6 +10,7 @@ local BLANK = '-'
 -- About how many bytes of records are read at a time, so that they cannot fill the script's memory.
 local READ_BYTES = 4000000
 
+-- seen: by place, what stands there, where a script has read all of a queue: nothing is read then.
 -- out: by place, whom to take from there. hands, turns: ids and what they have in `hands` and `order`. lost:
 -- ids whose lease is gone. ghosts: how many were added. bytes: how much was read.
 local function new_mending(at, now)
@@ -31,6 +32,30 @@ local function take_from(mending, place, id)
   ids[#ids + 1] = id
 end
 
+-- The scores of members of a zset, in order; false for those that are not there.
+local function scores_in(mending, place, members)
+  local seen, found = mending.seen and mending.seen[place], {}
+  if not seen then
+    return read('ZMSCORE', mending.at[place], members)
+  end
+  for i, member in ipairs(members) do
+    found[i] = seen[member] or false
+  end
+  return found
+end
+
+-- What stands in fields of `tasks`, in order; false for those that are not there.
+local function fields_in(mending, names)
+  local seen, found = mending.seen and mending.seen.tasks, {}
+  if not seen then
+    return read('HMGET', mending.at.tasks, names)
+  end
+  for i, name in ipairs(names) do
+    found[i] = seen[name] or false
+  end
+  return found
+end
+
 -- The first lines of both records of each id. Payloads and results come along: some at a time.
 local function read_records(mending, ids)
   local entries, bytes, slice = {}, 0, 16
@@ -39,7 +64,7 @@ local function read_records(mending, ids)
     for i = #entries + 1, math.min(#entries + slice, #ids) do
       append(names, ids[i], '.' .. ids[i])
     end
-    local found = redis.call('HMGET', mending.at.tasks, unpack(names))
+    local found = fields_in(mending, names)
     for i = 1, #names, 2 do
       local entry = { id = names[i], expected = 0 }
       bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
@@ -57,12 +82,11 @@ end
 
 -- Looks up ids: their records, and their scores by place. Returns entries, in order.
 local function look_up(mending, ids)
-  local at = mending.at
-  local control = redis.call('HMGET', at.tasks, '~set', '~lease')
+  local control = fields_in(mending, { '~set', '~lease' })
   mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
   local entries = read_records(mending, ids)
   for _, place in ipairs(ZSETS) do
-    for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
+    for i, score in ipairs(scores_in(mending, place, ids)) do
       entries[i][place] = score
     end
   end
@@ -104,20 +128,21 @@ local function keep_in(mending, entry, first, second)
   return elsewhere
 end
 
--- Gives ids the members that they should have in a zset of names. expected: id, member, and so on.
-local function mend_names(mending, place, expected, fault)
+-- What to add to a zset of names, so that ids have the members there that they should have.
+-- expected: id, member, and so on.
+local function missing_names(mending, place, expected, fault)
   local ids, members, missing = {}, {}, {}
   for i = 1, #expected, 2 do
     append(ids, expected[i])
     append(members, expected[i + 1])
   end
-  for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
-    if tonumber(score) ~= 0 then
+  for i, score in ipairs(scores_in(mending, place, members)) do
+    if tonumber(score or 1) ~= 0 then
       append(missing, '0', members[i])
       note(mending, fault, ids[i])
     end
   end
-  write('ZADD', mending.at[place], missing)
+  return missing
 end
 
 -- Writes what has been decided so far. Returns the error where Redis has no room.
@@ -131,8 +156,8 @@ local function write_mended(mending)
     mending.out[place] = {}
   end
   write('ZADD', mending.at.working, mending.deadlines)
-  mend_names(mending, 'hands', mending.hands, 'hand_wrong')
-  mend_names(mending, 'order', mending.turns, 'turn_wrong')
+  write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
+  write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
   mending.hands, mending.turns, mending.deadlines = {}, {}, {}
   clear(mending.plan)
 end

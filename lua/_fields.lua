@@ -51,7 +51,7 @@ local function mend_group_settings(mending, texts)
   if not next(texts) then
     return
   end
-  local last = tonumber(redis.call('HGET', mending.at.tasks, '~groups')) or 0
+  local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
   local most = last
   for field, text in pairs(texts) do
     most = mend_settings(mending, field, text, most)
@@ -63,7 +63,7 @@ end
 
 -- A worker's record goes with the worker.
 local function mend_infos(mending, names)
-  for i, score in ipairs(read('ZMSCORE', mending.at.workers, names)) do
+  for i, score in ipairs(scores_in(mending, 'workers', names)) do
     if not score then
       mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
       note(mending, 'worker_wrong', names[i])
@@ -73,7 +73,7 @@ end
 
 -- What is kept for some time has that time in `expiry`.
 local function mend_kept(mending, names, texts)
-  for i, score in ipairs(read('ZMSCORE', mending.at.expiry, names)) do
+  for i, score in ipairs(scores_in(mending, 'expiry', names)) do
     if not score then
       local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
       append(mending.plan.expiry, over, names[i])
@@ -84,7 +84,7 @@ end
 
 -- Times in `expiry` of what is not kept.
 local function mend_times(mending, names)
-  for i, text in ipairs(read('HMGET', mending.at.tasks, names)) do
+  for i, text in ipairs(fields_in(mending, names)) do
     if not text then
       take_from(mending, 'expiry', names[i])
       note(mending, 'record_missing', names[i])
@@ -115,7 +115,7 @@ local function mend_leases(mending, members)
     ids[i] = string.match(member, '%S*$')
     names[i] = '.' .. ids[i]
   end
-  for i, record in ipairs(read('HMGET', mending.at.tasks, names)) do
+  for i, record in ipairs(fields_in(mending, names)) do
     local task = parse(record)
     local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
     if not (holds or newer(record)) then
@@ -132,8 +132,8 @@ local function mend_workers(mending, workers)
   for i, worker in ipairs(workers) do
     names[i] = '~w:' .. worker
   end
-  local silent = read('ZMSCORE', at.workers, workers)
-  for i, info in ipairs(read('HMGET', at.tasks, names)) do
+  local silent = scores_in(mending, 'workers', workers)
+  for i, info in ipairs(fields_in(mending, names)) do
     local worker, score = workers[i], tonumber(silent[i])
     if not info and #in_hands(at, worker, '0', 1) == 0 then
       take_from(mending, 'workers', worker)

@@ -59,7 +59,8 @@ local function parse_group(name, state, settings)
   return group
 end
 
--- Empty for a group of which nothing is to be kept.
+-- Empty for a group of which nothing is to be kept. `v` is another in each state of a group: what is counted
+-- while the queue goes on counts only where the state is still the same.
 local function format_group(group)
   local text = ''
   for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
@@ -75,7 +76,10 @@ local function format_group(group)
       text = text .. (share.straight and ',' .. int(share.straight) or '')
     end
   end
-  return text ~= '' and '1' .. text or ''
+  if text == '' then
+    return ''
+  end
+  return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 
 -- Virtual times by priority, `l`: the tag of the list's next task, `h`: how many are held, `m`: how many of

@@ -82,17 +82,18 @@ local function allowed(settings, most, working, used, now)
   return most, again
 end
 
--- How many tasks more a queue may have pending.
-local function places_left(settings, at, ghosts)
+-- How many tasks more a queue may have pending. control: the fields that count ghosts.
+local function places_left(settings, at, control)
   if not settings or not settings.b then
     return math.huge
   end
   local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-  local listed = redis.call('LLEN', at.pending) - tonumber(ghosts or 0)
+  local ghosts = tonumber(control['~ghosts'] or 0) - tonumber(control['~dropped'] or 0)
+  local listed = redis.call('LLEN', at.pending) - ghosts
   return tonumber(settings.b) - listed - zsets
 end
 
 -- True where so many tasks more are more than a queue may have pending.
-local function overfull(settings, at, ghosts, coming)
-  return coming > 0 and places_left(settings, at, ghosts) < coming
+local function overfull(settings, at, control, coming)
+  return coming > 0 and places_left(settings, at, control) < coming
 end

@@ -165,7 +165,8 @@ local function mend(mending, entry)
     mend_waiting(mending, entry)
   end
   entry.expected = entry.ghosts + entry.waits
-  entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
+  -- A promotion leaves the version as it is, but not where the task waits.
+  entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
 end
 
 -- Mends entries, as many at a time as a plan holds. also: what else is decided of each. Returns the error

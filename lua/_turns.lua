@@ -265,6 +265,7 @@ local function close_groups(plan)
       group.fresh = 0
       plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
       group.stuck = stuck(group)
+      group.v = math.max(plan.now, (group.v or 0) + 1)
       local text = format_group(group)
       if text == '' then
         plan.gone[#plan.gone + 1] = '~g:' .. group.name

@@ -17,7 +17,7 @@ local size = ARGV[4] -- about this many entries, 1 to 500
 -- Returns {'ok', cursor of the next page ('0': none), how many entries there were, bytes of their records,
 --          ghosts added, {fault, id, …}, {id, its ghosts, 1 where it waits in the list, witness, …},
 --          {group, its state, …}, {timer, …}, {id, group, what its state counts of it, …}}
--- witness: what changes with the task; see _mend. The last: '<working>' or '<priority>=<tag>'.
+-- witness: what changes with the task; see _mend. The last: '1' of a working one, '<priority>=<tag>', or ''.
 --      or {'newer_schema'}
 
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
@@ -81,7 +81,7 @@ local function look_at_ids(ids, places)
       end
     end
     local band, tag = read_score(tonumber(entry.fair or 0))
-    local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag)
+    local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag) or entry.held and ''
     if counted and entry.live and shared(task) and not entry.newer then
       append(members, entry.id, task.G or '')
       members[#members + 1] = counted

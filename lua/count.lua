@@ -52,16 +52,23 @@ local function age_behind_ghosts()
   return nil, bound
 end
 
-local control = redis.call('HMGET', tasks, '~ghosts', '~broken', '~fair', '~timers', '~set')
-local settings = parse_settings(control[5] or nil)
-local waiting = redis.call('LLEN', pending) - tonumber(control[1] or 0)
+local NAMES = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended', '~fair', '~set' }
+local control = redis.call('HMGET', tasks, unpack(NAMES))
+local fair_clock, settings = control[7], parse_settings(control[8] or nil)
+
+-- How many came and have not gone: two control fields, neither of which ever goes down.
+local function difference(came, gone)
+  return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+end
+
+local waiting = redis.call('LLEN', pending) - difference(1, 2)
 local next_listed = redis.call('LRANGE', pending, '-1', '-1')[1]
 local oldest, bound = age_of(next_listed), nil
 if not oldest and next_listed and waiting > 0 then
   oldest, bound = age_behind_ghosts()
 end
-if control[3] then
-  waiting = waiting + redis.call('ZCARD', fair) + parse_clock(control[3]).h
+if fair_clock then
+  waiting = waiting + redis.call('ZCARD', fair) + parse_clock(fair_clock).h
   oldest = oldest
     or age_of(redis.call('ZRANGE', fair, '0', '0')[1])
     or age_of(redis.call('ZRANGE', held, '0', '0')[1])
@@ -70,12 +77,12 @@ local _, wake = upcoming(delayed, head(working))
 return {
   'ok',
   waiting,
-  redis.call('ZCARD', delayed) - tonumber(control[4] or 0),
+  redis.call('ZCARD', delayed) - difference(3, 4),
   redis.call('ZCARD', working),
   redis.call('ZCARD', dead),
   oldest or (waiting > 0 and (bound or 0)) or -1,
   wake or 0,
-  tonumber(control[2] or 0),
+  difference(5, 6),
   redis.call('ZCARD', workers),
   settings.p and 1 or 0,
 }

@@ -43,7 +43,7 @@ if plain and count == 1 then
   end
   stored = { [ids[1]] = fixed and first_line(fixed) }
 else
-  local names = { '~set', '~stats', '~ghosts', '~wake' }
+  local names = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
   for i = 1, count do
     names[#names + 1] = ids[i]
     names[#names + 1] = keys[i] and '~d:' .. keys[i]
@@ -175,7 +175,7 @@ if plan.settings then
   reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
 end
 local coming = #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
-if overfull(plan.settings, at, stored['~ghosts'], coming) then
+if overfull(plan.settings, at, stored, coming) then
   return { 'full' }
 end
 
@@ -201,6 +201,6 @@ if failed then
 end
 commit(plan)
 if plan.ghosts > 0 then
-  redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
+  redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply

@@ -24,7 +24,7 @@ local READ = 16
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks)
 local plan = new_plan(at, clock(test_now))
 local count = (#items - 1) / STRIDE
-local names, fields = {}, { '~set', '~stats', '~ghosts' }
+local names, fields = {}, { '~set', '~stats', '~ghosts', '~dropped' }
 for i = 1, count do
   local name, _, _, times = unpack(items, STRIDE * i - 3, STRIDE * i)
   names[i] = name
@@ -37,7 +37,7 @@ if heed(plan, stored['~set'], stored['~stats']) then
   return { 'newer_schema' }
 end
 local scores = redis.call('ZMSCORE', schedules, unpack(names))
-local room_left, bytes, full = places_left(plan.settings, at, stored['~ghosts']), 0, false
+local room_left, bytes, full = places_left(plan.settings, at, stored), 0, false
 
 -- Records of schedules, and the tasks that recur, a few at a time.
 local found = {}

@@ -43,16 +43,6 @@ local function count(place, add_up)
   return done == #entries and left_among(entries, done) == 0
 end
 
-local function count_ready(group, score)
-  local band, tag = read_score(score)
-  local share = ready(group, band, 1)
-  share.last = math.max(share.last, tag % LATEST_TAG)
-end
-
-local function count_working(group)
-  group.w = group.w + 1
-end
-
 for i = 3, #items, STRIDE do
   local name = items[i]
   names[#names + 1], before[name] = name, items[i + 1]
@@ -60,39 +50,6 @@ for i = 3, #items, STRIDE do
 end
 if counted ~= '1' and not (count(fair, count_ready) and count(working, count_working)) then
   return { 'large' }
-end
-
--- True where a group's state does not say what is there, or not in the form it should. Makes it say so.
-local function correct(group, is, text)
-  local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
-  if is.h > 0 and group.q == 0 then
-    -- Behind all that are held.
-    group.q = HELD_LATER / 2
-  end
-  group.w, group.h, group.ready = is.w, is.h, is.ready
-  for band = 0, 9 do
-    local share = group.bands[band] or { last = 0, ready = 0 }
-    local real = is.bands[band] or { last = 0, ready = 0 }
-    wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
-    if real.ready > 0 then
-      local last = share.last < LATEST_TAG and share.last or 0
-      group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
-    else
-      group.bands[band] = nil
-    end
-  end
-  return wrong
-end
-
--- True where a group waits for a time that nobody has set.
-local function unwatched(group)
-  if group.h == 0 then
-    return false
-  end
-  set_timer(plan, group)
-  local needed = #plan.timers > 0
-  plan.timers = {}
-  return needed and not redis.call('ZSCORE', delayed, '~g:' .. group.name)
 end
 
 local groups = {}
@@ -111,7 +68,7 @@ for first = 1, #groups, PLAN do
     if sure and not newer(was) and correct(group, actual[name], was or '') then
       group.changed = true
       note(mending, 'group_wrong', name)
-    elseif sure and not newer(was) and unwatched(group) then
+    elseif sure and not newer(was) and unwatched(mending, group) then
       group.changed = true
       note(mending, 'timer_wrong', name)
     end

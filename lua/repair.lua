@@ -13,16 +13,17 @@ local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
 local hands = KEYS[11] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: id, witness (from before the list was read), seen (its entries there)
--- Returns {'ok', ghosts added, {fault, id, …}} | {'newer_schema'}
+-- Returns {'ok', ghosts added, ghosts dropped, {fault, id, …}} | {'newer_schema'}
 
 -- Why nothing that is sound is touched: the list was read from the left, where entries come in. They only
 -- ever move to the right, so one that was there all the time was seen. What leaves the list, or comes in,
--- changes the witness; what could come in without, from `delayed`, was not there.
+-- changes the witness.
 
 local STRIDE = 3
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
 local ids, witness, seen = {}, {}, {}
+local added, dropped = 0, 0
 for i = 2, #items, STRIDE do
   local id = items[i]
   ids[#ids + 1], witness[id], seen[id] = id, items[i + 1], tonumber(items[i + 2])
@@ -38,7 +39,8 @@ local function repair(entry)
     return
   end
   local ghosts = math.max(0, seen[id] - entry.waits)
-  mending.ghosts = mending.ghosts + ghosts - entry.ghosts
+  added = added + math.max(0, ghosts - entry.ghosts)
+  dropped = dropped + math.max(0, entry.ghosts - ghosts)
   task.g = ghosts > 0 and int(ghosts) or nil
   if entry.waits == 1 and seen[id] == 0 then
     local group = shared(task) and plan.groups[task.G or '']
@@ -61,7 +63,10 @@ local failed = mend_all(mending, entries, repair)
 if failed then
   return failed
 end
-if mending.ghosts ~= 0 then
-  redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
+if added > 0 then
+  redis.call('HINCRBY', tasks, '~ghosts', int(added))
 end
-return { 'ok', mending.ghosts, mending.report }
+if dropped > 0 then
+  redis.call('HINCRBY', tasks, '~dropped', int(dropped))
+end
+return { 'ok', added, dropped, mending.report }

@@ -17,7 +17,7 @@ export interface LuaFile {
 
 /** The rooms of the prelude, in the order in which they build on each other. */
 const rooms =
-  "prelude records limits groups turns plan workers wake due line batch leases calls pages entries mend fields".split(
+  "prelude records limits groups turns plan workers wake due line batch leases calls pages entries mend fields control states".split(
     " ",
   );
 

@@ -78,8 +78,9 @@ export class DeepPass extends QueueHandle {
   #size = 16;
   #metNewer = false;
   #turns = 0;
-  /** Ghosts that this pass added, and how many there are without them. */
+  /** Ghosts that this pass added and dropped, and how many its records say there were before it did. */
   #ghostsAdded = 0;
+  #ghostsDropped = 0;
   #ghostsBefore = 0;
   readonly #timers = new Set<string>();
 
@@ -94,7 +95,7 @@ export class DeepPass extends QueueHandle {
    * @returns where to go on once time is up; null at the end
    */
   async goOn(from: Stand, timeIsUp: () => boolean): Promise<Stand | null> {
-    const before = await this.#control("", []);
+    const before = await this.#control([]);
     const whole = from.place === FIRST.place && from.scan === FIRST.scan;
     for (let stand: Stand | null = from; stand !== null;) {
       const scan: string =
@@ -108,13 +109,14 @@ export class DeepPass extends QueueHandle {
     const counts = [
       {
         field: "~ghosts",
-        before: before.ghosts + this.#ghostsAdded,
-        count: this.#ghostsBefore + this.#ghostsAdded,
+        came: before.ghosts.came + this.#ghostsAdded,
+        gone: before.ghosts.gone + this.#ghostsDropped,
+        count: this.#ghostsBefore + this.#ghostsAdded - this.#ghostsDropped,
       },
-      { field: "~timers", before: before.timers, count: this.#timers.size },
-      { field: "~broken", before: before.broken, count: 0 },
+      { field: "~timers", ...before.timers, count: this.#timers.size },
+      { field: "~broken", ...before.broken, count: 0 },
     ];
-    await this.#control(String(before.lease), whole && this.#turns === 1 && !this.#metNewer ? counts : []);
+    await this.#control(whole && this.#turns === 1 && !this.#metNewer ? counts : []);
     return null;
   }
 
@@ -126,15 +128,14 @@ export class DeepPass extends QueueHandle {
     return reply;
   }
 
-  async #control(lease: string, counts: readonly { field: string; before: number; count: number }[]) {
-    const items = counts.map(({ field, before, count }) => ({
+  async #control(counts: readonly { field: string; came: number; gone: number; count: number }[]) {
+    const items = counts.map(({ field, came, gone, count }) => ({
       field,
-      before: String(before),
+      came: String(came),
+      gone: String(gone),
       count: String(count),
     }));
-    return this.#note(
-      await this.run(controlScript, { testNow: this.testNow(), lease }, items, this.#options),
-    );
+    return this.#note(await this.run(controlScript, { testNow: this.testNow() }, items, this.#options));
   }
 
   async #audit({ place, scan }: Stand) {
@@ -207,7 +208,9 @@ export class DeepPass extends QueueHandle {
         .slice(first, first + MOST_REPAIRED)
         .map(({ id, witness, places }) => ({ id, witness, seen: String(places.length) }));
       const args = { testNow: this.testNow() };
-      this.#ghostsAdded += this.#note(await this.run(repairScript, args, items, this.#options)).ghosts;
+      const { ghosts, dropped } = this.#note(await this.run(repairScript, args, items, this.#options));
+      this.#ghostsAdded += ghosts;
+      this.#ghostsDropped += dropped;
     }
   }
 
@@ -248,10 +251,13 @@ export class DeepPass extends QueueHandle {
   async #regroup(told: ReadonlyMap<string, string>): Promise<void> {
     const unknown = Array.from(told, ([name, before]) => ({ name, before, state: "" }));
     if (await this.#regroupAll(unknown, "")) return;
-    // Too many for one look. What two counts agree on, and nothing has touched since before both, is so.
-    const [once, again] = [await this.#countGroups(), await this.#countGroups()];
-    const names = new Set([...told.keys(), ...once.keys()]);
-    const sure = [...names].filter((name) => once.get(name) === again.get(name));
+    // Too many for one look. A state is never the same twice, so what was counted while it stayed is so. A group without
+    // one may have come and gone meanwhile: of that two counts have to agree.
+    const once = await this.#countGroups();
+    const names = [...new Set([...told.keys(), ...once.keys()])];
+    const stateless = names.some((name) => (told.get(name) ?? "") === "" && once.has(name));
+    const again = stateless ? await this.#countGroups() : once;
+    const sure = names.filter((name) => (told.get(name) ?? "") !== "" || once.get(name) === again.get(name));
     const items = sure.map((name) => ({
       name,
       before: told.get(name) ?? "",

@@ -14,8 +14,9 @@ export class GroupCount {
     return this.#seen.size;
   }
 
-  /** @param counted `1` for a working task, `<priority>=<tag>` for a ready one */
+  /** @param counted `1` for a working task, `<priority>=<tag>` for a ready one; empty for one behind a limit, which is counted elsewhere */
   add({ id, group, counted }: { id: string; group: string; counted: string }): void {
+    if (counted === "") return;
     const [priority = "", tag] = counted.split("=");
     const key = `${tag === undefined ? "w" : "r"} ${id}`;
     if (this.#seen.has(key)) return;

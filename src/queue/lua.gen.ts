@@ -251,7 +251,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -440,6 +443,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -675,6 +679,26 @@ local function take_from(mending, place, id)
 local ids = mending.out[place]
 ids[#ids + 1] = id
 end
+local function scores_in(mending, place, members)
+local seen, found = mending.seen and mending.seen[place], {}
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
+local function fields_in(mending, names)
+local seen, found = mending.seen and mending.seen.tasks, {}
+if not seen then
+return read('HMGET', mending.at.tasks, names)
+end
+for i, name in ipairs(names) do
+found[i] = seen[name] or false
+end
+return found
+end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
@@ -682,7 +706,7 @@ local names = {}
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
-local found = redis.call('HMGET', mending.at.tasks, unpack(names))
+local found = fields_in(mending, names)
 for i = 1, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
@@ -697,12 +721,11 @@ mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local at = mending.at
-local control = redis.call('HMGET', at.tasks, '~set', '~lease')
+local control = fields_in(mending, { '~set', '~lease' })
 mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
+for i, score in ipairs(scores_in(mending, place, ids)) do
 entries[i][place] = score
 end
 end
@@ -735,19 +758,19 @@ end
 end
 return elsewhere
 end
-local function mend_names(mending, place, expected, fault)
+local function missing_names(mending, place, expected, fault)
 local ids, members, missing = {}, {}, {}
 for i = 1, #expected, 2 do
 append(ids, expected[i])
 append(members, expected[i + 1])
 end
-for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
-if tonumber(score) ~= 0 then
+for i, score in ipairs(scores_in(mending, place, members)) do
+if tonumber(score or 1) ~= 0 then
 append(missing, '0', members[i])
 note(mending, fault, ids[i])
 end
 end
-write('ZADD', mending.at[place], missing)
+return missing
 end
 local function write_mended(mending)
 local failed = commit(mending.plan)
@@ -759,8 +782,8 @@ write('ZREM', mending.at[place], ids)
 mending.out[place] = {}
 end
 write('ZADD', mending.at.working, mending.deadlines)
-mend_names(mending, 'hands', mending.hands, 'hand_wrong')
-mend_names(mending, 'order', mending.turns, 'turn_wrong')
+write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
+write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
 mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
@@ -922,7 +945,7 @@ else
 mend_waiting(mending, entry)
 end
 entry.expected = entry.ghosts + entry.waits
-entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
+entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
 end
 local function mend_all(mending, entries, also)
 local tasks = {}
@@ -998,7 +1021,7 @@ local function mend_group_settings(mending, texts)
 if not next(texts) then
 return
 end
-local last = tonumber(redis.call('HGET', mending.at.tasks, '~groups')) or 0
+local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
 local most = last
 for field, text in pairs(texts) do
 most = mend_settings(mending, field, text, most)
@@ -1008,7 +1031,7 @@ append(mending.plan.fields, '~groups', int(most))
 end
 end
 local function mend_infos(mending, names)
-for i, score in ipairs(read('ZMSCORE', mending.at.workers, names)) do
+for i, score in ipairs(scores_in(mending, 'workers', names)) do
 if not score then
 mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
 note(mending, 'worker_wrong', names[i])
@@ -1016,7 +1039,7 @@ end
 end
 end
 local function mend_kept(mending, names, texts)
-for i, score in ipairs(read('ZMSCORE', mending.at.expiry, names)) do
+for i, score in ipairs(scores_in(mending, 'expiry', names)) do
 if not score then
 local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
 append(mending.plan.expiry, over, names[i])
@@ -1025,7 +1048,7 @@ end
 end
 end
 local function mend_times(mending, names)
-for i, text in ipairs(read('HMGET', mending.at.tasks, names)) do
+for i, text in ipairs(fields_in(mending, names)) do
 if not text then
 take_from(mending, 'expiry', names[i])
 note(mending, 'record_missing', names[i])
@@ -1052,7 +1075,7 @@ for i, member in ipairs(members) do
 ids[i] = string.match(member, '%S*$')
 names[i] = '.' .. ids[i]
 end
-for i, record in ipairs(read('HMGET', mending.at.tasks, names)) do
+for i, record in ipairs(fields_in(mending, names)) do
 local task = parse(record)
 local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
 if not (holds or newer(record)) then
@@ -1066,8 +1089,8 @@ local at, names = mending.at, {}
 for i, worker in ipairs(workers) do
 names[i] = '~w:' .. worker
 end
-local silent = read('ZMSCORE', at.workers, workers)
-for i, info in ipairs(read('HMGET', at.tasks, names)) do
+local silent = scores_in(mending, 'workers', workers)
+for i, info in ipairs(fields_in(mending, names)) do
 local worker, score = workers[i], tonumber(silent[i])
 if not info and #in_hands(at, worker, '0', 1) == 0 then
 take_from(mending, 'workers', worker)
@@ -1171,7 +1194,7 @@ note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
 end
 end
 local band, tag = read_score(tonumber(entry.fair or 0))
-local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag)
+local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag) or entry.held and ''
 if counted and entry.live and shared(task) and not entry.newer then
 append(members, entry.id, task.G or '')
 members[#members + 1] = counted
@@ -1198,8 +1221,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "3db84f248cedc1c45a3fad0f09e3e7f38cb0cb80",
-  keyLockingSha1: "27a744e7ab60238dc839373dddbc877e256df5cd",
+  sha1: "9e5f3583982ddce6746f026fdc8f935569c8a8aa",
+  keyLockingSha1: "cd8c876b93dddc396350de1adb6d59b2f3dd2a2a",
 };
 
 export const cancel: Script = {
@@ -1420,7 +1443,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -1667,6 +1693,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -1864,8 +1891,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "91d953e254c158eef023fedbbc2affb526d02261",
-  keyLockingSha1: "18b39ee40e2aee155092420728efdda83c5fb6d2",
+  sha1: "0c819fce66b20aed45eb4e3d54971fee26ba6476",
+  keyLockingSha1: "e153e726e77e1680abd7a9c436635a8844ed9603",
 };
 
 export const configure: Script = {
@@ -2040,7 +2067,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -2200,6 +2230,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -2396,8 +2427,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "3058d2c2c42e64f425c9c6439e5c18fe1014e074",
-  keyLockingSha1: "49d7eadc7c4289f40adc0d8a13e5c911be0aab7f",
+  sha1: "df74d566b92fd50b2e59d83322e8a6d28f995d4f",
+  keyLockingSha1: "6bac21b18dc32fa47818f89594d5afcadfa972f1",
 };
 
 export const control: Script = {
@@ -2544,7 +2575,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -2580,6 +2614,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -2698,6 +2733,16 @@ end
 local function note(mending, fault, id)
 append(mending.report, fault, id)
 end
+local function scores_in(mending, place, members)
+local seen, found = mending.seen and mending.seen[place], {}
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
 local function set_aside(mending, field)
 local plan, kept = mending.plan, '~b:' .. field
 append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
@@ -2711,19 +2756,19 @@ elseif before and not after then
 mending.plan.gone[#mending.plan.gone + 1] = field
 end
 end
-local function mend_names(mending, place, expected, fault)
+local function missing_names(mending, place, expected, fault)
 local ids, members, missing = {}, {}, {}
 for i = 1, #expected, 2 do
 append(ids, expected[i])
 append(members, expected[i + 1])
 end
-for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
-if tonumber(score) ~= 0 then
+for i, score in ipairs(scores_in(mending, place, members)) do
+if tonumber(score or 1) ~= 0 then
 append(missing, '0', members[i])
 note(mending, fault, ids[i])
 end
 end
-write('ZADD', mending.at[place], missing)
+return missing
 end
 local function write_mended(mending)
 local failed = commit(mending.plan)
@@ -2735,8 +2780,8 @@ write('ZREM', mending.at[place], ids)
 mending.out[place] = {}
 end
 write('ZADD', mending.at.working, mending.deadlines)
-mend_names(mending, 'hands', mending.hands, 'hand_wrong')
-mend_names(mending, 'order', mending.turns, 'turn_wrong')
+write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
+write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
 mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
@@ -2780,31 +2825,16 @@ note(mending, 'control_broken', '~groups')
 end
 return needed and math.max(last, number) or last
 end
-local fair = KEYS[1]
-local order = KEYS[2]
-local held = KEYS[3]
-local delayed = KEYS[4]
-local tasks = KEYS[5]
-local expiry = KEYS[6]
-local workers = KEYS[7]
-local test_now = ARGV[1]
-local lease = ARGV[2]
-local items = ARGV
-local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
-local mending = new_mending(at, clock(test_now))
+local NUMBERS =
+{ '~lease', '~groups', '~alarm', '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
+local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
+local function mend_control(mending, found, is)
 local plan, now = mending.plan, mending.now
-local NAMES = { '~lease', '~ghosts', '~timers', '~broken', '~groups', '~alarm', '~set', '~fair' }
-local found = {}
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(NAMES))) do
-found[NAMES[i]] = value
-end
-if newer(found['~set']) then
-return { 'newer_schema' }
-end
-local beyond = { ['~lease'] = now, ['~groups'] = SPARE_GROUPS }
+local beyond =
+{ ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~mended'] or 0) }
 local limits = { ['~groups'] = MOST_GROUPS }
-for i = 1, 6 do
-local name, value = NAMES[i], found[NAMES[i]]
+for _, name in ipairs(NUMBERS) do
+local value = found[name]
 local readable = value and #value <= 15 and string.find(value, '^%-?%d+$')
 if value and not (readable and tonumber(value) < (limits[name] or LAST)) then
 note(mending, 'control_broken', name)
@@ -2815,28 +2845,26 @@ end
 if found['~set'] then
 mend_settings(mending, '~set', found['~set'], 0)
 end
-local waiting, kept = redis.call('ZCARD', fair), redis.call('ZCARD', held)
 local times = parse_clock(found['~fair'])
-local lost = not found['~fair'] and waiting > 0
+local lost = not found['~fair'] and is.fair > 0
 for band = 0, 9 do
 if lost or (times[band] or 0) >= LATEST_TAG then
 local least, before = score_at(band, 0), score_at(band, LATEST_TAG)
 local range = { int(least), '(' .. int(before) }
 local next_in_line =
-redis.call('ZRANGE', fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+redis.call('ZRANGE', mending.at.fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
 times[band], lost = math.max(0, tonumber(next_in_line[2] or least) - least - SHARE), true
 end
 end
 if (times.l or 0) >= LATEST_TAG then
 times.l, lost = nil, true
 end
-if lost or times.h ~= kept then
-times.h = kept
+if lost or times.h ~= is.held then
+times.h = is.held
 append(plan.fields, '~fair', format_clock(times))
 note(mending, 'control_broken', '~fair')
 end
-local first, timer = head(workers), tonumber(redis.call('ZSCORE', delayed, '~w'))
-local alarm = tonumber(found['~alarm'])
+local first, timer, alarm = is.first, is.timer, tonumber(found['~alarm'])
 first = first and math.max(0, math.min(first, now + LONGEST))
 local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
 if late or (timer and not alarm) then
@@ -2848,26 +2876,51 @@ elseif alarm and not timer then
 put(mending, '~alarm', alarm)
 note(mending, 'timer_wrong', '~alarm')
 end
-local counter = tonumber(found['~lease'] or 0)
-for i = 3, #items, 3 do
-local field, before, count = items[i], tonumber(items[i + 1]), tonumber(items[i + 2])
-local says = tonumber(found[field] or 0)
+end
+local fair = KEYS[1]
+local order = KEYS[2]
+local held = KEYS[3]
+local delayed = KEYS[4]
+local tasks = KEYS[5]
+local expiry = KEYS[6]
+local workers = KEYS[7]
+local test_now = ARGV[1]
+local items = ARGV
+local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
+local mending = new_mending(at, clock(test_now))
+local found = {}
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(CONTROL_NAMES))) do
+found[CONTROL_NAMES[i]] = value
+end
+if newer(found['~set']) then
+return { 'newer_schema' }
+end
+local is = { fair = redis.call('ZCARD', fair), held = redis.call('ZCARD', held), first = head(workers) }
+is.timer = tonumber(redis.call('ZSCORE', delayed, '~w') or '')
+mend_control(mending, found, is)
+local GONE = { ['~ghosts'] = '~dropped', ['~timers'] = '~rung', ['~broken'] = '~mended' }
+for i = 2, #items, 4 do
+local field, other = items[i], GONE[items[i]]
+local came, gone, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
+local says, less = tonumber(found[field] or 0), tonumber(found[other] or 0)
 if field == '~broken' then
-put(mending, field, found[field], says > before and int(says - before))
-elseif says == before and says ~= count and counter == tonumber(lease) then
-put(mending, field, found[field], count > 0 and int(count))
+put(mending, other, found[other], came > less and int(came) or found[other])
+elseif says == came and less == gone and says - less ~= count then
+local raised = says - less < count and field or other
+put(mending, raised, found[raised], int(raised == field and less + count or says - count))
 note(mending, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
 end
 end
 local failed = write_mended(mending)
-local counts = redis.call('HMGET', tasks, unpack(NAMES, 1, 4))
-for i = 1, 4 do
-counts[i] = tonumber(counts[i] or 0)
+local reply = { 'ok' }
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(NUMBERS, 4))) do
+reply[i + 1] = tonumber(value or 0)
 end
-return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
+reply[#reply + 1] = mending.report
+return failed or reply
 `,
-  sha1: "b2c8dd4d24b6433b2185f038b7828d85f19fa05b",
-  keyLockingSha1: "fbda4f085a283431db8713230e35c67d31b46292",
+  sha1: "91e3de498667920afa5e63cc17673175c64bc9b8",
+  keyLockingSha1: "98482b6a124ddc7adfea1da930454b1e39268e6a",
 };
 
 export const count: Script = {
@@ -2989,16 +3042,20 @@ end
 end
 return nil, bound
 end
-local control = redis.call('HMGET', tasks, '~ghosts', '~broken', '~fair', '~timers', '~set')
-local settings = parse_settings(control[5] or nil)
-local waiting = redis.call('LLEN', pending) - tonumber(control[1] or 0)
+local NAMES = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended', '~fair', '~set' }
+local control = redis.call('HMGET', tasks, unpack(NAMES))
+local fair_clock, settings = control[7], parse_settings(control[8] or nil)
+local function difference(came, gone)
+return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+end
+local waiting = redis.call('LLEN', pending) - difference(1, 2)
 local next_listed = redis.call('LRANGE', pending, '-1', '-1')[1]
 local oldest, bound = age_of(next_listed), nil
 if not oldest and next_listed and waiting > 0 then
 oldest, bound = age_behind_ghosts()
 end
-if control[3] then
-waiting = waiting + redis.call('ZCARD', fair) + parse_clock(control[3]).h
+if fair_clock then
+waiting = waiting + redis.call('ZCARD', fair) + parse_clock(fair_clock).h
 oldest = oldest
 or age_of(redis.call('ZRANGE', fair, '0', '0')[1])
 or age_of(redis.call('ZRANGE', held, '0', '0')[1])
@@ -3007,18 +3064,18 @@ local _, wake = upcoming(delayed, head(working))
 return {
 'ok',
 waiting,
-redis.call('ZCARD', delayed) - tonumber(control[4] or 0),
+redis.call('ZCARD', delayed) - difference(3, 4),
 redis.call('ZCARD', working),
 redis.call('ZCARD', dead),
 oldest or (waiting > 0 and (bound or 0)) or -1,
 wake or 0,
-tonumber(control[2] or 0),
+difference(5, 6),
 redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "fc115c9f64cd023eca284870c6900ed36a2e8289",
-  keyLockingSha1: "90f84d177983c1ddb16588fc05fe2e4f37ed44d4",
+  sha1: "72f400037dd2e8ccbd397273a02667d80fa980ae",
+  keyLockingSha1: "0de99f0897ca55afeb9204e34d1b2abf7e331688",
 };
 
 export const dequeue: Script = {
@@ -3280,7 +3337,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -3557,6 +3617,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -3897,7 +3958,7 @@ return due, wake and math.min(wake, deadline or wake) or deadline
 end
 local function ring(at, timers, now)
 redis.call('ZREM', at.delayed, unpack(timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
+redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
 local plan, groups, alarm = new_plan(at, now), {}, false
 for _, timer in ipairs(timers) do
 if string.sub(timer, 2, 2) == 'g' then
@@ -4233,7 +4294,7 @@ end
 write('HDEL', tasks, gone)
 write('HSET', tasks, fields)
 if batch.ghosts > 0 then
-redis.call('HINCRBY', tasks, '~ghosts', int(-batch.ghosts))
+redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))
 end
 if batch.broken > 0 then
 redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
@@ -4499,8 +4560,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "4614c58d0e949dbad6f3ea4a0bfa4af982513e32",
-  keyLockingSha1: "d4a821e5c40705aad798c5f2f0dd1fca210a8ef7",
+  sha1: "a7bc3148a63b84d2c7eeca645edccc88847988c7",
+  keyLockingSha1: "53ea0e085504f4f263e840ce80ea7bc064f6c292",
 };
 
 export const drop: Script = {
@@ -4798,16 +4859,17 @@ kept[i] = int(number) .. ':' .. int(counts[i])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
-local function places_left(settings, at, ghosts)
+local function places_left(settings, at, control)
 if not settings or not settings.b then
 return math.huge
 end
 local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-local listed = redis.call('LLEN', at.pending) - tonumber(ghosts or 0)
+local ghosts = tonumber(control['~ghosts'] or 0) - tonumber(control['~dropped'] or 0)
+local listed = redis.call('LLEN', at.pending) - ghosts
 return tonumber(settings.b) - listed - zsets
 end
-local function overfull(settings, at, ghosts, coming)
-return coming > 0 and places_left(settings, at, ghosts) < coming
+local function overfull(settings, at, control, coming)
+return coming > 0 and places_left(settings, at, control) < coming
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -4858,7 +4920,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -4995,6 +5060,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -5182,7 +5248,7 @@ return reply
 end
 stored = { [ids[1]] = fixed and first_line(fixed) }
 else
-local names = { '~set', '~stats', '~ghosts', '~wake' }
+local names = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
 for i = 1, count do
 names[#names + 1] = ids[i]
 names[#names + 1] = keys[i] and '~d:' .. keys[i]
@@ -5299,7 +5365,7 @@ if plan.settings then
 reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
 end
 local coming = #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
-if overfull(plan.settings, at, stored['~ghosts'], coming) then
+if overfull(plan.settings, at, stored, coming) then
 return { 'full' }
 end
 if wake ~= '' and due_now then
@@ -5321,12 +5387,12 @@ return failed
 end
 commit(plan)
 if plan.ghosts > 0 then
-redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
+redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
 `,
-  sha1: "6f34810b1f23e3a93cfe7a1d203ac3157dcfcef1",
-  keyLockingSha1: "39f72a679d0f4911aa9839036cfe77c2b4ee405e",
+  sha1: "b15fd1d427eddc1b735985d1c67bd9cc382936dc",
+  keyLockingSha1: "c837ae363eb17e38d4d15406a8f5f1a5df4d4cc3",
 };
 
 export const fail: Script = {
@@ -5553,7 +5619,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -5742,6 +5811,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -6034,8 +6104,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "00f23304a7a69e17885428a261269e562b5f8c54",
-  keyLockingSha1: "6bba0d12e54d98699dcc9a13a529112d671166c6",
+  sha1: "7db4f59d67327c9c8cf7162020ca3c99fd4bf053",
+  keyLockingSha1: "ff394a8b07d81482fe131de7131a401164f364b3",
 };
 
 export const forget: Script = {
@@ -6072,6 +6142,1022 @@ return { 'ok', #gone / 2 }
 `,
   sha1: "28718ffe0a80638c53f48aed75b50b2cfa76920d",
   keyLockingSha1: "b27ce540b979cc39f3e9350d5fa1e1bffd728c73",
+};
+
+export const glance: Script = {
+  name: "glance",
+  source: `local RESEND_WINDOW = 300000
+local SLICE = 1000
+local function int(number)
+return string.format('%.0f', number)
+end
+local function clock(test_now)
+if test_now ~= '' then
+return tonumber(test_now)
+end
+local time = redis.call('TIME')
+return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local function append(list, first, second)
+list[#list + 1] = first
+list[#list + 1] = second
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
+task.G, task.P = first.G, first.P
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function bare_record(state, ghosts, version)
+local task =
+{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function format_settings(settings)
+local letters, text = {}, ''
+for letter in pairs(settings) do
+append(letters, letter)
+end
+table.sort(letters)
+for _, letter in ipairs(letters) do
+text = text .. ';' .. letter .. '=' .. settings[letter]
+end
+return text ~= '' and '1' .. text or ''
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left, jumped = {}, {}, most, false
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+jumped = jumped or tonumber(number) > current
+number, count = math.min(tonumber(number), current), tonumber(count)
+if number >= oldest and count > 0 then
+local place = tenths[#tenths] == number and #tenths or #tenths + 1
+tenths[place], counts[place] = number, (counts[place] or 0) + count
+left = left - count
+end
+end
+local opens, free, kept = nil, left, {}
+for i, number in ipairs(tenths) do
+if i == 1 or free < 1 then
+opens, free = (number + 1) * tenth + period, free + counts[i]
+end
+kept[i] = int(number) .. ':' .. int(counts[i])
+end
+return left, opens, table.concat(kept, ','), jumped
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local function read_score(score)
+return 9 - math.floor(score / BAND), score % BAND
+end
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
+local function shared(task)
+return task.G or task.P
+end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
+if last and tonumber(field) then
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value) or 0
+end
+end
+group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
+group.stuck = stuck(group)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
+end
+end
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+end
+local function parse_clock(text)
+local times = { h = 0, m = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
+if times[field] and times[field] > 0 then
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+plan.opened = plan.opened + #names
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if group.settings.r and plan.now then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
+end
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function set_timer(plan, group)
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
+local LOST_FOR = 86400000
+local function in_hands(at, worker, from, limit)
+local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+end
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local BLANK = '-'
+local READ_BYTES = 4000000
+local function new_mending(at, now)
+local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
+mending.hands, mending.turns = {}, {}
+for _, place in ipairs(ZSETS) do
+mending.out[place] = {}
+end
+return mending
+end
+local function note(mending, fault, id)
+append(mending.report, fault, id)
+end
+local function take_from(mending, place, id)
+local ids = mending.out[place]
+ids[#ids + 1] = id
+end
+local function scores_in(mending, place, members)
+local seen, found = mending.seen and mending.seen[place], {}
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
+local function fields_in(mending, names)
+local seen, found = mending.seen and mending.seen.tasks, {}
+if not seen then
+return read('HMGET', mending.at.tasks, names)
+end
+for i, name in ipairs(names) do
+found[i] = seen[name] or false
+end
+return found
+end
+local function read_records(mending, ids)
+local entries, bytes, slice = {}, 0, 16
+while #entries < #ids do
+local names = {}
+for i = #entries + 1, math.min(#entries + slice, #ids) do
+append(names, ids[i], '.' .. ids[i])
+end
+local found = fields_in(mending, names)
+for i = 1, #names, 2 do
+local entry = { id = names[i], expected = 0 }
+bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
+entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
+entry.record = found[i + 1] and first_line(found[i + 1])
+entry.newer = newer(entry.fixed) or newer(entry.record)
+entries[#entries + 1] = entry
+end
+slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
+end
+mending.bytes = mending.bytes + bytes
+return entries
+end
+local function look_up(mending, ids)
+local control = fields_in(mending, { '~set', '~lease' })
+mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
+local entries = read_records(mending, ids)
+for _, place in ipairs(ZSETS) do
+for i, score in ipairs(scores_in(mending, place, ids)) do
+entries[i][place] = score
+end
+end
+return entries
+end
+local function set_aside(mending, field)
+local plan, kept = mending.plan, '~b:' .. field
+append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
+append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
+note(mending, 'record_broken', field)
+end
+local function rewritten(mending, entry)
+local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
+return format(entry.task, text)
+end
+local function put(mending, field, before, after)
+if after and after ~= before then
+append(mending.plan.fields, field, after)
+elseif before and not after then
+mending.plan.gone[#mending.plan.gone + 1] = field
+end
+end
+local function keep_in(mending, entry, first, second)
+local elsewhere = false
+for _, place in ipairs(ZSETS) do
+if entry[place] and place ~= first and place ~= second then
+take_from(mending, place, entry.id)
+entry[place], elsewhere = false, true
+end
+end
+return elsewhere
+end
+local function missing_names(mending, place, expected, fault)
+local ids, members, missing = {}, {}, {}
+for i = 1, #expected, 2 do
+append(ids, expected[i])
+append(members, expected[i + 1])
+end
+for i, score in ipairs(scores_in(mending, place, members)) do
+if tonumber(score or 1) ~= 0 then
+append(missing, '0', members[i])
+note(mending, fault, ids[i])
+end
+end
+return missing
+end
+local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
+local LAST = 8640000000000000
+local LONGEST = 630720000000
+local LATEST_TAG = BAND / 2
+local function understand(mending, entry)
+local id, seen = entry.id, parse(entry.record)
+local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
+local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
+entry.live = named and sound(entry.fixed)
+entry.had_fixed, entry.had_record = entry.fixed, entry.record
+if entry.record and not readable then
+set_aside(mending, '.' .. id)
+entry.record = false
+end
+if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
+set_aside(mending, id)
+entry.fixed = false
+end
+entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
+entry.ghosts = tonumber(entry.task.g or 0)
+end
+local function zset_of_waiting(mending, entry)
+local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
+local band, place = tonumber(task.P or 0), tonumber(entry.held)
+local own_band, tag = read_score(tonumber(entry.fair or 0))
+local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
+if due and due >= mending.now + 1 then
+return 'delayed'
+elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
+return 'fair'
+elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + 9 - band then
+return 'held'
+elseif due and not (entry.listed and entry.ghosts == 0) then
+return 'delayed'
+end
+end
+local function mend_waiting(mending, entry)
+local id, task, plan = entry.id, entry.task, mending.plan
+local home = zset_of_waiting(mending, entry)
+if keep_in(mending, entry, home) then
+note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
+end
+entry.waits = home and 0 or 1
+if home == 'fair' then
+append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
+elseif home == 'delayed' then
+local due = tonumber(entry.delayed)
+local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
+local score = score_when_due(task, whole)
+if due ~= tonumber(score) then
+append(plan.later, score, id)
+note(mending, 'time_broken', id)
+end
+if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
+entry.record = rewritten(mending, entry)
+note(mending, 'record_incomplete', id)
+end
+end
+end
+local function mend_working(mending, entry)
+local id, task = entry.id, entry.task
+if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
+keep_in(mending, entry)
+mending.lost[#mending.lost + 1] = id
+note(mending, 'lease_missing', id)
+return
+end
+if keep_in(mending, entry, 'working') then
+note(mending, 'two_places', id)
+end
+local deadline = tonumber(entry.working)
+if deadline < 0 or deadline > mending.now + LONGEST then
+append(mending.deadlines, int(mending.now), id)
+note(mending, 'time_broken', id)
+end
+if task.W then
+append(mending.hands, id, hand(task.W, task.n, id))
+end
+if tonumber(task.n) > (mending.lease or 0) then
+mending.lease = math.max(mending.now, tonumber(task.n))
+append(mending.plan.fields, '~lease', int(mending.lease))
+note(mending, 'control_broken', '~lease')
+end
+end
+local function mend_ended(mending, entry)
+local id, task, plan = entry.id, entry.task, mending.plan
+local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
+local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
+local over = tonumber(entry.expiry)
+if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
+note(mending, 'wrong_place', id)
+end
+if dead_letter and not entry.dead then
+append(plan.dead, task.z or int(mending.now), id)
+note(mending, 'place_missing', id)
+end
+if not over or over > mending.now + LONGEST then
+ttl = (dead_letter or task.s == 'c') and ttl or 0
+over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+append(plan.expiry, int(over), id)
+note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
+end
+if not dead_letter and entry.fixed ~= '' then
+entry.fixed = ''
+note(mending, 'record_incomplete', id)
+end
+if not entry.record then
+entry.record = bare_record('x')
+note(mending, 'record_incomplete', id)
+end
+end
+local function mend_lost(mending, entry)
+local id, task = entry.id, entry.task
+local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
+if keep_in(mending, entry) or known then
+note(mending, 'payload_missing', id)
+elseif entry.live then
+note(mending, 'record_incomplete', id)
+end
+local ghosts = entry.ghosts > 0
+entry.fixed = ghosts and id ~= BLANK and '' or false
+entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
+end
+local function mend(mending, entry)
+local task = entry.task
+local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
+entry.waits = 0
+if ended or (entry.fixed == '' and not entry.record) then
+mend_ended(mending, entry)
+elseif not entry.live or task.s == 'g' then
+mend_lost(mending, entry)
+elseif task.s == 'w' then
+mend_working(mending, entry)
+else
+mend_waiting(mending, entry)
+end
+entry.expected = entry.ghosts + entry.waits
+entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
+end
+local SETTINGS = {
+p = '^1$',
+e = '^1$',
+s = '^1$',
+m = '^%d+$',
+b = '^%d+$',
+n = '^%d+$',
+k = '^[1-9]%d*$',
+r = '^%d+/[1-9]%d*$',
+}
+local MOST_GROUPS = 131071
+local SPARE_GROUPS = 65536
+local function mend_settings(mending, field, text, last)
+local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
+if newer(text) then
+return last
+end
+for letter, value in pairs(settings) do
+readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
+end
+if not readable then
+set_aside(mending, field)
+plan.gone[#plan.gone + 1] = field
+return last
+end
+local number = tonumber(settings.n)
+local needed = field ~= '~set' and (settings.m or settings.r or number)
+if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
+number = math.max(last, SPARE_GROUPS) + 1
+settings.n = int(number)
+append(plan.fields, field, format_settings(settings))
+note(mending, 'control_broken', field)
+elseif needed and number > last then
+note(mending, 'control_broken', '~groups')
+end
+return needed and math.max(last, number) or last
+end
+local function mend_group_settings(mending, texts)
+if not next(texts) then
+return
+end
+local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
+local most = last
+for field, text in pairs(texts) do
+most = mend_settings(mending, field, text, most)
+end
+if most > last then
+append(mending.plan.fields, '~groups', int(most))
+end
+end
+local function mend_infos(mending, names)
+for i, score in ipairs(scores_in(mending, 'workers', names)) do
+if not score then
+mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
+note(mending, 'worker_wrong', names[i])
+end
+end
+end
+local function mend_kept(mending, names, texts)
+for i, score in ipairs(scores_in(mending, 'expiry', names)) do
+if not score then
+local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
+append(mending.plan.expiry, over, names[i])
+note(mending, 'expiry_missing', names[i])
+end
+end
+end
+local function mend_times(mending, names)
+for i, text in ipairs(fields_in(mending, names)) do
+if not text then
+take_from(mending, 'expiry', names[i])
+note(mending, 'record_missing', names[i])
+end
+end
+end
+local function mend_turns(mending, members)
+local ids = {}
+for i, member in ipairs(members) do
+ids[i] = string.match(member, '%S*$')
+end
+for i, entry in ipairs(look_up(mending, ids)) do
+local task = parse_with(sound(entry.fixed) and entry.fixed or '', entry.record)
+local own = entry.fair and turn_of(task.G or '', entry.fair, ids[i])
+if not entry.newer and own ~= members[i] then
+take_from(mending, 'order', members[i])
+note(mending, 'turn_wrong', ids[i])
+end
+end
+end
+local function mend_leases(mending, members)
+local ids, names = {}, {}
+for i, member in ipairs(members) do
+ids[i] = string.match(member, '%S*$')
+names[i] = '.' .. ids[i]
+end
+for i, record in ipairs(fields_in(mending, names)) do
+local task = parse(record)
+local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
+if not (holds or newer(record)) then
+take_from(mending, 'hands', members[i])
+note(mending, 'hand_wrong', ids[i])
+end
+end
+end
+local function mend_workers(mending, workers)
+local at, names = mending.at, {}
+for i, worker in ipairs(workers) do
+names[i] = '~w:' .. worker
+end
+local silent = scores_in(mending, 'workers', workers)
+for i, info in ipairs(fields_in(mending, names)) do
+local worker, score = workers[i], tonumber(silent[i])
+if not info and #in_hands(at, worker, '0', 1) == 0 then
+take_from(mending, 'workers', worker)
+elseif score < 0 or score > mending.now + LONGEST then
+append(mending.plan.workers, int(mending.now), worker)
+note(mending, 'time_broken', worker)
+end
+end
+end
+local function mend_fields(mending, found)
+local ids, seen, groups = {}, {}, {}
+local settings, infos, kept, texts = {}, {}, {}, {}
+for i = 1, #found, 2 do
+local field, text = found[i], found[i + 1]
+mending.bytes = mending.bytes + #text
+local kind = string.match(field, '^~%a:')
+if kind == '~g:' then
+append(groups, string.sub(field, 4), text)
+elseif kind == '~s:' then
+settings[field] = text
+elseif kind == '~w:' then
+infos[#infos + 1] = string.sub(field, 4)
+elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
+kept[#kept + 1], texts[#texts + 1] = field, text
+elseif string.sub(field, 1, 1) ~= '~' then
+local id = string.gsub(field, '^%.', '')
+ids[#ids + 1] = not seen[id] and id or nil
+seen[id] = true
+end
+end
+mend_group_settings(mending, settings)
+mend_infos(mending, infos)
+mend_kept(mending, kept, texts)
+return ids, groups
+end
+local NUMBERS =
+{ '~lease', '~groups', '~alarm', '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
+local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
+local function mend_control(mending, found, is)
+local plan, now = mending.plan, mending.now
+local beyond =
+{ ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~mended'] or 0) }
+local limits = { ['~groups'] = MOST_GROUPS }
+for _, name in ipairs(NUMBERS) do
+local value = found[name]
+local readable = value and #value <= 15 and string.find(value, '^%-?%d+$')
+if value and not (readable and tonumber(value) < (limits[name] or LAST)) then
+note(mending, 'control_broken', name)
+found[name] = beyond[name] and int(beyond[name])
+put(mending, name, value, found[name])
+end
+end
+if found['~set'] then
+mend_settings(mending, '~set', found['~set'], 0)
+end
+local times = parse_clock(found['~fair'])
+local lost = not found['~fair'] and is.fair > 0
+for band = 0, 9 do
+if lost or (times[band] or 0) >= LATEST_TAG then
+local least, before = score_at(band, 0), score_at(band, LATEST_TAG)
+local range = { int(least), '(' .. int(before) }
+local next_in_line =
+redis.call('ZRANGE', mending.at.fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+times[band], lost = math.max(0, tonumber(next_in_line[2] or least) - least - SHARE), true
+end
+end
+if (times.l or 0) >= LATEST_TAG then
+times.l, lost = nil, true
+end
+if lost or times.h ~= is.held then
+times.h = is.held
+append(plan.fields, '~fair', format_clock(times))
+note(mending, 'control_broken', '~fair')
+end
+local first, timer, alarm = is.first, is.timer, tonumber(found['~alarm'])
+first = first and math.max(0, math.min(first, now + LONGEST))
+local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
+if late or (timer and not alarm) then
+local when = first or math.floor(timer)
+append(plan.timers, int(when), '~w')
+append(plan.fields, '~alarm', int(when))
+note(mending, 'timer_wrong', '~alarm')
+elseif alarm and not timer then
+put(mending, '~alarm', alarm)
+note(mending, 'timer_wrong', '~alarm')
+end
+end
+local function count_ready(group, score)
+local band, tag = read_score(score)
+local share = ready(group, band, 1)
+share.last = math.max(share.last, tag % LATEST_TAG)
+end
+local function count_working(group)
+group.w = group.w + 1
+end
+local function correct(group, is, text)
+local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
+if is.h > 0 and group.q == 0 then
+group.q = HELD_LATER / 2
+end
+group.w, group.h, group.ready = is.w, is.h, is.ready
+for band = 0, 9 do
+local share = group.bands[band] or { last = 0, ready = 0 }
+local real = is.bands[band] or { last = 0, ready = 0 }
+wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
+if real.ready > 0 then
+local last = share.last < LATEST_TAG and share.last or 0
+group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
+else
+group.bands[band] = nil
+end
+end
+return wrong
+end
+local function unwatched(mending, group)
+if group.h == 0 then
+return false
+end
+local plan = mending.plan
+set_timer(plan, group)
+local needed = #plan.timers > 0
+plan.timers = {}
+return needed and not scores_in(mending, 'delayed', { '~g:' .. group.name })[1]
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
+local schedules = KEYS[12]
+local timetable = KEYS[13]
+local test_now = ARGV[1]
+local MEMBERS = 128
+local PAGES = 4
+local FIRST_PAGE = 16
+local PAGE = 1000
+local BYTES = 1000000
+local PLACES = { 'fair', 'order', 'held', 'working', 'delayed', 'expiry', 'dead', 'workers', 'hands' }
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
+append(parts, schedules, timetable)
+if redis.call('EXISTS', unpack(parts)) == 0 then
+return { 'sound', 0, 0 }
+end
+local mending = new_mending(at, clock(test_now))
+local members, listed, fields = {}, {}, {}
+mending.seen = { tasks = {} }
+local function read_tasks()
+local cursor, size, bytes = '0', FIRST_PAGE, 0
+for _ = 1, PAGES do
+local page = redis.call('HSCAN', tasks, cursor, 'COUNT', int(size))
+for i = 1, #page[2], 2 do
+local field, text = page[2][i], page[2][i + 1]
+if not mending.seen.tasks[field] then
+append(fields, field, text)
+bytes = bytes + #text
+end
+mending.seen.tasks[field] = text
+end
+cursor = page[1]
+if cursor == '0' or bytes > BYTES then
+break
+end
+size = math.min(PAGE, math.ceil((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))
+end
+return cursor == '0'
+end
+local function read_places()
+listed = redis.call('LRANGE', pending, '0', int(MEMBERS))
+if #listed > MEMBERS then
+return false
+end
+for _, place in ipairs(PLACES) do
+local found = redis.call('ZRANGE', at[place], '0', int(MEMBERS), 'WITHSCORES')
+mending.seen[place], members[place] = {}, {}
+for i = 1, #found, 2 do
+mending.seen[place][found[i]] = found[i + 1]
+members[place][(i + 1) / 2] = found[i]
+end
+if #members[place] > MEMBERS then
+return false
+end
+end
+return true
+end
+local function nothing_found()
+local plan, found = mending.plan, #mending.report + #mending.deadlines + #mending.lost
+for _, list in ipairs({
+plan.fields,
+plan.gone,
+plan.expiry,
+plan.later,
+plan.dead,
+plan.timers,
+plan.workers,
+}) do
+found = found + #list
+end
+for _, ids in pairs(mending.out) do
+found = found + #ids
+end
+return found == 0
+end
+local function split(place)
+local ids, others = {}, {}
+for _, member in ipairs(members[place]) do
+local list = string.sub(member, 1, 1) == '~' and others or ids
+list[#list + 1] = member
+end
+return ids, others
+end
+local looked, known, ids = 0, {}, {}
+local function take_in(found)
+looked = looked + #found
+for _, id in ipairs(found) do
+if not known[id] then
+known[id] = true
+ids[#ids + 1] = id
+end
+end
+end
+local function counts_agree(entries, timers)
+local says, ghosts, places = {}, 0, {}
+for _, name in ipairs(NUMBERS) do
+says[name] = tonumber(mending.seen.tasks[name] or 0)
+end
+for _, id in ipairs(listed) do
+places[id] = (places[id] or 0) + 1
+end
+for _, entry in ipairs(entries) do
+ghosts = ghosts + entry.ghosts
+if (places[entry.id] or 0) ~= entry.expected then
+return false
+end
+end
+return says['~ghosts'] - says['~dropped'] == ghosts
+and says['~timers'] - says['~rung'] == timers
+and says['~broken'] <= says['~mended']
+end
+local function groups_agree(entries, names, groups)
+local actual = {}
+for _, name in ipairs(names) do
+actual[name] = parse_group(name)
+end
+for _, entry in ipairs(entries) do
+local task = entry.task
+local is = shared(task) and entry.live and actual[task.G or '']
+if is and entry.fair then
+count_ready(is, tonumber(entry.fair))
+elseif is and entry.working then
+count_working(is)
+end
+end
+for _, name in ipairs(names) do
+local group, is = groups[name], actual[name]
+local number = tonumber(group.settings.n)
+for _, id in ipairs(number and members.held or {}) do
+is.h = is.h + (math.floor(tonumber(mending.seen.held[id]) / HELD_GROUP) == number and 1 or 0)
+end
+local was = mending.plan.was['~g:' .. name] or ''
+if newer(was) or correct(group, is, was) or unwatched(mending, group) then
+return false
+end
+end
+return true
+end
+local function sound_queue()
+if not (read_places() and read_tasks()) then
+return false
+end
+local found = {}
+for _, name in ipairs(CONTROL_NAMES) do
+found[name] = mending.seen.tasks[name]
+end
+if newer(found['~set']) then
+return false
+end
+local first = members.workers[1]
+first = first and math.floor(tonumber(mending.seen.workers[first]))
+local timer = tonumber(mending.seen.delayed['~w'] or '')
+mend_control(mending, found, { fair = #members.fair, held = #members.held, first = first, timer = timer })
+local fields_ids, states = mend_fields(mending, fields)
+local later, timers = split('delayed')
+local ends, times = split('expiry')
+mend_times(mending, times)
+mend_leases(mending, members.hands)
+mend_turns(mending, members.order)
+mend_workers(mending, members.workers)
+for _, place in ipairs({
+members.working,
+members.fair,
+members.held,
+later,
+members.dead,
+ends,
+fields_ids,
+}) do
+take_in(place)
+end
+local once, met = {}, {}
+for _, id in ipairs(listed) do
+if not met[id] then
+met[id], once[#once + 1] = true, id
+end
+end
+take_in(once)
+looked = looked + #members.hands + #members.order + #members.workers
+local entries, kinds, names, named = look_up(mending, ids), {}, {}, {}
+for _, entry in ipairs(entries) do
+if entry.newer then
+return false
+end
+understand(mending, entry)
+if entry.live and shared(entry.task) then
+kinds[#kinds + 1] = entry.task
+end
+end
+if not nothing_found() then
+return false
+end
+for i = 1, #states, 2 do
+kinds[#kinds + 1] = { G = states[i] ~= '' and states[i] or nil, P = '0' }
+end
+open_groups(mending.plan, kinds)
+for _, entry in ipairs(entries) do
+mend(mending, entry)
+put(mending, entry.id, entry.had_fixed, entry.fixed)
+put(mending, '.' .. entry.id, entry.had_record, entry.record)
+end
+missing_names(mending, 'hands', mending.hands, 'hand_wrong')
+missing_names(mending, 'order', mending.turns, 'turn_wrong')
+for _, task in ipairs(kinds) do
+local name = task.G or ''
+if not named[name] then
+named[name], names[#names + 1] = true, name
+end
+end
+return nothing_found()
+and counts_agree(entries, #timers)
+and groups_agree(entries, names, mending.plan.groups)
+end
+if not sound_queue() then
+return { 'look', 0, 1 }
+end
+return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
+`,
+  sha1: "bb968affb44b05189b357d7a407cfdcd145b6083",
+  keyLockingSha1: "22ffd555beb1fb653d8999ba01fe26d89af0e8b6",
 };
 
 export const heartbeat: Script = {
@@ -6215,7 +7301,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function format_clock(times)
 local text = '1'
@@ -6244,6 +7333,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -6451,8 +7541,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
 return reply
 `,
-  sha1: "108d51e977574a10b29e965a9d9ec63377092ab6",
-  keyLockingSha1: "ad0bc97925738ee4054d6047576ceceb71d958d5",
+  sha1: "8376b4a5b5922786b55c3d113996ab38642cb279",
+  keyLockingSha1: "5fb0fb182d144e7312cb911ca5c8def5ce0287a9",
 };
 
 export const inspect: Script = {
@@ -6667,12 +7757,13 @@ kept[i] = int(number) .. ':' .. int(counts[i])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
-local function places_left(settings, at, ghosts)
+local function places_left(settings, at, control)
 if not settings or not settings.b then
 return math.huge
 end
 local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-local listed = redis.call('LLEN', at.pending) - tonumber(ghosts or 0)
+local ghosts = tonumber(control['~ghosts'] or 0) - tonumber(control['~dropped'] or 0)
+local listed = redis.call('LLEN', at.pending) - ghosts
 return tonumber(settings.b) - listed - zsets
 end
 local SHARE = 25200
@@ -6724,7 +7815,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -6861,6 +7955,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -7012,7 +8107,7 @@ local READ = 16
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks)
 local plan = new_plan(at, clock(test_now))
 local count = (#items - 1) / STRIDE
-local names, fields = {}, { '~set', '~stats', '~ghosts' }
+local names, fields = {}, { '~set', '~stats', '~ghosts', '~dropped' }
 for i = 1, count do
 local name, _, _, times = unpack(items, STRIDE * i - 3, STRIDE * i)
 names[i] = name
@@ -7025,7 +8120,7 @@ if heed(plan, stored['~set'], stored['~stats']) then
 return { 'newer_schema' }
 end
 local scores = redis.call('ZMSCORE', schedules, unpack(names))
-local room_left, bytes, full = places_left(plan.settings, at, stored['~ghosts']), 0, false
+local room_left, bytes, full = places_left(plan.settings, at, stored), 0, false
 local found = {}
 local function kept_of(i)
 if (i - 1) % READ == 0 then
@@ -7104,8 +8199,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "c8575b1693288a3f124b508c96a2e105fbceb555",
-  keyLockingSha1: "441ea5d42f7a3610f9df17921694bfd46cdc7fcc",
+  sha1: "0e67d00b820b4ab51e76a5b9d5fa86b1d3b25ace",
+  keyLockingSha1: "72339d28d0633e6a924a74780420fa8c0da92a75",
 };
 
 export const occurrences: Script = {
@@ -7685,7 +8780,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -7846,6 +8944,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -8040,7 +9139,7 @@ end
 write('HDEL', tasks, gone)
 write('HSET', tasks, fields)
 if batch.ghosts > 0 then
-redis.call('HINCRBY', tasks, '~ghosts', int(-batch.ghosts))
+redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))
 end
 if batch.broken > 0 then
 redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
@@ -8319,8 +9418,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "1cd0e1fe41a6bf7e49f55395636ee190cba2549d",
-  keyLockingSha1: "8eef320c29a0ffb27cc3ffc1b7382f12d5c561e9",
+  sha1: "731d702215371198b2037d6eaede3d86212695f1",
+  keyLockingSha1: "b73e74a8783e4b09f33b3bbbade6a99fe7e2f2b6",
 };
 
 export const queues: Script = {
@@ -8567,7 +9666,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -8704,6 +9806,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -9051,8 +10154,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "18aca672a99a4b300e480e05931b173423fbdd59",
-  keyLockingSha1: "1446cbabbb175d7735483e353f36b7db16017429",
+  sha1: "01f6a57c102e7f2c57a11f3ffba34de7a57bb7eb",
+  keyLockingSha1: "929fa66d23ba802f537fce57c421bf1116ffba01",
 };
 
 export const register: Script = {
@@ -9282,7 +10385,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -9437,6 +10543,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -9594,7 +10701,54 @@ end
 local function note(mending, fault, id)
 append(mending.report, fault, id)
 end
+local function scores_in(mending, place, members)
+local seen, found = mending.seen and mending.seen[place], {}
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
 local LATEST_TAG = BAND / 2
+local function count_ready(group, score)
+local band, tag = read_score(score)
+local share = ready(group, band, 1)
+share.last = math.max(share.last, tag % LATEST_TAG)
+end
+local function count_working(group)
+group.w = group.w + 1
+end
+local function correct(group, is, text)
+local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
+if is.h > 0 and group.q == 0 then
+group.q = HELD_LATER / 2
+end
+group.w, group.h, group.ready = is.w, is.h, is.ready
+for band = 0, 9 do
+local share = group.bands[band] or { last = 0, ready = 0 }
+local real = is.bands[band] or { last = 0, ready = 0 }
+wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
+if real.ready > 0 then
+local last = share.last < LATEST_TAG and share.last or 0
+group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
+else
+group.bands[band] = nil
+end
+end
+return wrong
+end
+local function unwatched(mending, group)
+if group.h == 0 then
+return false
+end
+local plan = mending.plan
+set_timer(plan, group)
+local needed = #plan.timers > 0
+plan.timers = {}
+return needed and not scores_in(mending, 'delayed', { '~g:' .. group.name })[1]
+end
 local fair = KEYS[1]
 local order = KEYS[2]
 local held = KEYS[3]
@@ -9628,14 +10782,6 @@ end
 end)
 return done == #entries and left_among(entries, done) == 0
 end
-local function count_ready(group, score)
-local band, tag = read_score(score)
-local share = ready(group, band, 1)
-share.last = math.max(share.last, tag % LATEST_TAG)
-end
-local function count_working(group)
-group.w = group.w + 1
-end
 for i = 3, #items, STRIDE do
 local name = items[i]
 names[#names + 1], before[name] = name, items[i + 1]
@@ -9643,34 +10789,6 @@ actual[name] = parse_group(name, counted == '1' and items[i + 2] or '')
 end
 if counted ~= '1' and not (count(fair, count_ready) and count(working, count_working)) then
 return { 'large' }
-end
-local function correct(group, is, text)
-local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
-if is.h > 0 and group.q == 0 then
-group.q = HELD_LATER / 2
-end
-group.w, group.h, group.ready = is.w, is.h, is.ready
-for band = 0, 9 do
-local share = group.bands[band] or { last = 0, ready = 0 }
-local real = is.bands[band] or { last = 0, ready = 0 }
-wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
-if real.ready > 0 then
-local last = share.last < LATEST_TAG and share.last or 0
-group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
-else
-group.bands[band] = nil
-end
-end
-return wrong
-end
-local function unwatched(group)
-if group.h == 0 then
-return false
-end
-set_timer(plan, group)
-local needed = #plan.timers > 0
-plan.timers = {}
-return needed and not redis.call('ZSCORE', delayed, '~g:' .. group.name)
 end
 local groups = {}
 for i, name in ipairs(names) do
@@ -9688,7 +10806,7 @@ local sure = counted ~= '1' or (was or '') == before[name]
 if sure and not newer(was) and correct(group, actual[name], was or '') then
 group.changed = true
 note(mending, 'group_wrong', name)
-elseif sure and not newer(was) and unwatched(group) then
+elseif sure and not newer(was) and unwatched(mending, group) then
 group.changed = true
 note(mending, 'timer_wrong', name)
 end
@@ -9702,8 +10820,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "fe6056afe9c7fbab44b7d998a7340beed7d1167a",
-  keyLockingSha1: "f36380da83516bb721bbeaee18f9f2a09b207508",
+  sha1: "efdf812e6a371914749e79fd79de444e3bf5487f",
+  keyLockingSha1: "c79ef9bbd4dd106ca6b0571e344b303538f86e35",
 };
 
 export const remind: Script = {
@@ -9941,7 +11059,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function format_clock(times)
 local text = '1'
@@ -9970,6 +11091,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -10124,8 +11246,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit(plan) or { 'removed' }
 `,
-  sha1: "5c7f4beba47dd9daec1a1e03ecc139b3f840a422",
-  keyLockingSha1: "cbb8a3f2dcde84e266c4ab22eaa31ebcbf94e758",
+  sha1: "d925f94b06c2f33c82ea057b5177d7ebf04ccef2",
+  keyLockingSha1: "dd76890a6a082095c818ae810b2e41e99ddb5dfb",
 };
 
 export const repair: Script = {
@@ -10366,7 +11488,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -10555,6 +11680,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -10785,6 +11911,26 @@ local function take_from(mending, place, id)
 local ids = mending.out[place]
 ids[#ids + 1] = id
 end
+local function scores_in(mending, place, members)
+local seen, found = mending.seen and mending.seen[place], {}
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
+local function fields_in(mending, names)
+local seen, found = mending.seen and mending.seen.tasks, {}
+if not seen then
+return read('HMGET', mending.at.tasks, names)
+end
+for i, name in ipairs(names) do
+found[i] = seen[name] or false
+end
+return found
+end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
@@ -10792,7 +11938,7 @@ local names = {}
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
-local found = redis.call('HMGET', mending.at.tasks, unpack(names))
+local found = fields_in(mending, names)
 for i = 1, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
@@ -10807,12 +11953,11 @@ mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local at = mending.at
-local control = redis.call('HMGET', at.tasks, '~set', '~lease')
+local control = fields_in(mending, { '~set', '~lease' })
 mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
+for i, score in ipairs(scores_in(mending, place, ids)) do
 entries[i][place] = score
 end
 end
@@ -10845,19 +11990,19 @@ end
 end
 return elsewhere
 end
-local function mend_names(mending, place, expected, fault)
+local function missing_names(mending, place, expected, fault)
 local ids, members, missing = {}, {}, {}
 for i = 1, #expected, 2 do
 append(ids, expected[i])
 append(members, expected[i + 1])
 end
-for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
-if tonumber(score) ~= 0 then
+for i, score in ipairs(scores_in(mending, place, members)) do
+if tonumber(score or 1) ~= 0 then
 append(missing, '0', members[i])
 note(mending, fault, ids[i])
 end
 end
-write('ZADD', mending.at[place], missing)
+return missing
 end
 local function write_mended(mending)
 local failed = commit(mending.plan)
@@ -10869,8 +12014,8 @@ write('ZREM', mending.at[place], ids)
 mending.out[place] = {}
 end
 write('ZADD', mending.at.working, mending.deadlines)
-mend_names(mending, 'hands', mending.hands, 'hand_wrong')
-mend_names(mending, 'order', mending.turns, 'turn_wrong')
+write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
+write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
 mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
@@ -11011,7 +12156,7 @@ else
 mend_waiting(mending, entry)
 end
 entry.expected = entry.ghosts + entry.waits
-entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
+entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
 end
 local function mend_all(mending, entries, also)
 local tasks = {}
@@ -11063,6 +12208,7 @@ local STRIDE = 3
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
 local ids, witness, seen = {}, {}, {}
+local added, dropped = 0, 0
 for i = 2, #items, STRIDE do
 local id = items[i]
 ids[#ids + 1], witness[id], seen[id] = id, items[i + 1], tonumber(items[i + 2])
@@ -11077,7 +12223,8 @@ if entry.witness ~= witness[id] or entry.expected <= seen[id] then
 return
 end
 local ghosts = math.max(0, seen[id] - entry.waits)
-mending.ghosts = mending.ghosts + ghosts - entry.ghosts
+added = added + math.max(0, ghosts - entry.ghosts)
+dropped = dropped + math.max(0, entry.ghosts - ghosts)
 task.g = ghosts > 0 and int(ghosts) or nil
 if entry.waits == 1 and seen[id] == 0 then
 local group = shared(task) and plan.groups[task.G or '']
@@ -11099,13 +12246,16 @@ local failed = mend_all(mending, entries, repair)
 if failed then
 return failed
 end
-if mending.ghosts ~= 0 then
-redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
+if added > 0 then
+redis.call('HINCRBY', tasks, '~ghosts', int(added))
 end
-return { 'ok', mending.ghosts, mending.report }
+if dropped > 0 then
+redis.call('HINCRBY', tasks, '~dropped', int(dropped))
+end
+return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "77eadf94bff78c54fe5f9f717990491b06bb8015",
-  keyLockingSha1: "d21a6d8eef7c56e7f7c943c72d4f2f868b96e4ef",
+  sha1: "48a233106e79837d240749ad2a8ec06158591e0a",
+  keyLockingSha1: "bacf92f854ba3fbd4fa9882c4d9de56f567502b2",
 };
 
 export const schedule: Script = {
@@ -11519,7 +12669,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -11708,6 +12861,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -12029,8 +13183,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "67915800a8570acf6e87d5bacac3c268cb879756",
-  keyLockingSha1: "3a75ef956f313ebebeef847da5f138988dc9661e",
+  sha1: "6de1f8b394ba66a1100e8fe79ab700c30e84f8f8",
+  keyLockingSha1: "b47098c99d454ba5e2c5dd63a185411c4c438119",
 };
 
 export const statistics: Script = {
@@ -12325,7 +13479,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -12514,6 +13671,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -12844,7 +14002,7 @@ local TIMERS = 100
 local RETRY = 60000
 local function ring(at, timers, now)
 redis.call('ZREM', at.delayed, unpack(timers))
-redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))
+redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
 local plan, groups, alarm = new_plan(at, now), {}, false
 for _, timer in ipairs(timers) do
 if string.sub(timer, 2, 2) == 'g' then
@@ -12996,8 +14154,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "3f76ef06df2d2415d205d868d476853e68d626a4",
-  keyLockingSha1: "5231a29617a780dd3fa28dbd95e75e9aa59ea1e4",
+  sha1: "97a35b6eeefa368fb79a3f89cd25f1aaae39e22c",
+  keyLockingSha1: "f2fc8bc1f0b060d608e09d1f9cf6ab1f44c40012",
 };
 
 export const wake: Script = {
@@ -13285,7 +14443,10 @@ text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.re
 text = text .. (share.straight and ',' .. int(share.straight) or '')
 end
 end
-return text ~= '' and '1' .. text or ''
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
@@ -13474,6 +14635,7 @@ set_timer(plan, group)
 group.fresh = 0
 plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
 group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
 if text == '' then
 plan.gone[#plan.gone + 1] = '~g:' .. group.name
@@ -13704,6 +14866,26 @@ local function take_from(mending, place, id)
 local ids = mending.out[place]
 ids[#ids + 1] = id
 end
+local function scores_in(mending, place, members)
+local seen, found = mending.seen and mending.seen[place], {}
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
+local function fields_in(mending, names)
+local seen, found = mending.seen and mending.seen.tasks, {}
+if not seen then
+return read('HMGET', mending.at.tasks, names)
+end
+for i, name in ipairs(names) do
+found[i] = seen[name] or false
+end
+return found
+end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
@@ -13711,7 +14893,7 @@ local names = {}
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
-local found = redis.call('HMGET', mending.at.tasks, unpack(names))
+local found = fields_in(mending, names)
 for i = 1, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
@@ -13726,12 +14908,11 @@ mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local at = mending.at
-local control = redis.call('HMGET', at.tasks, '~set', '~lease')
+local control = fields_in(mending, { '~set', '~lease' })
 mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
+for i, score in ipairs(scores_in(mending, place, ids)) do
 entries[i][place] = score
 end
 end
@@ -13764,19 +14945,19 @@ end
 end
 return elsewhere
 end
-local function mend_names(mending, place, expected, fault)
+local function missing_names(mending, place, expected, fault)
 local ids, members, missing = {}, {}, {}
 for i = 1, #expected, 2 do
 append(ids, expected[i])
 append(members, expected[i + 1])
 end
-for i, score in ipairs(read('ZMSCORE', mending.at[place], members)) do
-if tonumber(score) ~= 0 then
+for i, score in ipairs(scores_in(mending, place, members)) do
+if tonumber(score or 1) ~= 0 then
 append(missing, '0', members[i])
 note(mending, fault, ids[i])
 end
 end
-write('ZADD', mending.at[place], missing)
+return missing
 end
 local function write_mended(mending)
 local failed = commit(mending.plan)
@@ -13788,8 +14969,8 @@ write('ZREM', mending.at[place], ids)
 mending.out[place] = {}
 end
 write('ZADD', mending.at.working, mending.deadlines)
-mend_names(mending, 'hands', mending.hands, 'hand_wrong')
-mend_names(mending, 'order', mending.turns, 'turn_wrong')
+write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
+write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
 mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
@@ -13951,7 +15132,7 @@ else
 mend_waiting(mending, entry)
 end
 entry.expected = entry.ghosts + entry.waits
-entry.witness = table.concat({ task.v, task.e, task.g or '' }, ';')
+entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
 end
 local function mend_all(mending, entries, also)
 local tasks = {}
@@ -14035,8 +15216,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "00b04362a4a83d2411c73241aa4bbb93910b7ca3",
-  keyLockingSha1: "f0b0b288828cf148872de1b6d51466dd8701d0ba",
+  sha1: "cb15749b1bc59a61a2980ae5e15f8cbd5b158296",
+  keyLockingSha1: "e81e2122ac74c0ccd3b84cf562126c5db9af327a",
 };
 
 export const workers: Script = {

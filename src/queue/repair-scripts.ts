@@ -8,6 +8,18 @@ import type { Reply } from "./transport.ts";
 const readFaults = (reader: ReplyReader) =>
   reader.nested().rest((item) => ({ fault: item.oneOf(...FAULTS), id: item.text() }));
 
+export const glanceScript = {
+  script: lua.glance,
+  keys: [...parts, "schedules", "timetable"],
+  args: ["testNow"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("glance", reply);
+    const sound = reader.status("sound", "look") === "sound";
+    return { sound, entries: reader.integer(), scheduled: reader.integer() === 1 };
+  },
+} as const satisfies Binding;
+
 export const auditScript = {
   script: lua.audit,
   keys: parts,
@@ -45,7 +57,7 @@ export const repairScript = {
   each: ["id", "witness", "seen"],
   decode: (reply: Reply) => {
     const reader = okay("repair", reply);
-    return { ghosts: reader.integer(), faults: readFaults(reader) };
+    return { ghosts: reader.integer(), dropped: reader.integer(), faults: readFaults(reader) };
   },
 } as const satisfies Binding;
 
@@ -78,16 +90,11 @@ export const regroupScript = {
 export const controlScript = {
   script: lua.control,
   keys: ["fair", "order", "held", "delayed", "tasks", "expiry", "workers"],
-  args: ["testNow", "lease"],
-  each: ["field", "before", "count"],
+  args: ["testNow"],
+  each: ["field", "came", "gone", "count"],
   decode: (reply: Reply) => {
     const reader = okay("control", reply);
-    return {
-      lease: reader.integer(),
-      ghosts: reader.integer(),
-      timers: reader.integer(),
-      broken: reader.integer(),
-      faults: readFaults(reader),
-    };
+    const pair = () => ({ came: reader.integer(), gone: reader.integer() });
+    return { ghosts: pair(), timers: pair(), broken: pair(), faults: readFaults(reader) };
   },
 } as const satisfies Binding;

@@ -22,12 +22,13 @@ export class ScheduleRepair extends QueueHandle {
   }
 
   /**
+   * @param known whether the queue is known to have some
    * @throws {SluiceError} `newer_schema` where a newer release has written one of them; at the end `unsupported`, where
    *   this runtime cannot tell when one occurs: that one stays as it is
    */
-  async repair(): Promise<void> {
+  async repair(known: boolean): Promise<void> {
     const { schedules, timetable } = this.keys;
-    if ((await this.#ask(["EXISTS", schedules, timetable])) === 0) return;
+    if (!known && (await this.#ask(["EXISTS", schedules, timetable])) === 0) return;
     const members = await this.#scan(["ZSCAN", schedules]);
     const fields = await this.#scan(["HSCAN", timetable]);
     const own = Array.from(fields.keys(), (field) => field.replace(/^\./, ""));

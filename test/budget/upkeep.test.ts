@@ -57,28 +57,52 @@ describe("a sweep", () => {
 describe("a deep sweep", () => {
   const deep = (name = queue.name) => cost(() => deepSweep(queue["transport"], { queue: name }));
 
-  test("costs 59 of a queue without a key, 73 of one that was used a little, 3 for the list of queues", async () => {
-    expect(await deep("never-used")).toBe(59);
-    expect(await deep()).toBe(73);
-    expect(await cost(() => deepSweep(queue["transport"]))).toBe(73 + 3);
+  test("costs 2 of a queue without a key, 15 of one that was used a little, 3 for the list of queues", async () => {
+    expect(await deep("never-used")).toBe(2);
+    expect(await deep()).toBe(15);
+    expect(await cost(() => deepSweep(queue["transport"]))).toBe(15 + 3);
   });
 
   // What many calls leave, such as notes of dequeues, is looked at in scans, whose pages depend on chance.
   test.each([
-    [91, "has been used a lot", 73, () => queue],
-    [
-      75,
-      "knows of no task, but of many calls",
-      59,
-      () => new Queue("noted", { transport: queue["transport"] }),
-    ],
-  ])("costs at most %i of an idle queue that %s", async (most, _, least, used) => {
+    ["has been used a lot", () => queue],
+    ["knows of no task, but of many calls", () => new Queue("noted", { transport: queue["transport"] })],
+  ])("costs at most 20 of an idle queue that %s", async (_, used) => {
     const idle = used();
     const tokens = Array.from({ length: 2_000 }, () => crypto.randomUUID());
     await abreast(tokens, (token) => idle.dequeue({ token }));
-    const spent = await deep(idle.name);
-    expect(spent).toBeGreaterThan(least);
-    expect(spent).toBeLessThanOrEqual(most);
+    expect(await deep(idle.name)).toBeLessThanOrEqual(20);
+  });
+
+  test("costs at most 20 of a queue with a hundred tasks in many places, groups, limits, workers and settings", async () => {
+    const { operator } = billed;
+    await operator.configure({ statistics: true, maxWorking: 500, maxPending: 5_000 });
+    await operator.configureGroup("capped", { maxWorking: 2 });
+    const kinds = [{}, { group: "a" }, { group: "capped" }, { priority: 3 }, { delay: "1h" }];
+    await queue.enqueueMany(
+      Array.from({ length: 100 }, (__, i) => ({ payload: "x".repeat(500), id: `t${i}`, ...kinds[i % 5] })),
+    );
+    for (const id of ["t0", "t1", "t2", "t4"]) await queue.cancel(id);
+    const held = await queue.dequeue({ max: 30, worker: { name: "w", silentAfter: "1h" } });
+    for (const task of held.slice(0, 10)) await task.complete("done");
+    await held[11]?.reject("no");
+    expect(await deep()).toBeLessThanOrEqual(20);
+  });
+
+  test("of 200 queues with one task each costs at most 20 commands a queue, and 5 requests", async () => {
+    const names = Array.from({ length: 200 }, (_, i) => `one-${i}`);
+    await abreast(names, (name) => new Queue(name, { transport: queue["transport"] }).enqueue({ for: name }));
+    billed.gateway.resetUsage();
+    expect(await deepSweep(queue["transport"], { queues: (name) => name.startsWith("one-") })).toMatchObject({
+      queues: 200,
+      entries: 400,
+      faults: [],
+      failed: [],
+      cursor: null,
+    });
+    const { commands, requests } = billed.gateway.usage();
+    expect(commands).toBeLessThanOrEqual(20 * 200);
+    expect(requests).toBe(1 + 200 / 50);
   });
 
   test.each([

@@ -230,6 +230,8 @@ export const operations: readonly Operation[] = [
     call: (by) => by.schedules.remove("x", { idempotencyKey: "k" }),
   },
   { script: "schedules", call: (by) => by.schedules.get("x") },
+  { script: "glance", what: "of a sound queue", call: deepSweeping },
+  { script: "glance", damaged: true, call: deepSweeping },
   { script: "audit", damaged: true, call: deepSweeping, again: untold("payload_missing") },
   { script: "weed", damaged: true, call: deepSweeping, again: untold("two_places") },
   { script: "repair", damaged: true, call: deepSweeping, again: untold("place_missing") },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ghostsOf } from "../support/key-space.ts";
 import { START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -12,17 +13,17 @@ describe("cancel", () => {
     ]);
     expect(await queue.cancel("a")).toEqual({ ok: true, state: "rejected" });
     const space = await rig.space();
-    expect([space.pending, space.tasks.get("a"), space.tasks.get("~ghosts"), space.dead.size]).toEqual([
+    expect([space.pending, space.tasks.get("a"), ghostsOf(space), space.dead.size]).toEqual([
       ["b", "a"],
       "",
-      "1",
+      1,
       0,
     ]);
     expect([...space.expiry]).toEqual([["a", START + 300_000]]);
     expect(await queue.counts()).toMatchObject({ pending: 1, rejected: 0 });
     expect(await queue.get("a")).toMatchObject({ state: "rejected", reason: "cancelled" });
     expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["b"]);
-    expect((await rig.space()).tasks.get("~ghosts")).toBe("0");
+    expect(ghostsOf(await rig.space())).toBe(0);
   });
 
   test("a delayed task goes at once, without a ghost", async () => {
@@ -142,7 +143,7 @@ describe("an id that was cancelled while pending, enqueued again", () => {
   test("takes the place that its ghost had", async () => {
     const queue = await cancelledAndForgotten();
     expect(await queue.enqueue("new", { id: "a" })).toEqual({ id: "a", created: true });
-    expect((await rig.space()).tasks.get("~ghosts")).toBe("0");
+    expect(ghostsOf(await rig.space())).toBe(0);
     const batch = await queue.dequeue({ max: 5 });
     expect(batch.map(({ id, payload, attempt }) => [id, payload, attempt])).toEqual([
       ["a", "new", 1],
@@ -164,7 +165,7 @@ describe("an id that was cancelled while pending, enqueued again", () => {
     const queue = await cancelledAndForgotten();
     await queue.enqueue("new", { id: "a", delay: 1_000 });
     expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["b"]);
-    expect((await rig.space()).tasks.get("~ghosts")).toBe("0");
+    expect(ghostsOf(await rig.space())).toBe(0);
     rig.now += 1_000;
     expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual(["new"]);
   });
@@ -197,10 +198,10 @@ describe("an id that was cancelled while pending, enqueued again", () => {
     rig.now += 1_000;
     await rig.sweepOnce();
     await queue.cancel("a");
-    expect((await rig.space()).tasks.get("~ghosts")).toBe("2");
+    expect(ghostsOf(await rig.space())).toBe(2);
     expect(await queue.counts()).toMatchObject({ pending: 1 });
     expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["b"]);
-    expect((await rig.space()).tasks.get("~ghosts")).toBe("0");
+    expect(ghostsOf(await rig.space())).toBe(0);
     rig.now += 300_000;
     await rig.sweepOnce();
     expect((await rig.space()).tasks.has("a")).toBe(false);

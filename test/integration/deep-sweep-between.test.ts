@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
 import { deepSweep, type Transport } from "../../src/index.ts";
+import { callOf } from "../../src/queue/binding.ts";
+import { queueKeys } from "../../src/queue/keys.ts";
+import { regroupScript } from "../../src/queue/repair-scripts.ts";
 import type { Command } from "../../src/queue/transport.ts";
-import { deepTools } from "../support/deep.ts";
+import { deepTools, pageByPage } from "../support/deep.ts";
 import { numbered } from "../support/new-tasks.ts";
-import { key, useRig } from "../support/rig.ts";
+import { key, QUEUE, useRig } from "../support/rig.ts";
 
 // What happens between two calls of one deep sweep. After each test the rig holds the queue against every invariant.
 const rig = useRig();
@@ -13,6 +16,7 @@ const { look, enqueue, drained } = deepTools(rig);
 const nameOf = (command: Command) => {
   if (!("script" in command)) return command.slice(0, 2).join(" ");
   const { script, args } = command;
+  if (script.name === "control") return args.length > 1 ? "control counts" : "control";
   return ["audit", "regroup"].includes(script.name) ? `${script.name} ${args[1]}` : script.name;
 };
 
@@ -30,7 +34,7 @@ async function lookWith(happens: Readonly<Record<string, () => Promise<unknown>>
       return rig.transport.send(commands, options);
     },
   };
-  const { faults } = await deepSweep(transport, { now: () => rig.now });
+  const { faults } = await deepSweep(pageByPage(transport), { now: () => rig.now });
   expect([...left.keys()]).toEqual([]);
   return faults.map(({ fault, ids }) => [fault, ...ids]);
 }
@@ -69,6 +73,108 @@ test("ghosts that come and go while it counts stay counted as they are", async (
   expect(faults).toEqual([]);
   expect(await queue.counts()).toMatchObject({ pending: 0, working: 1 });
   expect((await look()).faults).toEqual([]);
+});
+
+test("as many ghosts as before it began, but others: it leaves their count as it is", async () => {
+  await enqueue("a");
+  await rig.queue().cancel("a");
+  const faults = await lookWith({
+    // Drops the ghost, and leases nothing.
+    "audit tasks": () => rig.queue().dequeue(),
+    "control counts": async () => {
+      await enqueue("b");
+      await rig.queue().cancel("b");
+    },
+  });
+  expect(faults).toEqual([]);
+  expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
+  expect((await look()).faults).toEqual([]);
+});
+
+test("as many ghosts as before it began, but one of them in the place of a new task: likewise", async () => {
+  await enqueue("a");
+  await rig.queue().cancel("a");
+  rig.now += 300_000;
+  await rig.sweepOnce();
+  const faults = await lookWith({
+    "audit tasks": () => enqueue("a"),
+    "control counts": () => rig.queue().cancel("a"),
+  });
+  expect(faults).toEqual([]);
+  expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
+});
+
+test("as many timers as before it began, but others: it leaves their count as it is", async () => {
+  await rig.operator().configureGroup("soon", { rate: { max: 1, per: "10s" } });
+  await rig.operator().configureGroup("late", { rate: { max: 1, per: "1h" } });
+  await enqueue({ id: "a", group: "soon" }, { id: "b", group: "late" }, { id: "c", group: "soon" });
+  await rig.queue().dequeue({ max: 2, lease: "2h" });
+  expect([...(await rig.space()).delayed.keys()]).toEqual(["~g:soon"]);
+  const faults = await lookWith({
+    "audit delayed": async () => {
+      rig.now += 20_000;
+      await rig.sweepOnce();
+    },
+    "control counts": () => enqueue({ id: "d", group: "late" }),
+  });
+  expect(faults).toEqual([]);
+  expect([...(await rig.space()).delayed.keys()]).toEqual(["~g:late"]);
+  expect(await rig.queue().counts()).toMatchObject({ delayed: 0 });
+});
+
+test("two at once: neither corrects what the other has corrected", async () => {
+  await enqueue("a", "b");
+  for (const id of ["a", "b"]) await rig.queue().cancel(id);
+  await rig.command("HSET", key("tasks"), "~ghosts", "7");
+  const others: unknown[] = [];
+  const faults = await lookWith({ "control counts": async () => others.push((await look()).faults[0]?.ids) });
+  expect([others, faults]).toEqual([[["~ghosts"]], []]);
+  expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
+});
+
+test("two at once: what is put aside between their ends stays counted", async () => {
+  await enqueue("a", "b");
+  const putAside = async () => {
+    await rig.command("RPUSH", key("pending"), "lost");
+    await rig.queue().dequeue();
+  };
+  await putAside();
+  await lookWith({
+    "control counts": async () => {
+      await look();
+      await putAside();
+    },
+  });
+  expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
+  await look();
+  expect(await rig.queue().counts()).toMatchObject({ broken: 0 });
+});
+
+test("a task that falls due while it looks, and whose ghost is gone, gets no second place", async () => {
+  await enqueue("a");
+  await rig.queue().cancel("a");
+  await rig.queue().enqueue("anew", { id: "a", again: true, delay: "1s" });
+  await rig.command("LREM", key("pending"), "1", "a");
+  const promote = async () => {
+    rig.now += 1_000;
+    await rig.sweepOnce();
+  };
+  expect(await lookWith({ repair: promote })).toEqual([]);
+  expect((await rig.space()).pending).toEqual(["a"]);
+  expect((await look()).faults).toMatchObject([{ fault: "ghosts_wrong", ids: ["a"] }]);
+});
+
+test("the state of a group is never the same twice, however its tasks come and go", async () => {
+  await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" });
+  const state = async () => (await rig.space()).tasks.get("~g:g") ?? "";
+  const before = await state();
+  await rig.queue().cancel("b");
+  await enqueue({ id: "c", group: "g" });
+  const counted = [{ name: "g", before, state: "1;0=75600,3" }];
+  const args = { testNow: String(rig.now), counted: "1" };
+  const outcomes = await rig.transport.send([callOf(regroupScript, queueKeys(QUEUE), args, counted)]);
+  expect(outcomes).toEqual([{ reply: ["ok", []] }]);
+  expect(await rig.operator().groupSettings("g")).toMatchObject({ ready: 2 });
 });
 
 test("what dequeue puts aside while it looks is left to the next one", async () => {

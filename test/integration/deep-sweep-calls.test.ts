@@ -3,7 +3,7 @@ import { deepSweep, Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
 import type { Command } from "../../src/queue/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
-import { deepTools } from "../support/deep.ts";
+import { deepTools, pageByPage } from "../support/deep.ts";
 import { roomFor } from "../support/no-room.ts";
 import { key, QUEUE, useRig } from "../support/rig.ts";
 
@@ -94,7 +94,9 @@ describe("what it refuses", () => {
         return send(...args);
       },
     };
-    await expect(deepSweep(transport, { signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
+    await expect(deepSweep(pageByPage(transport), { signal: stop.signal })).rejects.toMatchObject({
+      code: "aborted",
+    });
     expect(sent).toBe(4);
   });
 });

@@ -67,6 +67,15 @@ describe("what is counted is counted anew", () => {
     expect(await drained()).toEqual(["a0", "a1", "a2", "a3", "b0", "b1"]);
   });
 
+  test("the state of a group all of whose tasks are held: they come in again", async () => {
+    await rig.operator().configureGroup("g", { rate: { max: 1, per: "1m" } });
+    await rig.queue().enqueueMany(numbered(3, { group: "g" }, "a"));
+    await (await rig.queue().dequeue())[0]?.complete();
+    await rig.command("HDEL", key("tasks"), "~g:g");
+    expect(await found()).toEqual({ group_wrong: ["g"] });
+    expect((await rig.queue().dequeue({ max: 9 })).map(({ id }) => id)).toEqual(["a1"]);
+  });
+
   test("a task of a group that is no more takes no room at its limit: another is let in", async () => {
     await rig.operator().configureGroup("g", { maxWorking: 2 });
     await rig.queue().enqueueMany(numbered(5, { group: "g" }, "a"));

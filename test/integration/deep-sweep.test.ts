@@ -1,10 +1,15 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { deepTools } from "../support/deep.ts";
+import { deepSweep, type DeepSweepOptions } from "../../src/index.ts";
+import { deepTools, pageByPage } from "../support/deep.ts";
 import { useRig } from "../support/rig.ts";
 
 // What a deep sweep does to a queue that nothing is wrong with.
 const rig = useRig();
 const { look } = deepTools(rig);
+
+/** Page by page, though a glance would do. */
+const thorough = (options: DeepSweepOptions = {}) =>
+  deepSweep(pageByPage(rig.transport), { now: () => rig.now, ...options });
 
 /** A queue with tasks in every state and place, settings, workers, keys and ghosts. */
 async function busyQueue(): Promise<void> {
@@ -62,6 +67,7 @@ describe("a sound queue", () => {
     const report = await look();
     expect(report).toMatchObject({ queues: 1, faults: [], failed: [], cursor: null });
     expect(report.entries).toBeGreaterThan(300);
+    expect(await thorough()).toEqual(report);
     expect(await rig.keySpace()).toEqual(before);
   });
 
@@ -70,6 +76,7 @@ describe("a sound queue", () => {
     for (let i = 0; i < 12; i++) {
       const before = await rig.keySpace();
       expect(await look()).toMatchObject({ faults: [], failed: [] });
+      expect(await thorough()).toMatchObject({ faults: [], failed: [] });
       expect(await rig.keySpace()).toEqual(before);
       await rig.sweepOnce(25);
       await rig.queue().dequeue({ max: 7, lease: 1_000 });
@@ -79,12 +86,12 @@ describe("a sound queue", () => {
 
   test("goes by as many calls as the budget makes, each at least one step", async () => {
     const before = await rig.keySpace();
-    const whole = await look();
+    const whole = await thorough();
     let calls = 0;
     let entries = 0;
     let cursor: string | undefined;
     do {
-      const report = await look({ budget: 0, cursor });
+      const report = await thorough({ budget: 0, cursor });
       calls++;
       entries += report.entries;
       expect(report.faults).toEqual([]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { resp } from "../../src/transport/resp.ts";
+import { ghostsOf } from "../support/key-space.ts";
 import { useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -173,14 +174,14 @@ describe("an id whose task has ended", () => {
     await queue.cancel("b");
     await queue.enqueue(2, { id: "a", again: true });
     await queue.enqueue(2, { id: "b", again: true, group: "g", delay: 10 });
-    expect((await rig.space()).tasks.get("~ghosts")).toBe("1");
+    expect(ghostsOf(await rig.space())).toBe(1);
     rig.now += 10;
     const both = await queue.dequeue({ max: 5 });
     expect(both.map(({ id, group }) => [id, group])).toEqual([
       ["a", undefined],
       ["b", "g"],
     ]);
-    expect((await rig.space()).tasks.get("~ghosts")).toBe("0");
+    expect(ghostsOf(await rig.space())).toBe(0);
   });
 
   test("in batches, a thousand at once", async () => {

@@ -61,8 +61,8 @@ export const lifeCycle: readonly Mutant[] = [
   {
     name: "enqueue counts ghosts as pending",
     file: "lua/enqueue.lua",
-    find: "overfull(plan.settings, at, stored['~ghosts'], coming)",
-    replace: "overfull(plan.settings, at, nil, coming)",
+    find: "overfull(plan.settings, at, stored, coming)",
+    replace: "overfull(plan.settings, at, {}, coming)",
     breaks: "limits",
     because: "a queue whose tasks were cancelled refuses new ones as full",
   },

@@ -120,6 +120,11 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   "lua/register.lua": ["integration/registry", "integration/sweep"],
   "lua/queues.lua": ["integration/registry", "integration/sweep", "http/queues"],
   "lua/forget.lua": ["integration/registry", "integration/sweep", "integration/reminders"],
+  "lua/glance.lua": [
+    "integration/deep-sweep-glance",
+    "integration/deep-sweep-counts",
+    "integration/deep-sweep",
+  ],
   "lua/audit.lua": [
     "integration/deep-sweep",
     "integration/deep-sweep-places",
@@ -240,6 +245,12 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/deep-sweep-records",
     "integration/deep-sweep-places",
     "integration/deep-sweep-counts",
+  ],
+  "lua/_control.lua": ["integration/deep-sweep-counts", "integration/deep-sweep-between"],
+  "lua/_states.lua": [
+    "integration/deep-sweep-counts",
+    "integration/deep-sweep-glance",
+    "integration/deep-sweep-calls",
   ],
   "lua/_fields.lua": [
     "integration/deep-sweep-records",

@@ -85,8 +85,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a queue holds one pending task less than it may",
     file: "lua/_limits.lua",
-    find: "places_left(settings, at, ghosts) < coming",
-    replace: "places_left(settings, at, ghosts) <= coming",
+    find: "places_left(settings, at, control) < coming",
+    replace: "places_left(settings, at, control) <= coming",
     breaks: "limits",
     because: "the last place is refused as full",
   },
@@ -245,7 +245,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "timers that rang stay counted",
     file: "lua/_due.lua",
-    find: "  redis.call('HINCRBY', at.tasks, '~timers', int(-#timers))\n",
+    find: "  redis.call('HINCRBY', at.tasks, '~rung', int(#timers))\n",
     replace: "",
     breaks: "I1",
     because: "delayed tasks are counted below zero",

@@ -109,7 +109,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes ghosts for tasks",
     file: "lua/count.lua",
-    find: "redis.call('LLEN', pending) - tonumber(control[1] or 0)",
+    find: "redis.call('LLEN', pending) - difference(1, 2)",
     replace: "redis.call('LLEN', pending)",
     breaks: "answers",
     because: "autoscaling starts workers for cancelled tasks",
@@ -117,7 +117,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes timers for delayed tasks",
     file: "lua/count.lua",
-    find: "redis.call('ZCARD', delayed) - tonumber(control[4] or 0)",
+    find: "redis.call('ZCARD', delayed) - difference(3, 4)",
     replace: "redis.call('ZCARD', delayed)",
     breaks: "answers",
     because: "a queue with workers counts delayed tasks that nobody enqueued",
@@ -125,7 +125,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count leaves out what is held",
     file: "lua/count.lua",
-    find: "redis.call('ZCARD', fair) + parse_clock(control[3]).h",
+    find: "redis.call('ZCARD', fair) + parse_clock(fair_clock).h",
     replace: "redis.call('ZCARD', fair)",
     breaks: "answers",
     because: "tasks behind a group's limit are in no count",

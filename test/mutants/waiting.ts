@@ -141,8 +141,8 @@ export const waiting: readonly Mutant[] = [
   {
     name: "ghosts that were dropped stay counted",
     file: "lua/_batch.lua",
-    find: "redis.call('HINCRBY', tasks, '~ghosts', int(-batch.ghosts))",
-    replace: "redis.call('HINCRBY', tasks, '~ghosts', '0')",
+    find: "redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))",
+    replace: "redis.call('HINCRBY', tasks, '~dropped', '0')",
     breaks: "I1",
     because: "the queue counts fewer pending tasks than there are",
   },

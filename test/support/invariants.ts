@@ -1,4 +1,4 @@
-import { says, type QueueSpace } from "./key-space.ts";
+import { counted, says, type QueueSpace } from "./key-space.ts";
 
 const DEFAULT_MAX_ATTEMPTS = 5;
 
@@ -65,8 +65,8 @@ export function violations(space: QueueSpace): string[] {
     if (state === "c" && live) found.push(`I7 ${id} is completed and keeps its payload`);
     if (fixed === "" && !ended && state !== "g") found.push(`I1 ${id} has an empty payload and no end`);
   }
-  if (ghosts !== Number(tasks.get("~ghosts") ?? 0))
-    found.push(`I1 ${tasks.get("~ghosts")} ghosts are counted, ${ghosts} are there`);
+  const countedGhosts = counted(tasks, "~ghosts", "~dropped");
+  if (ghosts !== countedGhosts) found.push(`I1 ${countedGhosts} ghosts are counted, ${ghosts} are there`);
   const others = [groupViolations, workerViolations, timerViolations, scheduleViolations];
   return [...found, ...others.flatMap((violationsOf) => violationsOf(space))];
 }
@@ -177,8 +177,9 @@ function workerViolations({ working, workers, hands, tasks, expiry }: QueueSpace
 function timerViolations({ delayed, workers, tasks }: QueueSpace): string[] {
   const found: string[] = [];
   const timers = [...delayed.keys()].filter((member) => member.startsWith("~"));
-  if (timers.length !== Number(tasks.get("~timers") ?? 0))
-    found.push(`I6 ${tasks.get("~timers")} timers are counted, ${timers.length} are there`);
+  const countedTimers = counted(tasks, "~timers", "~rung");
+  if (timers.length !== countedTimers)
+    found.push(`I6 ${countedTimers} timers are counted, ${timers.length} are there`);
   const alarm = tasks.get("~alarm");
   if ((alarm !== undefined) !== delayed.has("~w"))
     found.push(`I6 the alarm is noted as ${alarm} and set to ${delayed.get("~w")}`);

@@ -144,3 +144,11 @@ export function says(record: string | undefined): Record<string, string> {
 export function controlFields({ tasks }: QueueSpace, names: RegExp): Record<string, string> {
   return Object.fromEntries([...tasks].filter(([field]) => field.startsWith("~") && names.test(field)));
 }
+
+/** What two control fields count: one that came, the other that has gone since. */
+export function counted(tasks: ReadonlyMap<string, string>, came: string, gone: string): number {
+  return Number(tasks.get(came) ?? 0) - Number(tasks.get(gone) ?? 0);
+}
+
+/** How many entries of `pending` a queue counts as ghosts. */
+export const ghostsOf = ({ tasks }: QueueSpace) => counted(tasks, "~ghosts", "~dropped");

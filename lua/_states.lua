@@ -1,0 +1,47 @@
+-- _states: whether the states of groups say where their tasks are.
+
+-- Counts a task in `fair`.
+local function count_ready(group, score)
+  local band, tag = read_score(score)
+  local share = ready(group, band, 1)
+  share.last = math.max(share.last, tag % LATEST_TAG)
+end
+
+-- Counts a working one.
+local function count_working(group)
+  group.w = group.w + 1
+end
+
+-- True where a group's state does not say what is there, or not in the form it should. Makes it say so.
+local function correct(group, is, text)
+  local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
+  if is.h > 0 and group.q == 0 then
+    -- Behind all that are held.
+    group.q = HELD_LATER / 2
+  end
+  group.w, group.h, group.ready = is.w, is.h, is.ready
+  for band = 0, 9 do
+    local share = group.bands[band] or { last = 0, ready = 0 }
+    local real = is.bands[band] or { last = 0, ready = 0 }
+    wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
+    if real.ready > 0 then
+      local last = share.last < LATEST_TAG and share.last or 0
+      group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
+    else
+      group.bands[band] = nil
+    end
+  end
+  return wrong
+end
+
+-- True where a group waits for a time that nobody has set.
+local function unwatched(mending, group)
+  if group.h == 0 then
+    return false
+  end
+  local plan = mending.plan
+  set_timer(plan, group)
+  local needed = #plan.timers > 0
+  plan.timers = {}
+  return needed and not scores_in(mending, 'delayed', { '~g:' .. group.name })[1]
+end
