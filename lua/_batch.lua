@@ -119,6 +119,7 @@ end
 -- Drops the ghosts that were met, and counts what was broken.
 local function write_strays(batch, tasks)
   local fields, gone = {}, {}
+  -- In any order: each has fields of its own.
   for id, entry in pairs(batch.entries) do
     if entry.changed and not entry.written then
       -- As it stood, with fewer ghosts: nothing here may need memory.
@@ -128,8 +129,7 @@ local function write_strays(batch, tasks)
         task.g = left
         append(fields, '.' .. id, format(task, text))
       else
-        gone[#gone + 1] = '.' .. id
-        gone[#gone + 1] = task.s == 'g' and id or nil
+        append(gone, '.' .. id, task.s == 'g' and id or nil)
       end
     end
   end

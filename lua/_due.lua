@@ -87,7 +87,7 @@ local function promote(at, now, limit)
     local id, score = due[i], due[i + 1]
     if string.sub(id, 1, 1) == '~' then
       left = left + (#timers == TIMERS and 1 or 0)
-      timers[#timers + 1] = #timers < TIMERS and id or nil
+      append(timers, #timers < TIMERS and id or nil)
     elseif #gone < limit then
       gone[#gone + 1] = id
       local ids = string.sub(score, -2) == '.5' and fair or back

@@ -25,6 +25,7 @@ local function mend_settings(mending, field, text, last)
   if newer(text) then
     return last
   end
+  -- In any order: all of them are to be readable.
   for letter, value in pairs(settings) do
     readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
   end
@@ -53,8 +54,8 @@ local function mend_group_settings(mending, texts)
   end
   local last = tonumber(redis.call('HGET', mending.at.tasks, '~groups')) or 0
   local most = last
-  for field, text in pairs(texts) do
-    most = mend_settings(mending, field, text, most)
+  for _, field in ipairs(sorted_keys(texts)) do
+    most = mend_settings(mending, field, texts[field], most)
   end
   if most > last then
     append(mending.plan.fields, '~groups', int(most))
@@ -163,7 +164,7 @@ local function mend_fields(mending, found)
       kept[#kept + 1], texts[#texts + 1] = field, text
     elseif string.sub(field, 1, 1) ~= '~' then
       local id = string.gsub(field, '^%.', '')
-      ids[#ids + 1] = not seen[id] and id or nil
+      append(ids, not seen[id] and id or nil)
       seen[id] = true
     end
   end

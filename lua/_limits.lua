@@ -11,12 +11,8 @@ end
 
 -- Empty where nothing is set.
 local function format_settings(settings)
-  local letters, text = {}, ''
-  for letter in pairs(settings) do
-    append(letters, letter)
-  end
-  table.sort(letters)
-  for _, letter in ipairs(letters) do
+  local text = ''
+  for _, letter in ipairs(sorted_keys(settings)) do
     text = text .. ';' .. letter .. '=' .. settings[letter]
   end
   return text ~= '' and '1' .. text or ''
@@ -73,7 +69,8 @@ local function allowed(settings, most, working, used, now)
   end
   if settings.r then
     local left, opens = recent(settings.r, used, now, 0)
-    most, again = math.min(most, left), left < most and opens or again
+    again = left < most and opens or again
+    most = math.min(most, left)
   end
   return most, again
 end

@@ -175,7 +175,7 @@ local function mend_all(mending, entries, also)
   for _, entry in ipairs(entries) do
     if not entry.newer then
       understand(mending, entry)
-      tasks[#tasks + 1] = (entry.held or also) and entry.live and entry.task or nil
+      append(tasks, (entry.held or also) and entry.live and entry.task or nil)
     end
   end
   open_groups(mending.plan, tasks)

@@ -45,8 +45,7 @@ if plain and count == 1 then
 else
   local names = { '~set', '~stats', '~ghosts', '~wake' }
   for i = 1, count do
-    names[#names + 1] = ids[i]
-    names[#names + 1] = keys[i] and '~d:' .. keys[i]
+    append(names, ids[i], keys[i] and '~d:' .. keys[i])
   end
   stored = read_first_lines(tasks, names)
   if heed(plan, stored['~set'], stored['~stats']) then

@@ -78,5 +78,5 @@ if failed then
   return failed
 end
 reply[2], reply[3] = count, first
-reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
+reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0
 return reply

@@ -56,7 +56,7 @@ end
 -- The fixed record of an occurrence: its time goes into the last header, which the task has empty.
 local function record_of(task, time)
   local line, rest = string.match(task, '^([^\n]*)\n(.*)$')
-  local size = tonumber(string.match(line or '', ';h=(%d+)'))
+  local size = tonumber((string.match(line or '', ';h=(%d+)')))
   if not size then
     return nil
   end

@@ -98,7 +98,7 @@ local function purge_list()
   end)
   local failed = commit(plan)
   for i = #entries, 1, -1 do
-    rest[#rest + 1] = (failed or i > done or entries[i].left) and entries[i].id or nil
+    append(rest, (failed or i > done or entries[i].left) and entries[i].id or nil)
   end
   write('RPUSH', pending, rest)
   if failed then

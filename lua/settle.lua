@@ -120,7 +120,7 @@ for i = 1, count do
   if not open[id] then
     local task, text = parse(records[i])
     open[id] = { task = task, text = text }
-    known[#known + 1] = task.s == 'w' and task or nil
+    append(known, task.s == 'w' and task or nil)
   end
 end
 open_groups(plan, known)

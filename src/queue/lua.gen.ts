@@ -7,7 +7,7 @@ export const audit: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -17,8 +17,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -162,12 +174,8 @@ end
 return settings
 end
 local function format_settings(settings)
-local letters, text = {}, ''
-for letter in pairs(settings) do
-append(letters, letter)
-end
-table.sort(letters)
-for _, letter in ipairs(letters) do
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
 text = text .. ';' .. letter .. '=' .. settings[letter]
 end
 return text ~= '' and '1' .. text or ''
@@ -312,8 +320,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -425,11 +434,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -444,6 +454,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -488,15 +501,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -751,10 +765,8 @@ mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
 local function blank(mending, at_index)
-local at, count = mending.at, 0
-for _ in pairs(at_index) do
-count = count + 1
-end
+local at, indexes = mending.at, sorted_keys(at_index)
+local count = #indexes
 if count == 0 then
 return nil
 end
@@ -767,7 +779,7 @@ if failed then
 return failed
 end
 mending.ghosts = mending.ghosts + count
-for index in pairs(at_index) do
+for _, index in ipairs(indexes) do
 redis.call('LSET', at.pending, int(index), BLANK)
 end
 end
@@ -915,7 +927,7 @@ local tasks = {}
 for _, entry in ipairs(entries) do
 if not entry.newer then
 understand(mending, entry)
-tasks[#tasks + 1] = (entry.held or also) and entry.live and entry.task or nil
+append(tasks, (entry.held or also) and entry.live and entry.task or nil)
 end
 end
 open_groups(mending.plan, tasks)
@@ -986,8 +998,8 @@ return
 end
 local last = tonumber(redis.call('HGET', mending.at.tasks, '~groups')) or 0
 local most = last
-for field, text in pairs(texts) do
-most = mend_settings(mending, field, text, most)
+for _, field in ipairs(sorted_keys(texts)) do
+most = mend_settings(mending, field, texts[field], most)
 end
 if most > last then
 append(mending.plan.fields, '~groups', int(most))
@@ -1080,7 +1092,7 @@ elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
 kept[#kept + 1], texts[#texts + 1] = field, text
 elseif string.sub(field, 1, 1) ~= '~' then
 local id = string.gsub(field, '^%.', '')
-ids[#ids + 1] = not seen[id] and id or nil
+append(ids, not seen[id] and id or nil)
 seen[id] = true
 end
 end
@@ -1112,7 +1124,7 @@ local first = tonumber(cursor)
 local found = redis.call('LRANGE', pending, cursor, int(first + size - 1))
 local ids, places = {}, {}
 for i, id in ipairs(found) do
-ids[#ids + 1] = not places[id] and id or nil
+append(ids, not places[id] and id or nil)
 places[id] = places[id] or {}
 places[id][first + i - 1] = true
 end
@@ -1151,7 +1163,7 @@ if entry.expected > 0 then
 append(expected, entry.id, entry.ghosts)
 append(expected, entry.waits, entry.witness)
 elseif places and not entry.newer then
-for index in pairs(places[entry.id]) do
+for _, index in ipairs(sorted_keys(places[entry.id])) do
 blanks[index] = true
 note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
 end
@@ -1184,8 +1196,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "2fc55f982e0ec1b0cad9f4c4cc3ca72fcb34c89b",
-  keyLockingSha1: "19f90456ddc575b7a2e40ac12389d2f5ecc71420",
+  sha1: "7425ffdaba0aad6aa5e160076e0deac6c66b5639",
+  keyLockingSha1: "453c623c7408c2b08f5d2c676d23b9568c565204",
 };
 
 export const cancel: Script = {
@@ -1193,7 +1205,7 @@ export const cancel: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -1203,8 +1215,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -1535,8 +1559,9 @@ end
 local function straighten(plan)
 local lines = {}
 for _, group in pairs(plan.groups) do
-for band, share in pairs(group.bands or {}) do
-if share.holes or share.through then
+for band = 0, 9 do
+local share = group.bands and group.bands[band]
+if share and (share.holes or share.through) then
 lines[#lines + 1] = { group, band, share }
 end
 end
@@ -1638,11 +1663,12 @@ end
 return place, score
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -1657,6 +1683,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -1700,15 +1729,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function finish(plan, id, task, text, state, reason, given)
@@ -1836,8 +1866,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "9ccee204d4653e17a94046cd68b0290fcf2cc578",
-  keyLockingSha1: "8fe077a3035f304f3d2c81856ff68e04c8153d42",
+  sha1: "dbe53f242c0ffb9763cc3426dafa62f97bbcc697",
+  keyLockingSha1: "8be32a28b5c341ead7ca7afe0729661e3eccdf4e",
 };
 
 export const configure: Script = {
@@ -1845,7 +1875,7 @@ export const configure: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -1855,8 +1885,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -1920,12 +1962,8 @@ end
 return settings
 end
 local function format_settings(settings)
-local letters, text = {}, ''
-for letter in pairs(settings) do
-append(letters, letter)
-end
-table.sort(letters)
-for _, letter in ipairs(letters) do
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
 text = text .. ';' .. letter .. '=' .. settings[letter]
 end
 return text ~= '' and '1' .. text or ''
@@ -2158,11 +2196,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -2177,6 +2216,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -2209,15 +2251,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function close(plan)
@@ -2355,15 +2398,15 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "7be8191bb93a7beac9d76efdd9a493cccf3dfa16",
-  keyLockingSha1: "0e05369063a9a3f4148087bb0577ebea9e12912d",
+  sha1: "3ce786f0b37518c095964642db6a00cf6a333043",
+  keyLockingSha1: "ce28782b6da9d32d1707d1c3a4b06c72e00f4c3b",
 };
 
 export const control: Script = {
   name: "control",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -2373,8 +2416,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -2443,12 +2498,8 @@ end
 return settings
 end
 local function format_settings(settings)
-local letters, text = {}, ''
-for letter in pairs(settings) do
-append(letters, letter)
-end
-table.sort(letters)
-for _, letter in ipairs(letters) do
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
 text = text .. ';' .. letter .. '=' .. settings[letter]
 end
 return text ~= '' and '1' .. text or ''
@@ -2531,11 +2582,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -2550,6 +2602,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -2582,15 +2637,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function close(plan)
@@ -2818,8 +2874,8 @@ counts[i] = tonumber(counts[i] or 0)
 end
 return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
 `,
-  sha1: "9b7f9a44c3c98d49824fe9524c7a2886948cb999",
-  keyLockingSha1: "dce73afc517474207b92fb7ac98f14ca5c11e3de",
+  sha1: "e1b235fe4c6a8e666f37fdddc14e930066899d18",
+  keyLockingSha1: "79d1fd3817a0ddc4d2c2e4b15cd6d5f5d2779b73",
 };
 
 export const count: Script = {
@@ -2920,7 +2976,7 @@ export const dequeue: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -2930,8 +2986,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -3102,7 +3170,8 @@ most, again = math.min(most, settings.m - working), now + ASK_AGAIN
 end
 if settings.r then
 local left, opens = recent(settings.r, used, now, 0)
-most, again = math.min(most, left), left < most and opens or again
+again = left < most and opens or again
+most = math.min(most, left)
 end
 return most, again
 end
@@ -3222,8 +3291,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -3302,8 +3372,9 @@ end
 local function straighten(plan)
 local lines = {}
 for _, group in pairs(plan.groups) do
-for band, share in pairs(group.bands or {}) do
-if share.holes or share.through then
+for band = 0, 9 do
+local share = group.bands and group.bands[band]
+if share and (share.holes or share.through) then
 lines[#lines + 1] = { group, band, share }
 end
 end
@@ -3423,11 +3494,12 @@ end
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -3442,6 +3514,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -3486,15 +3561,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -3645,7 +3721,7 @@ local FORGOTTEN_AFTER = 3600000
 local LOST_FOR = 86400000
 local WORKERS = 10
 local function note_worker(plan, worker, info, alarm)
-local deadline = plan.now + (tonumber(string.match(info, '^%d+')) or FORGOTTEN_AFTER)
+local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
 append(plan.workers, int(deadline), worker)
 append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
 if not alarm or tonumber(alarm) > deadline then
@@ -3667,7 +3743,7 @@ write('ZREM', at.workers, being_failed and {} or workers)
 end
 local function note_lost(at, owners, now)
 local fields, ends = {}, {}
-for owner in pairs(owners) do
+for _, owner in ipairs(sorted_keys(owners)) do
 append(fields, '~f:' .. owner, '1;' .. int(now))
 append(ends, int(now + LOST_FOR), '~f:' .. owner)
 end
@@ -3825,7 +3901,7 @@ for i = 1, #due, 2 do
 local id, score = due[i], due[i + 1]
 if string.sub(id, 1, 1) == '~' then
 left = left + (#timers == TIMERS and 1 or 0)
-timers[#timers + 1] = #timers < TIMERS and id or nil
+append(timers, #timers < TIMERS and id or nil)
 elseif #gone < limit then
 gone[#gone + 1] = id
 local ids = string.sub(score, -2) == '.5' and fair or back
@@ -4061,8 +4137,7 @@ if left or task.e ~= '' or (task.s ~= 'g' and task.v ~= '1') then
 task.g = left
 append(fields, '.' .. id, format(task, text))
 else
-gone[#gone + 1] = '.' .. id
-gone[#gone + 1] = task.s == 'g' and id or nil
+append(gone, '.' .. id, task.s == 'g' and id or nil)
 end
 end
 end
@@ -4318,15 +4393,15 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "6abadf6399466bb2cc7faf03e788e91597881237",
-  keyLockingSha1: "360cfa88504a8d98972c0c4adeaadca2ba324b30",
+  sha1: "82b2df9fe1ae09cb5d2c396c2b0e5d6bc8946980",
+  keyLockingSha1: "2c4faa49eef13260c1491f374180b84eeee98d42",
 };
 
 export const drop: Script = {
   name: "drop",
   source: `local RESEND_WINDOW = 300000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -4336,8 +4411,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
@@ -4376,8 +4463,9 @@ return newer(set)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local OPERATOR_CALLS = 16
@@ -4432,15 +4520,15 @@ end
 local status, number = string.match(done, '^(%a+),(%d+)$')
 return { status, tonumber(number) }
 `,
-  sha1: "fa10a16d99653040dce3f7b3a73a155490670f4c",
-  keyLockingSha1: "4ac92f48cb35a0575d5e0c90b61b588280021fca",
+  sha1: "388b9254fdba9d7b99d3f668e46bf92e683e7579",
+  keyLockingSha1: "6fff65ba8556d8119cb2521b1e226341f84fdf63",
 };
 
 export const enqueue: Script = {
   name: "enqueue",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -4450,8 +4538,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -4738,8 +4838,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -4799,11 +4900,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -4818,6 +4920,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -4861,15 +4966,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function score_when_due(task, due)
@@ -4989,8 +5095,7 @@ stored = { [ids[1]] = fixed and first_line(fixed) }
 else
 local names = { '~set', '~stats', '~ghosts', '~wake' }
 for i = 1, count do
-names[#names + 1] = ids[i]
-names[#names + 1] = keys[i] and '~d:' .. keys[i]
+append(names, ids[i], keys[i] and '~d:' .. keys[i])
 end
 stored = read_first_lines(tasks, names)
 if heed(plan, stored['~set'], stored['~stats']) then
@@ -5113,8 +5218,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "0760b94f3b58b6f6f748b689a1816169fc8ceb1d",
-  keyLockingSha1: "24390355a07d11221993c8a51c363731ff51406d",
+  sha1: "7cf39fa46e05e4ef65f2afd7013819488988143b",
+  keyLockingSha1: "8bf3e38acde2ac600025de8cacaa92bc7f9f6c02",
 };
 
 export const fail: Script = {
@@ -5122,7 +5227,7 @@ export const fail: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -5132,8 +5237,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -5402,8 +5519,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -5515,11 +5633,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -5534,6 +5653,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -5578,15 +5700,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -5738,7 +5861,7 @@ write('ZREM', at.workers, being_failed and {} or workers)
 end
 local function note_lost(at, owners, now)
 local fields, ends = {}, {}
-for owner in pairs(owners) do
+for _, owner in ipairs(sorted_keys(owners)) do
 append(fields, '~f:' .. owner, '1;' .. int(now))
 append(ends, int(now + LOST_FOR), '~f:' .. owner)
 end
@@ -5808,16 +5931,20 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "15bfb466499ae7fea6e3050b679933f1f7621f13",
-  keyLockingSha1: "d8180efcb1f7bbb6da92498dd3ebbc3bc1776885",
+  sha1: "c9f3d993a7237403ce07924f534ad1fa34d65ea7",
+  keyLockingSha1: "76ed1eb8fd9b995fdf94aec4218f521eb09437eb",
 };
 
 export const forget: Script = {
   name: "forget",
   source: `local SLICE = 1000
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function write(command, key, args, option)
 local count = 0
@@ -5844,15 +5971,15 @@ end
 write('ZREM', queues, gone)
 return { 'ok', #gone / 2 }
 `,
-  sha1: "28718ffe0a80638c53f48aed75b50b2cfa76920d",
-  keyLockingSha1: "b27ce540b979cc39f3e9350d5fa1e1bffd728c73",
+  sha1: "1fde0f204c0c37c4d64928d2ac472c3db1a25113",
+  keyLockingSha1: "2fb00f936a61f3192f7e8cdeac25d95b7e5f9603",
 };
 
 export const heartbeat: Script = {
   name: "heartbeat",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -5862,8 +5989,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -6010,11 +6149,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -6029,6 +6169,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -6061,15 +6204,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -6134,7 +6278,7 @@ end
 end
 local FORGOTTEN_AFTER = 3600000
 local function note_worker(plan, worker, info, alarm)
-local deadline = plan.now + (tonumber(string.match(info, '^%d+')) or FORGOTTEN_AFTER)
+local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
 append(plan.workers, int(deadline), worker)
 append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
 if not alarm or tonumber(alarm) > deadline then
@@ -6215,11 +6359,11 @@ if failed then
 return failed
 end
 reply[2], reply[3] = count, first
-reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
+reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0
 return reply
 `,
-  sha1: "25133d8705c904df5b5b959a31e7b2152a22a4fa",
-  keyLockingSha1: "feae720420bbc624251160ca11186cd823b7a8ae",
+  sha1: "3971b94f24eb09630525c7147d417a9ae630e436",
+  keyLockingSha1: "e90d6c87c0341343627520c5fa30c75b92db4869",
 };
 
 export const inspect: Script = {
@@ -6297,7 +6441,7 @@ export const occur: Script = {
   name: "occur",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -6307,8 +6451,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -6398,12 +6554,8 @@ end
 return settings
 end
 local function format_settings(settings)
-local letters, text = {}, ''
-for letter in pairs(settings) do
-append(letters, letter)
-end
-table.sort(letters)
-for _, letter in ipairs(letters) do
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
 text = text .. ';' .. letter .. '=' .. settings[letter]
 end
 return text ~= '' and '1' .. text or ''
@@ -6553,8 +6705,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -6614,11 +6767,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -6633,6 +6787,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -6676,15 +6833,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function close(plan)
@@ -6794,7 +6952,7 @@ return found[place + 1], found[place + 2]
 end
 local function record_of(task, time)
 local line, rest = string.match(task, '^([^\\n]*)\\n(.*)$')
-local size = tonumber(string.match(line or '', ';h=(%d+)'))
+local size = tonumber((string.match(line or '', ';h=(%d+)')))
 if not size then
 return nil
 end
@@ -6858,8 +7016,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "22b1b222327beac716d4732d99554c618b7ee493",
-  keyLockingSha1: "36436027f058080c36eda596a340b26fde47bb8e",
+  sha1: "a715f5a853407dac620f913b8c2583a38656b905",
+  keyLockingSha1: "2a07b5f860f4e89b21f952ec360f256bced8441a",
 };
 
 export const occurrences: Script = {
@@ -6873,8 +7031,12 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function read(command, key, args)
 local found = {}
@@ -6909,18 +7071,22 @@ reply[#reply + 1] = records[n] or ''
 end
 return reply
 `,
-  sha1: "ad41fd5d13e8e0d7ee0786627c5c8ec086617c3a",
-  keyLockingSha1: "3a0c1ecd706062c63608153c87b13d90662f47d1",
+  sha1: "6155e06b69093af95b7a82f8769f21520bc8b757",
+  keyLockingSha1: "70b1c0834953b0128c1da84ca0a239dd81a6da7a",
 };
 
 export const page: Script = {
   name: "page",
   source: `local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function first_line(record)
 return string.match(record, '^[^\\n]*\\n?')
@@ -7203,8 +7369,8 @@ end
 reply[3] = left_among(entries, done)
 return reply
 `,
-  sha1: "6ecfa85744d977af77d5eb8713a1aac8afa2aaa3",
-  keyLockingSha1: "62989230ce3372493457623391cdb8b5729d2314",
+  sha1: "c5252143b54cdb042db99dae968e9c359e439367",
+  keyLockingSha1: "b6a21058c5d116c651c3a5ea9cd66925f7f70e26",
 };
 
 export const purge: Script = {
@@ -7212,7 +7378,7 @@ export const purge: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -7222,8 +7388,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -7551,8 +7729,9 @@ end
 local function straighten(plan)
 local lines = {}
 for _, group in pairs(plan.groups) do
-for band, share in pairs(group.bands or {}) do
-if share.holes or share.through then
+for band = 0, 9 do
+local share = group.bands and group.bands[band]
+if share and (share.holes or share.through) then
 lines[#lines + 1] = { group, band, share }
 end
 end
@@ -7585,11 +7764,12 @@ group.h, plan.times.h = group.h - 1, plan.times.h - 1
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -7604,6 +7784,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -7652,15 +7835,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function finish(plan, id, task, text, state, reason, given)
@@ -7767,8 +7951,7 @@ if left or task.e ~= '' or (task.s ~= 'g' and task.v ~= '1') then
 task.g = left
 append(fields, '.' .. id, format(task, text))
 else
-gone[#gone + 1] = '.' .. id
-gone[#gone + 1] = task.s == 'g' and id or nil
+append(gone, '.' .. id, task.s == 'g' and id or nil)
 end
 end
 end
@@ -8016,7 +8199,7 @@ end
 end)
 local failed = commit(plan)
 for i = #entries, 1, -1 do
-rest[#rest + 1] = (failed or i > done or entries[i].left) and entries[i].id or nil
+append(rest, (failed or i > done or entries[i].left) and entries[i].id or nil)
 end
 write('RPUSH', pending, rest)
 if failed then
@@ -8054,8 +8237,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "b4335f443030ec1e66fbda8d936e75b2f3d78a04",
-  keyLockingSha1: "50063d0870cd709dd3f31cb144371fa49594ce50",
+  sha1: "4fcef90994ad5958a3b4c7bc1c94c105d140ffc5",
+  keyLockingSha1: "c4ae222985b23ae8b8d041b99ab6a59613724400",
 };
 
 export const queues: Script = {
@@ -8087,7 +8270,7 @@ export const redrive: Script = {
   name: "redrive",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -8097,8 +8280,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -8363,8 +8558,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -8424,11 +8620,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -8443,6 +8640,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -8491,15 +8691,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function score_when_due(task, due)
@@ -8772,14 +8973,14 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "bac41749f0b848398b8ab2a5a61c015770caead5",
-  keyLockingSha1: "3180f15740cb97b3ae75d2a43a0a1e247681003d",
+  sha1: "4c19423b65095b2b861f9a0c074806cabfc0073b",
+  keyLockingSha1: "50f4f6d69dd23ca7714b8b5e945055df14d75381",
 };
 
 export const register: Script = {
   name: "register",
   source: `local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -8800,15 +9001,15 @@ end
 redis.call('ZADD', queues, 'GT', unpack(members))
 return { 'ok' }
 `,
-  sha1: "f947a2081d1fb56b22db87676e2e7788c59139ed",
-  keyLockingSha1: "e2cd8bc36e6a2b4b07f0eec7733bf0601a668469",
+  sha1: "79308ecd6d9a4c5e19f5cdcde73afee4083c3d15",
+  keyLockingSha1: "6fee4f8091a7157c67ca7be5f5ecc466f4a505bc",
 };
 
 export const regroup: Script = {
   name: "regroup",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -8818,8 +9019,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -9144,11 +9357,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -9163,6 +9377,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -9196,15 +9413,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function close(plan)
@@ -9410,15 +9628,15 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "2f933d8a2d433800f826e670a6f679f56ed1f051",
-  keyLockingSha1: "f947652eed19f7670bffc41bf499ef8bb020b316",
+  sha1: "0829e98ce82a6a6461769f0b23a9d7c6396c5752",
+  keyLockingSha1: "a9596bb4f1a10aa08f217787bddfb109ef8f89ff",
 };
 
 export const remind: Script = {
   name: "remind",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -9428,8 +9646,12 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function write(command, key, args, option)
 local count = 0
@@ -9472,8 +9694,8 @@ write('ZADD', queues, told)
 write('ZREM', queues, gone)
 return { 'ok' }
 `,
-  sha1: "b54b739511400d715babc328749940b42ae0c333",
-  keyLockingSha1: "08ac5ba0e9cd624236e4a829ebca9c9fecdbd9dc",
+  sha1: "08892a3b1c4a225f187fb541751cebb1b2d9ed2f",
+  keyLockingSha1: "ff66b453b6ead1356dc4abafefb91e2ca23b44db",
 };
 
 export const remove: Script = {
@@ -9481,7 +9703,7 @@ export const remove: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -9491,8 +9713,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -9669,11 +9903,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -9688,6 +9923,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -9731,15 +9969,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function close(plan)
@@ -9824,8 +10063,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit(plan) or { 'removed' }
 `,
-  sha1: "694b7c9703727603d56062f3984bcf4bd48457dd",
-  keyLockingSha1: "ca2cddf11b2ff925b6a489cdedd2e682d5766394",
+  sha1: "ef140a411537e5d66459244252727db3dfb8a898",
+  keyLockingSha1: "adf7ac5036ca7721acc938939b9589f4925b9f14",
 };
 
 export const repair: Script = {
@@ -9833,7 +10072,7 @@ export const repair: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -9843,8 +10082,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -10127,8 +10378,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -10240,11 +10492,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -10259,6 +10512,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -10303,15 +10559,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -10704,7 +10961,7 @@ local tasks = {}
 for _, entry in ipairs(entries) do
 if not entry.newer then
 understand(mending, entry)
-tasks[#tasks + 1] = (entry.held or also) and entry.live and entry.task or nil
+append(tasks, (entry.held or also) and entry.live and entry.task or nil)
 end
 end
 open_groups(mending.plan, tasks)
@@ -10790,15 +11047,15 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "74e19e1e1a7c11bc28a29eee663a17da74b0c626",
-  keyLockingSha1: "26b7a8318d39fd395b03db07ee9aeb5efee47180",
+  sha1: "b7660e1ade59086dce363ad06d30718764aecc40",
+  keyLockingSha1: "68de9b4939af5bb6cbbc854f2942eae640646b58",
 };
 
 export const schedule: Script = {
   name: "schedule",
   source: `local RESEND_WINDOW = 300000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -10808,8 +11065,12 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -10880,16 +11141,20 @@ end
 local before, due = string.match(done, '^(%d),(%d+)$')
 return { 'ok', tonumber(before), tonumber(due) }
 `,
-  sha1: "8adbf5cc07518600c32ce38ef3eb74e7c92631b9",
-  keyLockingSha1: "3131e0c19cba428b1729c882ea6a7549c03aa953",
+  sha1: "37278f17dba12a7b8eac36d1259514bacc30de91",
+  keyLockingSha1: "271a75c250f075d90e72c60fef0310b8b9a0cd4d",
 };
 
 export const schedules: Script = {
   name: "schedules",
   source: `local SLICE = 1000
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function read(command, key, args)
 local found = {}
@@ -10935,8 +11200,8 @@ end
 end
 return reply
 `,
-  sha1: "2f6be80ada02995ee55014577e89b20c2a0fe315",
-  keyLockingSha1: "8b6d8a253a64ce943ceadfababa346fbd146ffeb",
+  sha1: "4e8d5772b922f57ef3df8cbc2762864f83d1dd88",
+  keyLockingSha1: "71ff19608fcf3d071f27ad5555402a154202e35b",
 };
 
 export const settings: Script = {
@@ -10994,7 +11259,7 @@ export const settle: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -11004,8 +11269,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -11259,8 +11536,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -11372,11 +11650,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -11391,6 +11670,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -11435,15 +11717,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -11653,7 +11936,7 @@ local id = item(i)
 if not open[id] then
 local task, text = parse(records[i])
 open[id] = { task = task, text = text }
-known[#known + 1] = task.s == 'w' and task or nil
+append(known, task.s == 'w' and task or nil)
 end
 end
 open_groups(plan, known)
@@ -11683,14 +11966,14 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "4fb5ce5b9e57782bf96d502d4a69462c5db0bc97",
-  keyLockingSha1: "c191ca7a62da4e1f04638c0992d22d9eb91286c3",
+  sha1: "bf616e5a95860e2504b76147566d1ed4ba3189d2",
+  keyLockingSha1: "1ebac51ace077e45e038e2a10cbd5864cd814eaa",
 };
 
 export const statistics: Script = {
   name: "statistics",
   source: `local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -11700,8 +11983,12 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
@@ -11734,8 +12021,8 @@ end
 end
 return reply
 `,
-  sha1: "a0ebe2a850b5b1545bf8f66245d6b0ee54692742",
-  keyLockingSha1: "56b1f011dc2d16e4ab17dc6e41950b479f5bcd4e",
+  sha1: "fe9e03189355e9bc7b9158f6548000932674ff1f",
+  keyLockingSha1: "4be38030647525e9af817495d72e3c9c0858b78e",
 };
 
 export const sweep: Script = {
@@ -11743,7 +12030,7 @@ export const sweep: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -11753,8 +12040,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -12040,8 +12339,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -12153,11 +12453,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -12172,6 +12473,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -12216,15 +12520,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -12388,7 +12693,7 @@ write('ZREM', at.workers, being_failed and {} or workers)
 end
 local function note_lost(at, owners, now)
 local fields, ends = {}, {}
-for owner in pairs(owners) do
+for _, owner in ipairs(sorted_keys(owners)) do
 append(fields, '~f:' .. owner, '1;' .. int(now))
 append(ends, int(now + LOST_FOR), '~f:' .. owner)
 end
@@ -12545,7 +12850,7 @@ for i = 1, #due, 2 do
 local id, score = due[i], due[i + 1]
 if string.sub(id, 1, 1) == '~' then
 left = left + (#timers == TIMERS and 1 or 0)
-timers[#timers + 1] = #timers < TIMERS and id or nil
+append(timers, #timers < TIMERS and id or nil)
 elseif #gone < limit then
 gone[#gone + 1] = id
 local ids = string.sub(score, -2) == '.5' and fair or back
@@ -12636,14 +12941,14 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "7ba8271d08fc50281fa8ee198ad152a98b449553",
-  keyLockingSha1: "8bf86916b3986c60183f3cf5b150c1c73f158c72",
+  sha1: "0a05de147080d029486645ee7b0bdbe6b60e5636",
+  keyLockingSha1: "9a3cbd77f6c50810c35ec786952c04e4b29bd757",
 };
 
 export const wake: Script = {
   name: "wake",
   source: `local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -12683,8 +12988,8 @@ end
 local failed = store(tasks, { '~wake', awake_from(now, math.max(tonumber(window), given)) })
 return { 'ok', failed and 0 or 1 }
 `,
-  sha1: "774f0d8db9f29662cfdf1f54587cc8babd90b338",
-  keyLockingSha1: "42e79e8a5b52e8737ad8dd8c97c592c967a5ea63",
+  sha1: "a106ec9003752be925b065578d7d2bd9d403313c",
+  keyLockingSha1: "10c0fef814f1939d62a8ca7651fcfc671d6eefab",
 };
 
 export const weed: Script = {
@@ -12692,7 +12997,7 @@ export const weed: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -12702,8 +13007,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -12986,8 +13303,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -13099,11 +13417,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 local text = format_group(group)
 if text == '' then
@@ -13118,6 +13437,9 @@ end
 group.changed = nil
 plan.shared = true
 end
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -13162,15 +13484,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -13420,10 +13743,8 @@ mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
 local function blank(mending, at_index)
-local at, count = mending.at, 0
-for _ in pairs(at_index) do
-count = count + 1
-end
+local at, indexes = mending.at, sorted_keys(at_index)
+local count = #indexes
 if count == 0 then
 return nil
 end
@@ -13436,7 +13757,7 @@ if failed then
 return failed
 end
 mending.ghosts = mending.ghosts + count
-for index in pairs(at_index) do
+for _, index in ipairs(indexes) do
 redis.call('LSET', at.pending, int(index), BLANK)
 end
 end
@@ -13584,7 +13905,7 @@ local tasks = {}
 for _, entry in ipairs(entries) do
 if not entry.newer then
 understand(mending, entry)
-tasks[#tasks + 1] = (entry.held or also) and entry.live and entry.task or nil
+append(tasks, (entry.held or also) and entry.live and entry.task or nil)
 end
 end
 open_groups(mending.plan, tasks)
@@ -13648,11 +13969,7 @@ return { 'newer_schema' }
 end
 local blanks = {}
 local function weed(entry)
-local sorted = {}
-for index in pairs(places[entry.id]) do
-sorted[#sorted + 1] = index
-end
-table.sort(sorted)
+local sorted = sorted_keys(places[entry.id])
 for i = 1, #sorted - entry.expected do
 blanks[sorted[i]] = true
 note(mending, 'two_places', entry.id)
@@ -13661,15 +13978,15 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "26039e51876b975d3d46fb71a81f3d2bcb881b93",
-  keyLockingSha1: "d3d9f8c8a243aca99de8820ab6feb549833ec7f5",
+  sha1: "1507e73cc105ba21c31dcd5fd7da1aabe683c7a9",
+  keyLockingSha1: "069529694e76dc8f834c571524a024cbb7f053a4",
 };
 
 export const workers: Script = {
   name: "workers",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -13679,8 +13996,12 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function read(command, key, args)
 local found = {}
@@ -13731,12 +14052,12 @@ count = redis.call('ZLEXCOUNT', hands, '[' .. worker .. ' ', '(' .. worker .. '!
 end
 local told = { worker, records[i] or '', silent[i], count }
 for _, member in ipairs(members) do
-append(told, string.match(member, '%S+$'))
+append(told, (string.match(member, '%S+$')))
 end
 append(reply, told)
 end
 return reply
 `,
-  sha1: "ab1a44daace86fe5e38ff4ece257763fb83a435d",
-  keyLockingSha1: "a36d3f092fa4d380650001e96c52c070c8f53e50",
+  sha1: "b185efbaa2d19e7addf6b3425b504846daa6f3ba",
+  keyLockingSha1: "98a3eed53194d2c62ccf501dc25ae96182b0bcf4",
 };

@@ -13,7 +13,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "numbers are written as the Lua at hand prints them",
     file: "lua/_prelude.lua",
-    find: "return string.format('%.0f', number)",
+    find: "return string.format('%.0f', tonumber(number))",
     replace: "return tostring(number)",
     breaks: "law 8",
     because: "an instant becomes 1.7e+12",
