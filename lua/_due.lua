@@ -42,7 +42,7 @@ local function ring(at, timers, now)
   if alarm then
     return fail_silent(at, now)
   end
-  return 0, 0
+  return 0, 0, false
 end
 
 -- Due tasks that go to `fair` or `held`.

@@ -65,7 +65,8 @@ local ASK_AGAIN = 1000
 local function allowed(settings, most, working, used, now)
   local again
   if settings.m then
-    most, again = math.min(most, settings.m - working), now + ASK_AGAIN
+    most = math.min(most, settings.m - working)
+    again = now + ASK_AGAIN
   end
   if settings.r then
     local left, opens = recent(settings.r, used, now, 0)

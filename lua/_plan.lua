@@ -236,7 +236,7 @@ local function take_back(at, ids, now, sure)
     local records = redis.call('HMGET', at.tasks, unpack(names))
     local plan = new_plan(at, now)
     if heed(plan, records[1], records[2]) then
-      return back, ended, left + last
+      return back, ended, left + last, nil
     end
     local tasks, texts = {}, {}
     for i = first, last do
@@ -268,7 +268,7 @@ local function take_back(at, ids, now, sure)
     back = back + #plan.leave - #plan.expiry / 2
     ended = ended + #plan.expiry / 2
   end
-  return back, ended, left
+  return back, ended, left, nil
 end
 
 -- reclaim: working with an expired lease -> pending, at the front, or rejected. (I5 I6 I8)

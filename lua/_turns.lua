@@ -277,7 +277,7 @@ local function close_groups(plan)
         append(plan.fields, '~g:' .. group.name, text)
       end
       local set = group.settings
-      if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+      if group.h == 0 and set.n and #sorted_keys(set) == 1 then
         -- The limit is no more, and what it held has gone on.
         plan.gone[#plan.gone + 1] = '~s:' .. group.name
       end

@@ -53,12 +53,12 @@ local function heed_control(found)
   used, alarm, wake = found[6] or '', found[7], found[8]
   if found[2] and string.match(found[2], '^%S+') == token then
     batch.given = true
-    return lease_again(at, time(), token, string.sub(found[2], #token + 1))
+    return lease_again(at, time(), token, string.sub(found[2], #token + 1)), false
   elseif heed(plan, found[3], found[4]) then
-    return { 'newer_schema' }
+    return { 'newer_schema' }, false
   elseif plan.settings.p then
     spend_token()
-    return { 'paused' }
+    return { 'paused' }, false
   end
   if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
     local again

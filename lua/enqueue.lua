@@ -61,11 +61,11 @@ local function known(i)
   local id, fixed = ids[i], stored[ids[i]]
   local own = options[i].t
   if not fixed then
-    return nil
+    return nil, nil
   end
   local again = new[STRIDE * i + 2] == 'again'
   if fixed ~= '' and not again then
-    return parse_fixed(fixed).t == own
+    return parse_fixed(fixed).t == own, nil
   end
   local record = redis.call('HGET', tasks, '.' .. id)
   local task = parse(record)
@@ -75,14 +75,14 @@ local function known(i)
   elseif task.s == 'g' then
     return nil, task
   elseif fixed ~= '' and task.s ~= 'r' then
-    return parse_fixed(fixed).t == own
+    return parse_fixed(fixed).t == own, nil
   elseif again and task.t ~= own then
     append(plan.over, id)
     append(plan.raised, id)
     stored[id] = redis.call('HGET', tasks, id)
     return nil, task
   end
-  return task.t == own
+  return task.t == own, nil
 end
 
 -- When a task is due, by the record that is written now.

@@ -448,7 +448,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -617,7 +617,7 @@ end
 local records = redis.call('HMGET', at.tasks, unpack(names))
 local plan = new_plan(at, now)
 if heed(plan, records[1], records[2]) then
-return back, ended, left + last
+return back, ended, left + last, nil
 end
 local tasks, texts = {}, {}
 for i = first, last do
@@ -649,7 +649,7 @@ end
 back = back + #plan.leave - #plan.expiry / 2
 ended = ended + #plan.expiry / 2
 end
-return back, ended, left
+return back, ended, left, nil
 end
 local LOST_FOR = 86400000
 local function in_hands(at, worker, from, limit)
@@ -1196,8 +1196,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "7425ffdaba0aad6aa5e160076e0deac6c66b5639",
-  keyLockingSha1: "453c623c7408c2b08f5d2c676d23b9568c565204",
+  sha1: "e74e3e270de50aa6ac82ebea1ecce5e56ed092bd",
+  keyLockingSha1: "d894ce764bf2ab0708b4774b4d98beab29502d7c",
 };
 
 export const cancel: Script = {
@@ -1677,7 +1677,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -1866,8 +1866,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "dbe53f242c0ffb9763cc3426dafa62f97bbcc697",
-  keyLockingSha1: "8be32a28b5c341ead7ca7afe0729661e3eccdf4e",
+  sha1: "0d123d96b80a9a75614fba95f48cd05de7e391c7",
+  keyLockingSha1: "571b9fa00b6ad7f6382cc780babdcf2a4053be78",
 };
 
 export const configure: Script = {
@@ -2210,7 +2210,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -2398,8 +2398,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "3ce786f0b37518c095964642db6a00cf6a333043",
-  keyLockingSha1: "ce28782b6da9d32d1707d1c3a4b06c72e00f4c3b",
+  sha1: "9d535a80f740d1af0ff991edf22c6a01106094b7",
+  keyLockingSha1: "193a272669bcdfca62f6293dfce21f40f4c7005e",
 };
 
 export const control: Script = {
@@ -2596,7 +2596,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -2874,8 +2874,8 @@ counts[i] = tonumber(counts[i] or 0)
 end
 return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
 `,
-  sha1: "e1b235fe4c6a8e666f37fdddc14e930066899d18",
-  keyLockingSha1: "79d1fd3817a0ddc4d2c2e4b15cd6d5f5d2779b73",
+  sha1: "ee78099944bce75c72b7fdc1af77c2ed000e237b",
+  keyLockingSha1: "9023d52027570d96729fc5268e101b01d1792257",
 };
 
 export const count: Script = {
@@ -3166,7 +3166,8 @@ local ASK_AGAIN = 1000
 local function allowed(settings, most, working, used, now)
 local again
 if settings.m then
-most, again = math.min(most, settings.m - working), now + ASK_AGAIN
+most = math.min(most, settings.m - working)
+again = now + ASK_AGAIN
 end
 if settings.r then
 local left, opens = recent(settings.r, used, now, 0)
@@ -3508,7 +3509,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -3677,7 +3678,7 @@ end
 local records = redis.call('HMGET', at.tasks, unpack(names))
 local plan = new_plan(at, now)
 if heed(plan, records[1], records[2]) then
-return back, ended, left + last
+return back, ended, left + last, nil
 end
 local tasks, texts = {}, {}
 for i = first, last do
@@ -3709,7 +3710,7 @@ end
 back = back + #plan.leave - #plan.expiry / 2
 ended = ended + #plan.expiry / 2
 end
-return back, ended, left
+return back, ended, left, nil
 end
 local function reclaim(at, now, limit)
 local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
@@ -3864,7 +3865,7 @@ end
 if alarm then
 return fail_silent(at, now)
 end
-return 0, 0
+return 0, 0, false
 end
 local function promote_shared(at, ids, now)
 for first = 1, #ids, PLAN do
@@ -4287,12 +4288,12 @@ counter = tonumber(found[1] or 0) or error('~lease is not a number')
 used, alarm, wake = found[6] or '', found[7], found[8]
 if found[2] and string.match(found[2], '^%S+') == token then
 batch.given = true
-return lease_again(at, time(), token, string.sub(found[2], #token + 1))
+return lease_again(at, time(), token, string.sub(found[2], #token + 1)), false
 elseif heed(plan, found[3], found[4]) then
-return { 'newer_schema' }
+return { 'newer_schema' }, false
 elseif plan.settings.p then
 spend_token()
-return { 'paused' }
+return { 'paused' }, false
 end
 if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
 local again
@@ -4393,8 +4394,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "82b2df9fe1ae09cb5d2c396c2b0e5d6bc8946980",
-  keyLockingSha1: "2c4faa49eef13260c1491f374180b84eeee98d42",
+  sha1: "bf0d43ed05a9a8c459374d1182ea3475a20a6d70",
+  keyLockingSha1: "bf7523ea6885f1c6f069dcef1771ae52b8a7a1be",
 };
 
 export const drop: Script = {
@@ -4914,7 +4915,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -5108,11 +5109,11 @@ local function known(i)
 local id, fixed = ids[i], stored[ids[i]]
 local own = options[i].t
 if not fixed then
-return nil
+return nil, nil
 end
 local again = new[STRIDE * i + 2] == 'again'
 if fixed ~= '' and not again then
-return parse_fixed(fixed).t == own
+return parse_fixed(fixed).t == own, nil
 end
 local record = redis.call('HGET', tasks, '.' .. id)
 local task = parse(record)
@@ -5122,14 +5123,14 @@ stored[id] = record
 elseif task.s == 'g' then
 return nil, task
 elseif fixed ~= '' and task.s ~= 'r' then
-return parse_fixed(fixed).t == own
+return parse_fixed(fixed).t == own, nil
 elseif again and task.t ~= own then
 append(plan.over, id)
 append(plan.raised, id)
 stored[id] = redis.call('HGET', tasks, id)
 return nil, task
 end
-return task.t == own
+return task.t == own, nil
 end
 local function due_of(i)
 local when = new[STRIDE * i + 1]
@@ -5218,8 +5219,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(-plan.ghosts))
 end
 return reply
 `,
-  sha1: "7cf39fa46e05e4ef65f2afd7013819488988143b",
-  keyLockingSha1: "8bf3e38acde2ac600025de8cacaa92bc7f9f6c02",
+  sha1: "5b1dccf8e2ee2c71c8fb9611ffc9a3065b3fb84a",
+  keyLockingSha1: "04b53615e25d8f0297670fd289c3945372e32cfd",
 };
 
 export const fail: Script = {
@@ -5647,7 +5648,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -5816,7 +5817,7 @@ end
 local records = redis.call('HMGET', at.tasks, unpack(names))
 local plan = new_plan(at, now)
 if heed(plan, records[1], records[2]) then
-return back, ended, left + last
+return back, ended, left + last, nil
 end
 local tasks, texts = {}, {}
 for i = first, last do
@@ -5848,7 +5849,7 @@ end
 back = back + #plan.leave - #plan.expiry / 2
 ended = ended + #plan.expiry / 2
 end
-return back, ended, left
+return back, ended, left, nil
 end
 local LOST_FOR = 86400000
 local function forget_workers(at, workers, being_failed)
@@ -5931,8 +5932,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "c9f3d993a7237403ce07924f534ad1fa34d65ea7",
-  keyLockingSha1: "76ed1eb8fd9b995fdf94aec4218f521eb09437eb",
+  sha1: "75bd22c52070c88cf87b753e5b75208dcd070231",
+  keyLockingSha1: "1de831ac457cfdb2342b44faf4ebbc72772c3230",
 };
 
 export const forget: Script = {
@@ -6163,7 +6164,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -6362,8 +6363,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0
 return reply
 `,
-  sha1: "3971b94f24eb09630525c7147d417a9ae630e436",
-  keyLockingSha1: "e90d6c87c0341343627520c5fa30c75b92db4869",
+  sha1: "57c9861dd703fb31f2221ca2970e6117ca2dab39",
+  keyLockingSha1: "2a9f2eb6965d195d00abdd62d7a799e5865d3e3d",
 };
 
 export const inspect: Script = {
@@ -6781,7 +6782,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -7016,8 +7017,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "a715f5a853407dac620f913b8c2583a38656b905",
-  keyLockingSha1: "2a07b5f860f4e89b21f952ec360f256bced8441a",
+  sha1: "908179b2c2bc496cdfc9b98237e160b4e538a866",
+  keyLockingSha1: "7340a79791524ddbbcad05efe84bcd3c5e1adf7f",
 };
 
 export const occurrences: Script = {
@@ -7778,7 +7779,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -8089,7 +8090,7 @@ append(known, chosen[i].task)
 end
 local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
 if failed and first == 1 then
-return failed
+return failed, nil
 elseif failed then
 return first - 1, chosen[first].number - 1
 end
@@ -8180,7 +8181,7 @@ end
 local function purge_list()
 local plan = open_plan(at, now)
 if not plan then
-return { 'newer_schema' }
+return { 'newer_schema' }, nil
 end
 local entries, batch, rest = {}, new_batch(0, 0), {}
 for i, id in ipairs(redis.call('RPOP', pending, int(PLAN)) or {}) do
@@ -8203,7 +8204,7 @@ append(rest, (failed or i > done or entries[i].left) and entries[i].id or nil)
 end
 write('RPUSH', pending, rest)
 if failed then
-return reply[2] == 0 and failed
+return reply[2] == 0 and failed, nil
 end
 write_strays(batch, tasks)
 local all = done == #entries
@@ -8237,8 +8238,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "4fcef90994ad5958a3b4c7bc1c94c105d140ffc5",
-  keyLockingSha1: "c4ae222985b23ae8b8d041b99ab6a59613724400",
+  sha1: "7a3dbbbe4f93544725310e61bf51bf68cee2daee",
+  keyLockingSha1: "263451eafba9ef0fafa50a6519d1b444eacc5d8b",
 };
 
 export const queues: Script = {
@@ -8634,7 +8635,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -8870,7 +8871,7 @@ append(known, chosen[i].task)
 end
 local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
 if failed and first == 1 then
-return failed
+return failed, nil
 elseif failed then
 return first - 1, chosen[first].number - 1
 end
@@ -8973,8 +8974,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "4c19423b65095b2b861f9a0c074806cabfc0073b",
-  keyLockingSha1: "50f4f6d69dd23ca7714b8b5e945055df14d75381",
+  sha1: "b527e0018efdf12ced0f1f438c4f2d3a653f1171",
+  keyLockingSha1: "79bd31ed64d5a3f1555ef7b1bcf32b0b1e1247f6",
 };
 
 export const register: Script = {
@@ -9371,7 +9372,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -9628,8 +9629,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "0829e98ce82a6a6461769f0b23a9d7c6396c5752",
-  keyLockingSha1: "a9596bb4f1a10aa08f217787bddfb109ef8f89ff",
+  sha1: "0cd4b60e36678004164172812fcff5d3bfcd1134",
+  keyLockingSha1: "207f3fa9641b12430e8de560c62a5e2f2573f276",
 };
 
 export const remind: Script = {
@@ -9917,7 +9918,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -10063,8 +10064,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit(plan) or { 'removed' }
 `,
-  sha1: "ef140a411537e5d66459244252727db3dfb8a898",
-  keyLockingSha1: "adf7ac5036ca7721acc938939b9589f4925b9f14",
+  sha1: "1486b57a0ce174dd9436b079d663a0cec58a1028",
+  keyLockingSha1: "5b9f25ff5942f038e81851f11f6792786d6ba01e",
 };
 
 export const repair: Script = {
@@ -10506,7 +10507,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -10675,7 +10676,7 @@ end
 local records = redis.call('HMGET', at.tasks, unpack(names))
 local plan = new_plan(at, now)
 if heed(plan, records[1], records[2]) then
-return back, ended, left + last
+return back, ended, left + last, nil
 end
 local tasks, texts = {}, {}
 for i = first, last do
@@ -10707,7 +10708,7 @@ end
 back = back + #plan.leave - #plan.expiry / 2
 ended = ended + #plan.expiry / 2
 end
-return back, ended, left
+return back, ended, left, nil
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 local BLANK = '-'
@@ -11047,8 +11048,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "b7660e1ade59086dce363ad06d30718764aecc40",
-  keyLockingSha1: "68de9b4939af5bb6cbbc854f2942eae640646b58",
+  sha1: "bff2bbc8c702cf4c390d7ee903df46eac7928c5c",
+  keyLockingSha1: "e36bc3ff313dc6750c38301e0db6512538f15f5e",
 };
 
 export const schedule: Script = {
@@ -11664,7 +11665,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -11966,8 +11967,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "bf616e5a95860e2504b76147566d1ed4ba3189d2",
-  keyLockingSha1: "1ebac51ace077e45e038e2a10cbd5864cd814eaa",
+  sha1: "75970e7b5b31b15634db1943d1fb7386ed426128",
+  keyLockingSha1: "83701039d315591f896b879d2234d298f2f3f6ac",
 };
 
 export const statistics: Script = {
@@ -12467,7 +12468,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -12636,7 +12637,7 @@ end
 local records = redis.call('HMGET', at.tasks, unpack(names))
 local plan = new_plan(at, now)
 if heed(plan, records[1], records[2]) then
-return back, ended, left + last
+return back, ended, left + last, nil
 end
 local tasks, texts = {}, {}
 for i = first, last do
@@ -12668,7 +12669,7 @@ end
 back = back + #plan.leave - #plan.expiry / 2
 ended = ended + #plan.expiry / 2
 end
-return back, ended, left
+return back, ended, left, nil
 end
 local function reclaim(at, now, limit)
 local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
@@ -12813,7 +12814,7 @@ end
 if alarm then
 return fail_silent(at, now)
 end
-return 0, 0
+return 0, 0, false
 end
 local function promote_shared(at, ids, now)
 for first = 1, #ids, PLAN do
@@ -12941,8 +12942,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "0a05de147080d029486645ee7b0bdbe6b60e5636",
-  keyLockingSha1: "9a3cbd77f6c50810c35ec786952c04e4b29bd757",
+  sha1: "43fcfc8211e4564a20e15c42bec05040d8351594",
+  keyLockingSha1: "bd87280c7c5db7c8ae8df038be5d5ea39e59cf8c",
 };
 
 export const wake: Script = {
@@ -13431,7 +13432,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -13600,7 +13601,7 @@ end
 local records = redis.call('HMGET', at.tasks, unpack(names))
 local plan = new_plan(at, now)
 if heed(plan, records[1], records[2]) then
-return back, ended, left + last
+return back, ended, left + last, nil
 end
 local tasks, texts = {}, {}
 for i = first, last do
@@ -13632,7 +13633,7 @@ end
 back = back + #plan.leave - #plan.expiry / 2
 ended = ended + #plan.expiry / 2
 end
-return back, ended, left
+return back, ended, left, nil
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 local BLANK = '-'
@@ -13978,8 +13979,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "1507e73cc105ba21c31dcd5fd7da1aabe683c7a9",
-  keyLockingSha1: "069529694e76dc8f834c571524a024cbb7f053a4",
+  sha1: "a65663f1ba65ca828f024d1a52e1e1c3000b4aed",
+  keyLockingSha1: "442152aba24c6289753f712849b92a89229b85c3",
 };
 
 export const workers: Script = {
