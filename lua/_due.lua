@@ -10,8 +10,8 @@ local RETRY = 60000
 -- the first lease; a look for silent workers counts only where somebody works.
 local function upcoming(delayed, deadline)
   local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-  local due = first[2] and math.floor(tonumber(first[2]))
-  local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
+  local due = first[2] and math.floor(tonumber(finite(first[2])))
+  local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
   return due, wake and math.min(wake, deadline or wake) or deadline
 end
 

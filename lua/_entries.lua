@@ -63,7 +63,7 @@ local function look_up(mending, ids)
   local entries = read_records(mending, ids)
   for _, place in ipairs(ZSETS) do
     for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
-      entries[i][place] = score
+      entries[i][place] = finite(score)
     end
   end
   return entries

@@ -135,7 +135,7 @@ local function mend_workers(mending, workers)
   end
   local silent = read('ZMSCORE', at.workers, workers)
   for i, info in ipairs(read('HMGET', at.tasks, names)) do
-    local worker, score = workers[i], tonumber(silent[i])
+    local worker, score = workers[i], tonumber(finite(silent[i]))
     if not info and #in_hands(at, worker, '0', 1) == 0 then
       take_from(mending, 'workers', worker)
     elseif score < 0 or score > mending.now + LONGEST then

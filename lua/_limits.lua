@@ -70,8 +70,9 @@ local function allowed(settings, most, working, used, now)
   end
   if settings.r then
     local left, opens = recent(settings.r, used, now, 0)
-    again = left < most and opens or again
-    most = math.min(most, left)
+    if left < most then
+      most, again = left, opens or again
+    end
   end
   return most, again
 end

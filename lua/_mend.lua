@@ -119,8 +119,8 @@ local function mend_ended(mending, entry)
     note(mending, 'place_missing', id)
   end
   if not over or over > mending.now + LONGEST then
-    ttl = (dead_letter or task.s == 'c') and ttl or 0
-    over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+    local kept = (dead_letter or task.s == 'c') and ttl or 0
+    over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
     append(plan.expiry, int(over), id)
     note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
   end

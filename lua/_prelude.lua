@@ -86,10 +86,15 @@ local function read(command, key, args)
   return found
 end
 
+-- A score that every Lua can read: only a stray hand writes `inf`, which becomes more than any time or tag.
+local function finite(score)
+  return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+
 -- The lowest score of a zset, to the whole ms.
 local function head(key)
   local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-  return score and math.floor(tonumber(score))
+  return score and math.floor(tonumber(finite(score)))
 end
 
 -- The error with which Redis refused a command, if it did.

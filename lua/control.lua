@@ -68,9 +68,9 @@ if lost or times.h ~= kept then
 end
 
 -- Somebody looks in time for the next worker that is silent.
-local first, timer = head(workers), tonumber(redis.call('ZSCORE', delayed, '~w'))
+local least, timer = head(workers), tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
 local alarm = tonumber(found['~alarm'])
-first = first and math.max(0, math.min(first, now + LONGEST))
+local first = least and math.max(0, math.min(least, now + LONGEST))
 local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
 if late or (timer and not alarm) then
   local when = first or math.floor(timer)

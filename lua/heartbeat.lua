@@ -60,7 +60,7 @@ for i = 4, #names do
   if current(task, proofs[i]) then
     local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
     deadlines[id], count = deadline, count + 1
-    first = first > 0 and math.min(first, deadline) or deadline
+    first = math.min(first > 0 and first or deadline, deadline)
     append(reply, task.f and id)
   else
     append(lost, proofs[i] and id)

@@ -38,7 +38,7 @@ append(names, '~set', '~stats')
 local records = read('HMGET', tasks, names)
 local deadlines = {} -- id -> current deadline, of those to extend
 for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
-  deadlines[extended[i]] = tonumber(deadline or 0)
+  deadlines[extended[i]] = tonumber(finite(deadline) or 0)
 end
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
 local plan = new_plan(at, now)

@@ -65,6 +65,9 @@ end
 end
 return found
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
 end
@@ -703,7 +706,7 @@ mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
 for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
-entries[i][place] = score
+entries[i][place] = finite(score)
 end
 end
 return entries
@@ -880,8 +883,8 @@ append(plan.dead, task.z or int(mending.now), id)
 note(mending, 'place_missing', id)
 end
 if not over or over > mending.now + LONGEST then
-ttl = (dead_letter or task.s == 'c') and ttl or 0
-over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+local kept = (dead_letter or task.s == 'c') and ttl or 0
+over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
 append(plan.expiry, int(over), id)
 note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
 end
@@ -1066,7 +1069,7 @@ names[i] = '~w:' .. worker
 end
 local silent = read('ZMSCORE', at.workers, workers)
 for i, info in ipairs(read('HMGET', at.tasks, names)) do
-local worker, score = workers[i], tonumber(silent[i])
+local worker, score = workers[i], tonumber(finite(silent[i]))
 if not info and #in_hands(at, worker, '0', 1) == 0 then
 take_from(mending, 'workers', worker)
 elseif score < 0 or score > mending.now + LONGEST then
@@ -1196,8 +1199,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "e74e3e270de50aa6ac82ebea1ecce5e56ed092bd",
-  keyLockingSha1: "d894ce764bf2ab0708b4774b4d98beab29502d7c",
+  sha1: "56ea9c99c3608fe1f512abd01c9a9819a74d505e",
+  keyLockingSha1: "77a7310ff77a92cf36dbdac0ffad279bde39a166",
 };
 
 export const cancel: Script = {
@@ -2464,9 +2467,12 @@ end
 end
 return found
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
 local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(score))
+return score and math.floor(tonumber(finite(score)))
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -2843,9 +2849,9 @@ times.h = kept
 append(plan.fields, '~fair', format_clock(times))
 note(mending, 'control_broken', '~fair')
 end
-local first, timer = head(workers), tonumber(redis.call('ZSCORE', delayed, '~w'))
+local least, timer = head(workers), tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
 local alarm = tonumber(found['~alarm'])
-first = first and math.max(0, math.min(first, now + LONGEST))
+local first = least and math.max(0, math.min(least, now + LONGEST))
 local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
 if late or (timer and not alarm) then
 local when = first or math.floor(timer)
@@ -2874,8 +2880,8 @@ counts[i] = tonumber(counts[i] or 0)
 end
 return failed or { 'ok', counts[1], counts[2], counts[3], counts[4], mending.report }
 `,
-  sha1: "ee78099944bce75c72b7fdc1af77c2ed000e237b",
-  keyLockingSha1: "9023d52027570d96729fc5268e101b01d1792257",
+  sha1: "ecc9a163129157a7b702daee240e8ccbb44fb2d7",
+  keyLockingSha1: "aedd11dfeac3ec05deb33d9b85b7aaa6ca1a6f4d",
 };
 
 export const count: Script = {
@@ -2887,9 +2893,12 @@ end
 local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
 local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(score))
+return score and math.floor(tonumber(finite(score)))
 end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true }
 local function parse_letters(into, letters)
@@ -2920,8 +2929,8 @@ return times
 end
 local function upcoming(delayed, deadline)
 local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(first[2]))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
+local due = first[2] and math.floor(tonumber(finite(first[2])))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
 return due, wake and math.min(wake, deadline or wake) or deadline
 end
 local pending = KEYS[1]
@@ -2967,8 +2976,8 @@ redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "67f79de2b91cca90ca3ac84749bb8435edce2d18",
-  keyLockingSha1: "838d4f068e0e206af30ce6cdd2afb69c71e66bc9",
+  sha1: "e9a0cf24b398d561ca119d78f6ef6b618a405314",
+  keyLockingSha1: "8073cd15ad50f040c79d236f87c4565578a0f2f2",
 };
 
 export const dequeue: Script = {
@@ -3034,9 +3043,12 @@ end
 end
 return found
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
 local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(score))
+return score and math.floor(tonumber(finite(score)))
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -3171,8 +3183,9 @@ again = now + ASK_AGAIN
 end
 if settings.r then
 local left, opens = recent(settings.r, used, now, 0)
-again = left < most and opens or again
-most = math.min(most, left)
+if left < most then
+most, again = left, opens or again
+end
 end
 return most, again
 end
@@ -3835,8 +3848,8 @@ local TIMERS = 100
 local RETRY = 60000
 local function upcoming(delayed, deadline)
 local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(first[2]))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
+local due = first[2] and math.floor(tonumber(finite(first[2])))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
 return due, wake and math.min(wake, deadline or wake) or deadline
 end
 local function ring(at, timers, now)
@@ -4019,12 +4032,12 @@ local function when_again(line, plan)
 local next_due = line.drained and line.next_due or plan.now
 if line.drained and plan.times and plan.times.h > 0 and plan.times.m > 0 then
 local soon = plan.now + ASK_AGAIN
-next_due = next_due > 0 and math.min(next_due, soon) or soon
+next_due = math.min(next_due > 0 and next_due or soon, soon)
 end
 for i = 1, #plan.timers, 2 do
 local when = tonumber(plan.timers[i])
 if plan.timers[i + 1] ~= '~w' then
-next_due = next_due > 0 and math.min(next_due, when) or when
+next_due = math.min(next_due > 0 and next_due or when, when)
 end
 end
 return next_due
@@ -4394,8 +4407,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "bf0d43ed05a9a8c459374d1182ea3475a20a6d70",
-  keyLockingSha1: "bf7523ea6885f1c6f069dcef1771ae52b8a7a1be",
+  sha1: "3bbc5a39b9a55afb354dbb16081eeddd035958ca",
+  keyLockingSha1: "2e6690eb65c0ae37a9e55aa4f2313b3f61c15738",
 };
 
 export const drop: Script = {
@@ -6342,7 +6355,7 @@ local id, task = string.sub(names[i], 2), parse(found[i])
 if current(task, proofs[i]) then
 local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
 deadlines[id], count = deadline, count + 1
-first = first > 0 and math.min(first, deadline) or deadline
+first = math.min(first > 0 and first or deadline, deadline)
 append(reply, task.f and id)
 else
 append(lost, proofs[i] and id)
@@ -6363,8 +6376,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0
 return reply
 `,
-  sha1: "57c9861dd703fb31f2221ca2970e6117ca2dab39",
-  keyLockingSha1: "2a9f2eb6965d195d00abdd62d7a799e5865d3e3d",
+  sha1: "a99e74062a62b2372b8707c57c75d45efc256d75",
+  keyLockingSha1: "b64316858a776c1641b7de468a5668b18d1e8bfb",
 };
 
 export const inspect: Script = {
@@ -10131,6 +10144,9 @@ end
 end
 return found
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
 end
@@ -10757,7 +10773,7 @@ mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
 for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
-entries[i][place] = score
+entries[i][place] = finite(score)
 end
 end
 return entries
@@ -10915,8 +10931,8 @@ append(plan.dead, task.z or int(mending.now), id)
 note(mending, 'place_missing', id)
 end
 if not over or over > mending.now + LONGEST then
-ttl = (dead_letter or task.s == 'c') and ttl or 0
-over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+local kept = (dead_letter or task.s == 'c') and ttl or 0
+over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
 append(plan.expiry, int(over), id)
 note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
 end
@@ -11048,8 +11064,8 @@ redis.call('HINCRBY', tasks, '~ghosts', int(mending.ghosts))
 end
 return { 'ok', mending.ghosts, mending.report }
 `,
-  sha1: "bff2bbc8c702cf4c390d7ee903df46eac7928c5c",
-  keyLockingSha1: "e36bc3ff313dc6750c38301e0db6512538f15f5e",
+  sha1: "4e1374601d301c270b99af085572bee84d4a14ed",
+  keyLockingSha1: "03a32841309c5c432bbbfd7b075ef97030d6fc79",
 };
 
 export const schedule: Script = {
@@ -11317,6 +11333,9 @@ found[first + i - 1] = slice[i]
 end
 end
 return found
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -11866,7 +11885,7 @@ append(names, '~set', '~stats')
 local records = read('HMGET', tasks, names)
 local deadlines = {}
 for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
-deadlines[extended[i]] = tonumber(deadline or 0)
+deadlines[extended[i]] = tonumber(finite(deadline) or 0)
 end
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
 local plan = new_plan(at, now)
@@ -11967,8 +11986,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "75970e7b5b31b15634db1943d1fb7386ed426128",
-  keyLockingSha1: "83701039d315591f896b879d2234d298f2f3f6ac",
+  sha1: "f07bf5ab4c1c7365d741b46eeb683cc154271961",
+  keyLockingSha1: "5d99afe1d77a750d71df3cbc66129dbab80958b3",
 };
 
 export const statistics: Script = {
@@ -12089,9 +12108,12 @@ end
 end
 return found
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
 local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(score))
+return score and math.floor(tonumber(finite(score)))
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -12942,8 +12964,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "43fcfc8211e4564a20e15c42bec05040d8351594",
-  keyLockingSha1: "bd87280c7c5db7c8ae8df038be5d5ea39e59cf8c",
+  sha1: "98180486944b10e40ab47edf4983eb950e27ccfd",
+  keyLockingSha1: "a6aba8964214a7c02ecf1682febf72c838f427a0",
 };
 
 export const wake: Script = {
@@ -13055,6 +13077,9 @@ found[first + i - 1] = slice[i]
 end
 end
 return found
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -13682,7 +13707,7 @@ mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
 for i, score in ipairs(read('ZMSCORE', at[place], ids)) do
-entries[i][place] = score
+entries[i][place] = finite(score)
 end
 end
 return entries
@@ -13859,8 +13884,8 @@ append(plan.dead, task.z or int(mending.now), id)
 note(mending, 'place_missing', id)
 end
 if not over or over > mending.now + LONGEST then
-ttl = (dead_letter or task.s == 'c') and ttl or 0
-over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+local kept = (dead_letter or task.s == 'c') and ttl or 0
+over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
 append(plan.expiry, int(over), id)
 note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
 end
@@ -13979,8 +14004,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "a65663f1ba65ca828f024d1a52e1e1c3000b4aed",
-  keyLockingSha1: "442152aba24c6289753f712849b92a89229b85c3",
+  sha1: "a05c4fdd92206772b0fdd37a25df3029540a7f11",
+  keyLockingSha1: "e70e86ab5b21293419fb79c213683d02fd374d73",
 };
 
 export const workers: Script = {

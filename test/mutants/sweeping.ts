@@ -181,7 +181,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "heartbeat tells the latest deadline as the least",
     file: "lua/heartbeat.lua",
-    find: "math.min(first, deadline)",
+    find: "math.min(first > 0 and first or deadline, deadline)",
     replace: "math.max(first, deadline)",
     breaks: "answers",
     because: "a worker relies on leases that end before",

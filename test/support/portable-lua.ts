@@ -47,10 +47,37 @@ function assignment(node: LuaNode, breach: Breach): void {
       }),
   );
   if (early) breach(node, "an assignment to several reads what it assigns: make it two");
+  const [target] = targets;
+  const [value] = values;
+  if (target?.type === "Identifier" && value?.type === "LogicalExpression" && readsLate(value, source(target))) {
+    breach(node, "an assignment reads what it assigns behind `and` or `or`: use another local, or `if`");
+  }
   targets.forEach((target, i) => {
     if (isEnd(target) && mayBeNil(values[i])) breach(node, "nil may be put at the end of a list: use append");
   });
 }
+
+/**
+ * True where a name is read in `and` and `or` after GopherLua may have written to it: it keeps there what it tests,
+ * and what it calls; not what it compares.
+ */
+function readsLate(node: LuaNode, name: string): boolean {
+  const operands = operandsOf(node);
+  return operands.some((operand, i) => {
+    if (i === 0 || !within(operand).some((one) => source(one) === name)) return false;
+    const kept = operands.slice(0, i).some((one) => !isComparison(one) && source(one) !== name);
+    return kept || !(source(operand) === name || isComparison(operand));
+  });
+}
+
+const operandsOf = (node: LuaNode): LuaNode[] =>
+  node.type === "LogicalExpression"
+    ? [node["left"], node["right"]].flatMap((operand) => operandsOf(operand as LuaNode))
+    : [node];
+
+const isComparison = (node: LuaNode) =>
+  (node.type === "BinaryExpression" && /^(?:[<>]=?|[=~]=)$/.test(String(node["operator"]))) ||
+  (node.type === "UnaryExpression" && node["operator"] === "not");
 
 function call(
   node: LuaNode,
