@@ -36,6 +36,8 @@ main(() => {
   runForeground(findRuntime(), [
     join(root, "node_modules/vitest/vitest.mjs"),
     "run",
+    // GopherLua is some ten times slower than C Lua.
+    "--testTimeout=120000",
     ...(named ? [] : TESTS.map((name) => `test/${name}`)),
     ...args,
   ]);

@@ -6965,8 +6965,9 @@ local place = 2 * ((i - 1) % READ)
 return found[place + 1], found[place + 2]
 end
 local function record_of(task, time)
-local line, rest = string.match(task, '^([^\\n]*)\\n(.*)$')
-local size = tonumber((string.match(line or '', ';h=(%d+)')))
+local stop = string.find(task, '\\n', 1, true) or 0
+local line, rest = string.sub(task, 1, stop - 1), string.sub(task, stop + 1)
+local size = stop > 0 and tonumber((string.match(line, ';h=(%d+)')))
 if not size then
 return nil
 end
@@ -7030,8 +7031,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "908179b2c2bc496cdfc9b98237e160b4e538a866",
-  keyLockingSha1: "7340a79791524ddbbcad05efe84bcd3c5e1adf7f",
+  sha1: "43d4f03774112a4b54651f700016464b942c5341",
+  keyLockingSha1: "d1c468ff9704411af54daaf2ccb3849f35b04601",
 };
 
 export const occurrences: Script = {

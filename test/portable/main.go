@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -92,6 +93,8 @@ func startProxy(address, socket string) {
 }
 
 func serve(listener net.Listener, socket string) {
+	// Scripts make much garbage, and keep nothing.
+	debug.SetGCPercent(1000)
 	server := newServer()
 	for {
 		conn, err := listener.Accept()
