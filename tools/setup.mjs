@@ -45,7 +45,12 @@ function dependenciesAreCurrent() {
  * @param {string} otherwise another way out, for the message when there is none here
  */
 export function ensureProgram(program, debianPackage, otherwise = "") {
-  ensure(() => findProgram(program) !== undefined, `${program} is needed and is not on the PATH.`, debianPackage, otherwise);
+  ensure(
+    () => findProgram(program) !== undefined,
+    `${program} is needed and is not on the PATH.`,
+    debianPackage,
+    otherwise,
+  );
 }
 
 /**

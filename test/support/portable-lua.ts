@@ -49,7 +49,11 @@ function assignment(node: LuaNode, breach: Breach): void {
   if (early) breach(node, "an assignment to several reads what it assigns: make it two");
   const [target] = targets;
   const [value] = values;
-  if (target?.type === "Identifier" && value?.type === "LogicalExpression" && readsLate(value, source(target))) {
+  if (
+    target?.type === "Identifier" &&
+    value?.type === "LogicalExpression" &&
+    readsLate(value, source(target))
+  ) {
     breach(node, "an assignment reads what it assigns behind `and` or `or`: use another local, or `if`");
   }
   targets.forEach((target, i) => {
@@ -90,12 +94,15 @@ function call(
   const last = args.at(-1);
   if (last?.type === "CallExpression" && !closed(last)) {
     const inner = source(last["base"] as LuaNode);
-    if (inner === "string.match") breach(last, "string.match as an argument, where it may give none: use parentheses");
+    if (inner === "string.match")
+      breach(last, "string.match as an argument, where it may give none: use parentheses");
   }
   if (name === "string.format") {
     const [form, number] = args;
     const isNumber =
-      number?.type === "CallExpression" && source(number["base"] as LuaNode) === "tonumber" && args.length === 2;
+      number?.type === "CallExpression" &&
+      source(number["base"] as LuaNode) === "tonumber" &&
+      args.length === 2;
     if (!/^%(?:0\d+)?\.0f$/.test(String(form?.["value"])) || !isNumber) {
       breach(node, "string.format must be of '%.0f', or of '%0….0f', and of one tonumber(…)");
     }
@@ -208,7 +215,8 @@ function isEnd(node: LuaNode): boolean {
 
 function mayBeNil(node: LuaNode | undefined): boolean {
   if (!node || node.type === "NilLiteral") return true;
-  if (node.type !== "LogicalExpression") return isOpen(node) && source(node["base"] as LuaNode) === "string.match";
+  if (node.type !== "LogicalExpression")
+    return isOpen(node) && source(node["base"] as LuaNode) === "string.match";
   return node["operator"] === "and" || mayBeNil(node["right"] as LuaNode);
 }
 
@@ -244,7 +252,12 @@ function source(node: LuaNode): string {
 }
 
 function parse(text: string): LuaNode {
-  return luaparse.parse(text, { luaVersion: "5.1", locations: true, comments: false, encodingMode: "pseudo-latin1" });
+  return luaparse.parse(text, {
+    luaVersion: "5.1",
+    locations: true,
+    comments: false,
+    encodingMode: "pseudo-latin1",
+  });
 }
 
 function list(node: LuaNode, field: string): readonly LuaNode[] {
