@@ -133,8 +133,7 @@ local function write_strays(batch, tasks)
         local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
         append(fields, name, record)
       else
-        gone[#gone + 1] = name
-        gone[#gone + 1] = state == 'g' and entry.id or nil
+        append(gone, name, state == 'g' and entry.id or nil)
       end
     end
   end

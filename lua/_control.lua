@@ -52,8 +52,8 @@ local function mend_control(mending, found, is)
   end
 
   -- Somebody looks in time for the next worker that is silent.
-  local first, timer, alarm = is.first, is.timer, tonumber(found['~alarm'])
-  first = first and math.max(0, math.min(first, now + LONGEST))
+  local timer, alarm = is.timer, tonumber(found['~alarm'])
+  local first = is.first and math.max(0, math.min(is.first, now + LONGEST))
   local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
   if late or (timer and not alarm) then
     local when = first or math.floor(timer)

@@ -10,8 +10,8 @@ local RETRY = 60000
 -- the first lease; a look for silent workers counts only where somebody works.
 local function upcoming(delayed, deadline)
   local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-  local due = first[2] and math.floor(tonumber(first[2]))
-  local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
+  local due = first[2] and math.floor(tonumber(finite(first[2])))
+  local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
   return due, wake and math.min(wake, deadline or wake) or deadline
 end
 
@@ -42,7 +42,7 @@ local function ring(at, timers, now)
   if alarm then
     return fail_silent(at, now)
   end
-  return 0, 0
+  return 0, 0, false
 end
 
 -- After a clock that jumped back, the timers of groups that hold tasks are far off: sets them anew, for 32
@@ -116,7 +116,7 @@ local function promote(at, now, limit)
     local id, score = due[i], due[i + 1]
     if string.sub(id, 1, 1) == '~' then
       left = left + (#timers == TIMERS and 1 or 0)
-      timers[#timers + 1] = #timers < TIMERS and id or nil
+      append(timers, #timers < TIMERS and id or nil)
     elseif #gone < limit then
       gone[#gone + 1] = id
       local ids = string.sub(score, -2) == '.5' and fair or back

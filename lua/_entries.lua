@@ -87,7 +87,7 @@ local function look_up(mending, ids)
   local entries = read_records(mending, ids)
   for _, place in ipairs(ZSETS) do
     for i, score in ipairs(scores_in(mending, place, ids)) do
-      entries[i][place] = score
+      entries[i][place] = finite(score)
     end
   end
   return entries
@@ -151,6 +151,7 @@ local function write_mended(mending)
   if failed then
     return failed
   end
+  -- In any order: each is a key of its own.
   for place, ids in pairs(mending.out) do
     write('ZREM', mending.at[place], ids)
     mending.out[place] = {}
@@ -165,10 +166,8 @@ end
 -- Puts blanks over entries of the list. at_index: a set of places from the left. Returns the error where
 -- Redis has no room.
 local function blank(mending, at_index)
-  local at, count = mending.at, 0
-  for _ in pairs(at_index) do
-    count = count + 1
-  end
+  local at, indexes = mending.at, sorted_keys(at_index)
+  local count = #indexes
   if count == 0 then
     return nil
   end
@@ -181,7 +180,7 @@ local function blank(mending, at_index)
     return failed
   end
   mending.ghosts = mending.ghosts + count
-  for index in pairs(at_index) do
+  for _, index in ipairs(indexes) do
     redis.call('LSET', at.pending, int(index), BLANK)
   end
 end

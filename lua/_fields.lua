@@ -25,6 +25,7 @@ local function mend_settings(mending, field, text, last)
   if newer(text) then
     return last
   end
+  -- In any order: all of them are to be readable.
   for letter, value in pairs(settings) do
     readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
   end
@@ -53,8 +54,8 @@ local function mend_group_settings(mending, texts)
   end
   local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
   local most = last
-  for field, text in pairs(texts) do
-    most = mend_settings(mending, field, text, most)
+  for _, field in ipairs(sorted_keys(texts)) do
+    most = mend_settings(mending, field, texts[field], most)
   end
   if most > last then
     append(mending.plan.fields, '~groups', int(most))
@@ -134,7 +135,7 @@ local function mend_workers(mending, workers)
   end
   local silent = scores_in(mending, 'workers', workers)
   for i, info in ipairs(fields_in(mending, names)) do
-    local worker, score = workers[i], tonumber(silent[i])
+    local worker, score = workers[i], tonumber(finite(silent[i]))
     if not info and #in_hands(at, worker, '0', 1) == 0 then
       take_from(mending, 'workers', worker)
     elseif score < 0 or score > mending.now + LONGEST then
@@ -163,7 +164,7 @@ local function mend_fields(mending, found)
       kept[#kept + 1], texts[#texts + 1] = field, text
     elseif string.sub(field, 1, 1) ~= '~' then
       local id = string.gsub(field, '^%.', '')
-      ids[#ids + 1] = not seen[id] and id or nil
+      append(ids, not seen[id] and id or nil)
       seen[id] = true
     end
   end

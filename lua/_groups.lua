@@ -165,8 +165,9 @@ end
 -- delivery.
 local function ready_below(group, band)
   local count = 0
-  for lower, share in pairs(group.bands) do
-    count = count + (lower < band and share.ready or 0)
+  for lower = 0, band - 1 do
+    local share = group.bands[lower]
+    count = count + (share and share.ready or 0)
   end
   return count
 end

@@ -11,12 +11,8 @@ end
 
 -- Empty where nothing is set.
 local function format_settings(settings)
-  local letters, text = {}, ''
-  for letter in pairs(settings) do
-    append(letters, letter)
-  end
-  table.sort(letters)
-  for _, letter in ipairs(letters) do
+  local text = ''
+  for _, letter in ipairs(sorted_keys(settings)) do
     text = text .. ';' .. letter .. '=' .. settings[letter]
   end
   return text ~= '' and '1' .. text or ''
@@ -39,11 +35,11 @@ local function recent(rate, used, now, spent)
   for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
     -- After a clock that jumped back, later tenths than this one count as this one.
     jumped = jumped or tonumber(number) > current
-    number, count = math.min(tonumber(number), current), tonumber(count)
-    if number >= oldest and count > 0 then
-      local place = tenths[#tenths] == number and #tenths or #tenths + 1
-      tenths[place], counts[place] = number, (counts[place] or 0) + count
-      left = left - count
+    local when, some = math.min(tonumber(number), current), tonumber(count)
+    if when >= oldest and some > 0 then
+      local place = tenths[#tenths] == when and #tenths or #tenths + 1
+      tenths[place], counts[place] = when, (counts[place] or 0) + some
+      left = left - some
     end
   end
   local opens, free, kept = nil, left, {}
@@ -73,11 +69,14 @@ local ASK_AGAIN = 1000
 local function allowed(settings, most, working, used, now)
   local again
   if settings.m then
-    most, again = math.min(most, settings.m - working), now + ASK_AGAIN
+    most = math.min(most, settings.m - working)
+    again = now + ASK_AGAIN
   end
   if settings.r then
     local left, opens = recent(settings.r, used, now, 0)
-    most, again = math.min(most, left), left < most and opens or again
+    if left < most then
+      most, again = left, opens or again
+    end
   end
   return most, again
 end

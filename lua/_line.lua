@@ -124,12 +124,12 @@ local function when_again(line, plan)
   local next_due = line.drained and line.next_due or plan.now
   if line.drained and plan.times and plan.times.h > 0 and plan.times.m > 0 then
     local soon = plan.now + ASK_AGAIN
-    next_due = next_due > 0 and math.min(next_due, soon) or soon
+    next_due = math.min(next_due > 0 and next_due or soon, soon)
   end
   for i = 1, #plan.timers, 2 do
     local when = tonumber(plan.timers[i])
     if plan.timers[i + 1] ~= '~w' then
-      next_due = next_due > 0 and math.min(next_due, when) or when
+      next_due = math.min(next_due > 0 and next_due or when, when)
     end
   end
   return next_due

@@ -119,8 +119,8 @@ local function mend_ended(mending, entry)
     note(mending, 'place_missing', id)
   end
   if not over or over > mending.now + LONGEST then
-    ttl = (dead_letter or task.s == 'c') and ttl or 0
-    over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+    local kept = (dead_letter or task.s == 'c') and ttl or 0
+    over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
     append(plan.expiry, int(over), id)
     note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
   end
@@ -176,7 +176,7 @@ local function mend_all(mending, entries, also)
   for _, entry in ipairs(entries) do
     if not entry.newer then
       understand(mending, entry)
-      tasks[#tasks + 1] = (entry.held or also) and entry.live and entry.task or nil
+      append(tasks, (entry.held or also) and entry.live and entry.task or nil)
     end
   end
   open_groups(mending.plan, tasks)

@@ -156,7 +156,7 @@ local function carry_out(at, now, chosen, done, carry)
     end
     local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
     if failed and first == 1 then
-      return failed
+      return failed, nil
     elseif failed then
       -- What has been carried out is told; the next call says why this one stopped.
       return first - 1, chosen[first].number - 1

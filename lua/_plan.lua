@@ -51,12 +51,13 @@ local function count_news(plan)
   for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
     counts[event] = count
   end
+  -- In any order: each has a count of its own.
   for event, ids in pairs(plan.news) do
     add(counts, event, #ids)
   end
   plan.stats = '1;' .. int(math.max(last, minute))
-  for event, count in pairs(counts) do
-    plan.stats = plan.stats .. ';' .. event .. '=' .. count
+  for _, event in ipairs(sorted_keys(counts)) do
+    plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
   end
   append(plan.fields, '~stats', plan.stats)
 end
@@ -64,8 +65,9 @@ end
 -- Publishes the news: `<event> <when> <id> …`.
 local function publish(plan)
   local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-  for event, ids in pairs(plan.news) do
-    redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+  for _, event in ipairs(sorted_keys(plan.news)) do
+    local ids = table.concat(plan.news[event], ' ')
+    redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
   end
 end
 
@@ -205,6 +207,7 @@ end
 -- Moves deadlines of leases, never to an earlier time. deadlines: id -> ms.
 local function put_deadlines(at, deadlines)
   local scores = {}
+  -- In any order: the zset has its own.
   for id, deadline in pairs(deadlines) do
     append(scores, int(deadline), id)
   end
@@ -233,7 +236,7 @@ local function take_back(at, ids, now, sure)
     local records = redis.call('HMGET', at.tasks, unpack(names))
     local plan = new_plan(at, now)
     if heed(plan, records[1], records[2]) then
-      return back, ended, left + last
+      return back, ended, left + last, nil
     end
     local tasks, texts = {}, {}
     for i = first, last do
@@ -265,7 +268,7 @@ local function take_back(at, ids, now, sure)
     back = back + #plan.leave - #plan.expiry / 2
     ended = ended + #plan.expiry / 2
   end
-  return back, ended, left
+  return back, ended, left, nil
 end
 
 -- reclaim: working with an expired lease -> pending, at the front, or rejected. (I5 I6 I8)

@@ -8,9 +8,9 @@ local RESEND_WINDOW = 300000
 -- Redis clips what `unpack` may put on the Lua stack.
 local SLICE = 1000
 
--- Whole numbers as text: how a Lua prints a number is not portable.
+-- Whole numbers, or their texts, as text: how a Lua prints a number is not portable.
 local function int(number)
-  return string.format('%.0f', number)
+  return string.format('%.0f', tonumber(number))
 end
 
 -- Redis's own time in ms; tests inject theirs.
@@ -22,9 +22,25 @@ local function clock(test_now)
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
+-- Adds values at the end of a list, and leaves out those that are nil: in some Luas they stay there as holes.
 local function append(list, first, second)
-  list[#list + 1] = first
-  list[#list + 1] = second
+  if first ~= nil then
+    list[#list + 1] = first
+  end
+  if second ~= nil then
+    list[#list + 1] = second
+  end
+end
+
+-- The keys of a table, sorted: each Lua visits them in its own order.
+local function sorted_keys(map)
+  local keys = {}
+  -- In any order: they are sorted below.
+  for key in pairs(map) do
+    keys[#keys + 1] = key
+  end
+  table.sort(keys)
+  return keys
 end
 
 -- Counts a field up or down; an absent one is 0.
@@ -70,10 +86,15 @@ local function read(command, key, args)
   return found
 end
 
+-- A score that every Lua can read: only a stray hand writes `inf`, which becomes more than any time or tag.
+local function finite(score)
+  return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+
 -- The lowest score of a zset, to the whole ms.
 local function head(key)
   local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-  return score and math.floor(tonumber(score))
+  return score and math.floor(tonumber(finite(score)))
 end
 
 -- The error with which Redis refused a command, if it did.

@@ -85,9 +85,11 @@ end
 -- To be called where tasks have left `fair`, before anything comes into it.
 local function straighten(plan)
   local lines = {}
+  -- In any order: each line moves on its own, and all by as many.
   for _, group in pairs(plan.groups) do
-    for band, share in pairs(group.bands or {}) do
-      if share.holes or share.through then
+    for band = 0, 9 do
+      local share = group.bands and group.bands[band]
+      if share and (share.holes or share.through) then
         lines[#lines + 1] = { group, band, share }
       end
     end
@@ -160,6 +162,7 @@ end
 -- Lets held tasks in as far as there is room, a hundred of a group at most. Who comes to wait with this very
 -- plan may be of a higher priority than those that waited.
 local function release(plan)
+  -- In any order: no group takes another's room.
   for _, group in pairs(plan.groups) do
     local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
     if free >= 1 then
@@ -259,11 +262,13 @@ end
 
 -- What a plan leaves of the groups that it changed: fields to write, and fields to remove.
 local function close_groups(plan)
+  local more_stuck = 0
+  -- In any order: each has fields of its own, and what they have together is summed.
   for _, group in pairs(plan.groups) do
     if group.changed then
       set_timer(plan, group)
       group.fresh = 0
-      plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+      more_stuck = more_stuck + stuck(group) - group.stuck
       group.stuck = stuck(group)
       group.v = math.max(plan.now, (group.v or 0) + 1)
       local text = format_group(group)
@@ -273,7 +278,7 @@ local function close_groups(plan)
         append(plan.fields, '~g:' .. group.name, text)
       end
       local set = group.settings
-      if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+      if group.h == 0 and set.n and #sorted_keys(set) == 1 then
         -- The limit is no more, and what it held has gone on.
         plan.gone[#plan.gone + 1] = '~s:' .. group.name
       end
@@ -285,6 +290,9 @@ local function close_groups(plan)
     local held = plan.times.h > 0
     plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
     plan.times.c = held and plan.times.c or nil
+  end
+  if plan.times then
+    plan.times.m = math.max(0, plan.times.m + more_stuck)
   end
   if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
     plan.gone[#plan.gone + 1] = '~fair'

@@ -14,7 +14,7 @@ local WORKERS = 10
 -- Adds a sign of life to a plan. info: `<silent after, ms>;<node>;<pid>`. alarm: when silent workers are
 -- looked for.
 local function note_worker(plan, worker, info, alarm)
-  local deadline = plan.now + (tonumber(string.match(info, '^%d+')) or FORGOTTEN_AFTER)
+  local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
   append(plan.workers, int(deadline), worker)
   append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
   if not alarm or tonumber(alarm) > deadline then
@@ -43,7 +43,7 @@ end
 -- Notes of workers that tasks were taken from them. Where Redis has no room for it, they find out one by one.
 local function note_lost(at, owners, now)
   local fields, ends = {}, {}
-  for owner in pairs(owners) do
+  for _, owner in ipairs(sorted_keys(owners)) do
     append(fields, '~f:' .. owner, '1;' .. int(now))
     append(ends, int(now + LOST_FOR), '~f:' .. owner)
   end

@@ -30,7 +30,7 @@ local function read_list()
   local found = redis.call('LRANGE', pending, cursor, int(first + size - 1))
   local ids, places = {}, {}
   for i, id in ipairs(found) do
-    ids[#ids + 1] = not places[id] and id or nil
+    append(ids, not places[id] and id or nil)
     places[id] = places[id] or {}
     places[id][first + i - 1] = true
   end
@@ -75,7 +75,7 @@ local function look_at_ids(ids, places)
       append(expected, entry.id, entry.ghosts)
       append(expected, entry.waits, entry.witness)
     elseif places and not entry.newer then
-      for index in pairs(places[entry.id]) do
+      for _, index in ipairs(sorted_keys(places[entry.id])) do
         blanks[index] = true
         note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
       end

@@ -26,7 +26,7 @@ if newer(found['~set']) then
 end
 
 local is = { fair = redis.call('ZCARD', fair), held = redis.call('ZCARD', held), first = head(workers) }
-is.timer = tonumber(redis.call('ZSCORE', delayed, '~w') or '')
+is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
 mend_control(mending, found, is)
 
 -- By the field that counts what came: the one that counts what has gone.

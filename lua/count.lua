@@ -43,7 +43,9 @@ local function age_behind_ghosts()
       if seen[id] > tonumber(task.g or 0) then
         return age_of(id), bound
       end
-      bound = (task.e or '') ~= '' and age(task.e) or bound
+      if (task.e or '') ~= '' then
+        bound = age(task.e)
+      end
     end
     if #ids < PAGE then
       break

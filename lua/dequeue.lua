@@ -58,12 +58,12 @@ local function heed_control(found)
     batch.given = true
     local again = lease_again(at, time(), token, string.sub(found[2], #token + 1))
     local paused = #again == 2 and not newer(found[3]) and parse_settings(found[3] or nil).p
-    return paused and { 'paused' } or again
+    return paused and { 'paused' } or again, false
   elseif heed(plan, found[3], found[4]) then
-    return { 'newer_schema' }
+    return { 'newer_schema' }, false
   elseif plan.settings.p then
     spend_token()
-    return { 'paused' }
+    return { 'paused' }, false
   end
   if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
     local again

@@ -45,8 +45,7 @@ if plain and count == 1 then
 else
   local names = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
   for i = 1, count do
-    names[#names + 1] = ids[i]
-    names[#names + 1] = keys[i] and '~d:' .. keys[i]
+    append(names, ids[i], keys[i] and '~d:' .. keys[i])
   end
   stored = read_first_lines(tasks, names)
   if heed(plan, stored['~set'], stored['~stats']) then
@@ -73,11 +72,11 @@ local function known(i)
   local id, fixed = ids[i], stored[ids[i]]
   local own = options[i].t
   if not fixed then
-    return nil
+    return nil, nil
   end
   local again = new[STRIDE * i + 2] == 'again'
   if fixed ~= '' and not again then
-    return is_own(parse_fixed(fixed).t, own)
+    return is_own(parse_fixed(fixed).t, own), nil
   end
   local record = redis.call('HGET', tasks, '.' .. id)
   local task = parse(record)
@@ -87,14 +86,14 @@ local function known(i)
   elseif task.s == 'g' then
     return nil, task
   elseif fixed ~= '' and task.s ~= 'r' then
-    return is_own(parse_fixed(fixed).t, own)
+    return is_own(parse_fixed(fixed).t, own), nil
   elseif again and not is_own(task.t, own) then
     append(plan.over, id)
     append(plan.raised, id)
     stored[id] = redis.call('HGET', tasks, id)
     return nil, task
   end
-  return is_own(task.t, own)
+  return is_own(task.t, own), nil
 end
 
 -- When a task is due, by the record that is written now.

@@ -98,6 +98,7 @@ local function nothing_found()
   }) do
     found = found + #list
   end
+  -- In any order: all of them are counted.
   for _, ids in pairs(mending.out) do
     found = found + #ids
   end
@@ -187,9 +188,9 @@ local function sound_queue()
   if newer(found['~set']) then
     return false
   end
-  local first = members.workers[1]
-  first = first and math.floor(tonumber(mending.seen.workers[first]))
-  local timer = tonumber(mending.seen.delayed['~w'] or '')
+  local next_silent = members.workers[1]
+  local first = next_silent and math.floor(tonumber(finite(mending.seen.workers[next_silent])))
+  local timer = tonumber(finite(mending.seen.delayed['~w'] or ''))
   mend_control(mending, found, { fair = #members.fair, held = #members.held, first = first, timer = timer })
 
   local fields_ids, states = mend_fields(mending, fields)

@@ -60,7 +60,7 @@ for i = 4, #names do
   if current(task, proofs[i]) then
     local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
     deadlines[id], count = deadline, count + 1
-    first = first > 0 and math.min(first, deadline) or deadline
+    first = math.min(first > 0 and first or deadline, deadline)
     append(reply, task.f and id)
   else
     append(lost, proofs[i] and id)
@@ -78,5 +78,5 @@ if failed then
   return failed
 end
 reply[2], reply[3] = count, first
-reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
+reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0
 return reply

@@ -55,8 +55,9 @@ end
 
 -- The fixed record of an occurrence: its time goes into the last header, which the task has empty.
 local function record_of(task, time)
-  local line, rest = string.match(task, '^([^\n]*)\n(.*)$')
-  local size = tonumber(string.match(line or '', ';h=(%d+)'))
+  local stop = string.find(task, '\n', 1, true) or 0
+  local line, rest = string.sub(task, 1, stop - 1), string.sub(task, stop + 1)
+  local size = stop > 0 and tonumber((string.match(line, ';h=(%d+)')))
   if not size then
     return nil
   end

@@ -79,7 +79,7 @@ end
 local function purge_list()
   local plan = open_plan(at, now)
   if not plan then
-    return { 'newer_schema' }
+    return { 'newer_schema' }, nil
   end
   local entries, batch, rest = {}, new_batch(0, 0), {}
   for i, id in ipairs(redis.call('RPOP', pending, int(PLAN)) or {}) do
@@ -98,11 +98,11 @@ local function purge_list()
   end)
   local failed = commit(plan)
   for i = #entries, 1, -1 do
-    rest[#rest + 1] = (failed or i > done or entries[i].left) and entries[i].id or nil
+    append(rest, (failed or i > done or entries[i].left) and entries[i].id or nil)
   end
   write('RPUSH', pending, rest)
   if failed then
-    return reply[2] == 0 and failed
+    return reply[2] == 0 and failed, nil
   end
   write_strays(batch, tasks)
   local all = done == #entries

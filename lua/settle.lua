@@ -42,7 +42,7 @@ append(names, '~set', '~stats')
 local records = read('HMGET', tasks, names)
 local deadlines = {} -- id -> current deadline, of those to extend
 for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
-  deadlines[extended[i]] = tonumber(deadline or 0)
+  deadlines[extended[i]] = tonumber(finite(deadline) or 0)
 end
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
 local plan = new_plan(at, now)
@@ -135,7 +135,7 @@ for i = 1, count do
   if not open[id] then
     local task, text = parse(records[i])
     open[id] = { task = task, text = text }
-    known[#known + 1] = task.s == 'w' and task or nil
+    append(known, task.s == 'w' and task or nil)
   end
 end
 open_groups(plan, known)

@@ -41,11 +41,7 @@ end
 
 local blanks = {}
 local function weed(entry)
-  local sorted = {}
-  for index in pairs(places[entry.id]) do
-    sorted[#sorted + 1] = index
-  end
-  table.sort(sorted)
+  local sorted = sorted_keys(places[entry.id])
   for i = 1, #sorted - entry.expected do
     blanks[sorted[i]] = true
     note(mending, 'two_places', entry.id)

@@ -28,7 +28,7 @@ for i, name in ipairs(names) do
   end
   local told = { worker, records[i] or '', silent[i], count }
   for _, member in ipairs(members) do
-    append(told, string.match(member, '%S+$'))
+    append(told, (string.match(member, '%S+$')))
   end
   append(reply, told)
 end

@@ -45,14 +45,38 @@ function dependenciesAreCurrent() {
  * @param {string} otherwise another way out, for the message when there is none here
  */
 export function ensureProgram(program, debianPackage, otherwise = "") {
-  if (onPath(program)) return;
-  if (process.getuid?.() === 0 && onPath("apt-get")) {
+  ensure(
+    () => findProgram(program) !== undefined,
+    `${program} is needed and is not on the PATH.`,
+    debianPackage,
+    otherwise,
+  );
+}
+
+/**
+ * Makes sure of a package that has no program: of the folder that it brings.
+ * @param {string} folder
+ * @param {string} debianPackage
+ */
+export function ensureFolder(folder, debianPackage) {
+  ensure(() => existsSync(folder), `${folder} is needed and is missing.`, debianPackage);
+}
+
+/**
+ * @param {() => boolean} isThere
+ * @param {string} missing what to say where it is not
+ * @param {string} debianPackage
+ * @param {string} otherwise
+ */
+function ensure(isThere, missing, debianPackage, otherwise = "") {
+  if (isThere()) return;
+  if (process.getuid?.() === 0 && findProgram("apt-get")) {
     say(`installing ${debianPackage} (apt-get install ${debianPackage}); its service is not started`);
     installFromDebian(debianPackage);
-    if (onPath(program)) return;
+    if (isThere()) return;
   }
   throw new SetupError(
-    `${program} is needed and is not on the PATH.\n` +
+    `${missing}\n` +
       `Debian, Ubuntu: sudo apt-get install ${debianPackage}; other systems: their package of that name.\n` +
       otherwise,
   );
@@ -78,7 +102,7 @@ function installFromDebian(debianPackage) {
       throw new SetupError(`apt-get install ${debianPackage} failed:\n${output}`);
     }
     // Nor at the next boot.
-    if (onPath("update-rc.d")) spawnSync("update-rc.d", [debianPackage, "disable"], { stdio: "ignore" });
+    if (findProgram("update-rc.d")) spawnSync("update-rc.d", [debianPackage, "disable"], { stdio: "ignore" });
   } finally {
     for (const signal of endings) process.off(signal, liveOn);
     if (policyIsOurs) rmSync(policy, { force: true });
@@ -142,11 +166,15 @@ function fail(error) {
   process.exit(1);
 }
 
-/** @param {string} program */
-function onPath(program) {
-  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => {
+/**
+ * @param {string} program
+ * @returns {string | undefined} its path, if it is on the PATH
+ */
+export function findProgram(program) {
+  const paths = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, program));
+  return paths.find((path) => {
     try {
-      accessSync(join(folder, program), constants.X_OK);
+      accessSync(path, constants.X_OK);
       return true;
     } catch {
       return false;

@@ -7,7 +7,7 @@ export const audit: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -17,8 +17,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -52,6 +64,9 @@ found[first + i - 1] = slice[i]
 end
 end
 return found
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -163,12 +178,8 @@ end
 return settings
 end
 local function format_settings(settings)
-local letters, text = {}, ''
-for letter in pairs(settings) do
-append(letters, letter)
-end
-table.sort(letters)
-for _, letter in ipairs(letters) do
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
 text = text .. ';' .. letter .. '=' .. settings[letter]
 end
 return text ~= '' and '1' .. text or ''
@@ -183,11 +194,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -324,8 +335,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -437,11 +449,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -451,7 +464,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -462,6 +475,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -506,15 +522,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -621,7 +638,7 @@ end
 local records = redis.call('HMGET', at.tasks, unpack(names))
 local plan = new_plan(at, now)
 if heed(plan, records[1], records[2]) then
-return back, ended, left + last
+return back, ended, left + last, nil
 end
 local tasks, texts = {}, {}
 for i = first, last do
@@ -653,7 +670,7 @@ end
 back = back + #plan.leave - #plan.expiry / 2
 ended = ended + #plan.expiry / 2
 end
-return back, ended, left
+return back, ended, left, nil
 end
 local LOST_FOR = 86400000
 local function in_hands(at, worker, from, limit)
@@ -726,7 +743,7 @@ mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
 for i, score in ipairs(scores_in(mending, place, ids)) do
-entries[i][place] = score
+entries[i][place] = finite(score)
 end
 end
 return entries
@@ -788,10 +805,8 @@ mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
 local function blank(mending, at_index)
-local at, count = mending.at, 0
-for _ in pairs(at_index) do
-count = count + 1
-end
+local at, indexes = mending.at, sorted_keys(at_index)
+local count = #indexes
 if count == 0 then
 return nil
 end
@@ -804,7 +819,7 @@ if failed then
 return failed
 end
 mending.ghosts = mending.ghosts + count
-for index in pairs(at_index) do
+for _, index in ipairs(indexes) do
 redis.call('LSET', at.pending, int(index), BLANK)
 end
 end
@@ -905,8 +920,8 @@ append(plan.dead, task.z or int(mending.now), id)
 note(mending, 'place_missing', id)
 end
 if not over or over > mending.now + LONGEST then
-ttl = (dead_letter or task.s == 'c') and ttl or 0
-over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+local kept = (dead_letter or task.s == 'c') and ttl or 0
+over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
 append(plan.expiry, int(over), id)
 note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
 end
@@ -952,7 +967,7 @@ local tasks = {}
 for _, entry in ipairs(entries) do
 if not entry.newer then
 understand(mending, entry)
-tasks[#tasks + 1] = (entry.held or also) and entry.live and entry.task or nil
+append(tasks, (entry.held or also) and entry.live and entry.task or nil)
 end
 end
 open_groups(mending.plan, tasks)
@@ -1023,8 +1038,8 @@ return
 end
 local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
 local most = last
-for field, text in pairs(texts) do
-most = mend_settings(mending, field, text, most)
+for _, field in ipairs(sorted_keys(texts)) do
+most = mend_settings(mending, field, texts[field], most)
 end
 if most > last then
 append(mending.plan.fields, '~groups', int(most))
@@ -1091,7 +1106,7 @@ names[i] = '~w:' .. worker
 end
 local silent = scores_in(mending, 'workers', workers)
 for i, info in ipairs(fields_in(mending, names)) do
-local worker, score = workers[i], tonumber(silent[i])
+local worker, score = workers[i], tonumber(finite(silent[i]))
 if not info and #in_hands(at, worker, '0', 1) == 0 then
 take_from(mending, 'workers', worker)
 elseif score < 0 or score > mending.now + LONGEST then
@@ -1117,7 +1132,7 @@ elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
 kept[#kept + 1], texts[#texts + 1] = field, text
 elseif string.sub(field, 1, 1) ~= '~' then
 local id = string.gsub(field, '^%.', '')
-ids[#ids + 1] = not seen[id] and id or nil
+append(ids, not seen[id] and id or nil)
 seen[id] = true
 end
 end
@@ -1149,7 +1164,7 @@ local first = tonumber(cursor)
 local found = redis.call('LRANGE', pending, cursor, int(first + size - 1))
 local ids, places = {}, {}
 for i, id in ipairs(found) do
-ids[#ids + 1] = not places[id] and id or nil
+append(ids, not places[id] and id or nil)
 places[id] = places[id] or {}
 places[id][first + i - 1] = true
 end
@@ -1188,7 +1203,7 @@ if entry.expected > 0 then
 append(expected, entry.id, entry.ghosts)
 append(expected, entry.waits, entry.witness)
 elseif places and not entry.newer then
-for index in pairs(places[entry.id]) do
+for _, index in ipairs(sorted_keys(places[entry.id])) do
 blanks[index] = true
 note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
 end
@@ -1221,8 +1236,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "9e5f3583982ddce6746f026fdc8f935569c8a8aa",
-  keyLockingSha1: "cd8c876b93dddc396350de1adb6d59b2f3dd2a2a",
+  sha1: "ef9f9127d4031ad12d33b0825c80117541ebe601",
+  keyLockingSha1: "fda759149fd13d1bcb6ea0edb5bd0a50a600a0ab",
 };
 
 export const cancel: Script = {
@@ -1230,7 +1245,7 @@ export const cancel: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -1240,8 +1255,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -1379,11 +1406,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -1584,8 +1611,9 @@ end
 local function straighten(plan)
 local lines = {}
 for _, group in pairs(plan.groups) do
-for band, share in pairs(group.bands or {}) do
-if share.holes or share.through then
+for band = 0, 9 do
+local share = group.bands and group.bands[band]
+if share and (share.holes or share.through) then
 lines[#lines + 1] = { group, band, share }
 end
 end
@@ -1687,11 +1715,12 @@ end
 return place, score
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -1701,7 +1730,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -1712,6 +1741,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -1755,15 +1787,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function finish(plan, id, task, text, state, reason, given)
@@ -1891,8 +1924,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "0c819fce66b20aed45eb4e3d54971fee26ba6476",
-  keyLockingSha1: "e153e726e77e1680abd7a9c436635a8844ed9603",
+  sha1: "d13e9e31824475b7fc602b0b01ded3a4bd6a4b6f",
+  keyLockingSha1: "3bd8c48f1b0a37f1bdedb58e02b6d90bcef69e44",
 };
 
 export const configure: Script = {
@@ -1900,7 +1933,7 @@ export const configure: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -1910,8 +1943,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -1975,12 +2020,8 @@ end
 return settings
 end
 local function format_settings(settings)
-local letters, text = {}, ''
-for letter in pairs(settings) do
-append(letters, letter)
-end
-table.sort(letters)
-for _, letter in ipairs(letters) do
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
 text = text .. ';' .. letter .. '=' .. settings[letter]
 end
 return text ~= '' and '1' .. text or ''
@@ -1995,11 +2036,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -2224,11 +2265,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -2238,7 +2280,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -2249,6 +2291,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -2281,15 +2326,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function close(plan)
@@ -2427,15 +2473,15 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "df74d566b92fd50b2e59d83322e8a6d28f995d4f",
-  keyLockingSha1: "6bac21b18dc32fa47818f89594d5afcadfa972f1",
+  sha1: "322353dad45d7e76c48438aa65c994b563bd4ca2",
+  keyLockingSha1: "2eeae9556007080af931061d0a8c02cd4acddb6e",
 };
 
 export const control: Script = {
   name: "control",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -2445,8 +2491,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -2481,9 +2539,12 @@ end
 end
 return found
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
 local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(score))
+return score and math.floor(tonumber(finite(score)))
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -2515,12 +2576,8 @@ end
 return settings
 end
 local function format_settings(settings)
-local letters, text = {}, ''
-for letter in pairs(settings) do
-append(letters, letter)
-end
-table.sort(letters)
-for _, letter in ipairs(letters) do
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
 text = text .. ';' .. letter .. '=' .. settings[letter]
 end
 return text ~= '' and '1' .. text or ''
@@ -2535,11 +2592,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -2608,11 +2665,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -2622,7 +2680,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -2633,6 +2691,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -2665,15 +2726,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function close(plan)
@@ -2864,8 +2926,8 @@ times.h = is.held
 append(plan.fields, '~fair', format_clock(times))
 note(mending, 'control_broken', '~fair')
 end
-local first, timer, alarm = is.first, is.timer, tonumber(found['~alarm'])
-first = first and math.max(0, math.min(first, now + LONGEST))
+local timer, alarm = is.timer, tonumber(found['~alarm'])
+local first = is.first and math.max(0, math.min(is.first, now + LONGEST))
 local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
 if late or (timer and not alarm) then
 local when = first or math.floor(timer)
@@ -2896,7 +2958,7 @@ if newer(found['~set']) then
 return { 'newer_schema' }
 end
 local is = { fair = redis.call('ZCARD', fair), held = redis.call('ZCARD', held), first = head(workers) }
-is.timer = tonumber(redis.call('ZSCORE', delayed, '~w') or '')
+is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
 mend_control(mending, found, is)
 local GONE = { ['~ghosts'] = '~dropped', ['~timers'] = '~rung', ['~broken'] = '~mended' }
 for i = 2, #items, 4 do
@@ -2919,15 +2981,15 @@ end
 reply[#reply + 1] = mending.report
 return failed or reply
 `,
-  sha1: "91e3de498667920afa5e63cc17673175c64bc9b8",
-  keyLockingSha1: "98482b6a124ddc7adfea1da930454b1e39268e6a",
+  sha1: "8d0fce8121a8b9e557a287af0d28827b57bbf206",
+  keyLockingSha1: "1c2eb6d597e434313c25f5d4d7620c92e98a9bcd",
 };
 
 export const count: Script = {
   name: "count",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -2947,9 +3009,12 @@ end
 end
 return found
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
 local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(score))
+return score and math.floor(tonumber(finite(score)))
 end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
@@ -2996,8 +3061,8 @@ return times
 end
 local function upcoming(delayed, deadline)
 local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(first[2]))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
+local due = first[2] and math.floor(tonumber(finite(first[2])))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
 return due, wake and math.min(wake, deadline or wake) or deadline
 end
 local pending = KEYS[1]
@@ -3034,7 +3099,9 @@ seen[id] = (seen[id] or 0) + 1
 if seen[id] > tonumber(task.g or 0) then
 return age_of(id), bound
 end
-bound = (task.e or '') ~= '' and age(task.e) or bound
+if (task.e or '') ~= '' then
+bound = age(task.e)
+end
 end
 if #ids < PAGE then
 break
@@ -3074,8 +3141,8 @@ redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "72f400037dd2e8ccbd397273a02667d80fa980ae",
-  keyLockingSha1: "0de99f0897ca55afeb9204e34d1b2abf7e331688",
+  sha1: "d8f2f7d99ca556597798003c4cd6db970e5cd9ad",
+  keyLockingSha1: "182727be3cfb560dbd64950b614b266b9d057588",
 };
 
 export const dequeue: Script = {
@@ -3083,7 +3150,7 @@ export const dequeue: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -3093,8 +3160,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -3129,9 +3208,12 @@ end
 end
 return found
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
 local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(score))
+return score and math.floor(tonumber(finite(score)))
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -3257,11 +3339,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -3277,11 +3359,14 @@ local ASK_AGAIN = 1000
 local function allowed(settings, most, working, used, now)
 local again
 if settings.m then
-most, again = math.min(most, settings.m - working), now + ASK_AGAIN
+most = math.min(most, settings.m - working)
+again = now + ASK_AGAIN
 end
 if settings.r then
 local left, opens = recent(settings.r, used, now, 0)
-most, again = math.min(most, left), left < most and opens or again
+if left < most then
+most, again = left, opens or again
+end
 end
 return most, again
 end
@@ -3410,8 +3495,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -3490,8 +3576,9 @@ end
 local function straighten(plan)
 local lines = {}
 for _, group in pairs(plan.groups) do
-for band, share in pairs(group.bands or {}) do
-if share.holes or share.through then
+for band = 0, 9 do
+local share = group.bands and group.bands[band]
+if share and (share.holes or share.through) then
 lines[#lines + 1] = { group, band, share }
 end
 end
@@ -3611,11 +3698,12 @@ end
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -3625,7 +3713,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -3636,6 +3724,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -3680,15 +3771,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -3795,7 +3887,7 @@ end
 local records = redis.call('HMGET', at.tasks, unpack(names))
 local plan = new_plan(at, now)
 if heed(plan, records[1], records[2]) then
-return back, ended, left + last
+return back, ended, left + last, nil
 end
 local tasks, texts = {}, {}
 for i = first, last do
@@ -3827,7 +3919,7 @@ end
 back = back + #plan.leave - #plan.expiry / 2
 ended = ended + #plan.expiry / 2
 end
-return back, ended, left
+return back, ended, left, nil
 end
 local function reclaim(at, now, limit)
 local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
@@ -3839,7 +3931,7 @@ local FORGOTTEN_AFTER = 3600000
 local LOST_FOR = 86400000
 local WORKERS = 10
 local function note_worker(plan, worker, info, alarm)
-local deadline = plan.now + (tonumber(string.match(info, '^%d+')) or FORGOTTEN_AFTER)
+local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
 append(plan.workers, int(deadline), worker)
 append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
 if not alarm or tonumber(alarm) > deadline then
@@ -3861,7 +3953,7 @@ write('ZREM', at.workers, being_failed and {} or workers)
 end
 local function note_lost(at, owners, now)
 local fields, ends = {}, {}
-for owner in pairs(owners) do
+for _, owner in ipairs(sorted_keys(owners)) do
 append(fields, '~f:' .. owner, '1;' .. int(now))
 append(ends, int(now + LOST_FOR), '~f:' .. owner)
 end
@@ -3952,8 +4044,8 @@ local TIMERS = 100
 local RETRY = 60000
 local function upcoming(delayed, deadline)
 local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(first[2]))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(first[4])))
+local due = first[2] and math.floor(tonumber(finite(first[2])))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
 return due, wake and math.min(wake, deadline or wake) or deadline
 end
 local function ring(at, timers, now)
@@ -3982,7 +4074,7 @@ end
 if alarm then
 return fail_silent(at, now)
 end
-return 0, 0
+return 0, 0, false
 end
 local function reset_timers(at, now, times)
 local plan, ids, names, from = new_plan(at, now), {}, {}, times.c or 0
@@ -4045,7 +4137,7 @@ for i = 1, #due, 2 do
 local id, score = due[i], due[i + 1]
 if string.sub(id, 1, 1) == '~' then
 left = left + (#timers == TIMERS and 1 or 0)
-timers[#timers + 1] = #timers < TIMERS and id or nil
+append(timers, #timers < TIMERS and id or nil)
 elseif #gone < limit then
 gone[#gone + 1] = id
 local ids = string.sub(score, -2) == '.5' and fair or back
@@ -4162,12 +4254,12 @@ local function when_again(line, plan)
 local next_due = line.drained and line.next_due or plan.now
 if line.drained and plan.times and plan.times.h > 0 and plan.times.m > 0 then
 local soon = plan.now + ASK_AGAIN
-next_due = next_due > 0 and math.min(next_due, soon) or soon
+next_due = math.min(next_due > 0 and next_due or soon, soon)
 end
 for i = 1, #plan.timers, 2 do
 local when = tonumber(plan.timers[i])
 if plan.timers[i + 1] ~= '~w' then
-next_due = next_due > 0 and math.min(next_due, when) or when
+next_due = math.min(next_due > 0 and next_due or when, when)
 end
 end
 return next_due
@@ -4286,8 +4378,7 @@ if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
 local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
 append(fields, name, record)
 else
-gone[#gone + 1] = name
-gone[#gone + 1] = state == 'g' and entry.id or nil
+append(gone, name, state == 'g' and entry.id or nil)
 end
 end
 end
@@ -4440,12 +4531,12 @@ if found[2] and string.match(found[2], '^%S+') == token then
 batch.given = true
 local again = lease_again(at, time(), token, string.sub(found[2], #token + 1))
 local paused = #again == 2 and not newer(found[3]) and parse_settings(found[3] or nil).p
-return paused and { 'paused' } or again
+return paused and { 'paused' } or again, false
 elseif heed(plan, found[3], found[4]) then
-return { 'newer_schema' }
+return { 'newer_schema' }, false
 elseif plan.settings.p then
 spend_token()
-return { 'paused' }
+return { 'paused' }, false
 end
 if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
 local again
@@ -4560,15 +4651,15 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "a7bc3148a63b84d2c7eeca645edccc88847988c7",
-  keyLockingSha1: "53ea0e085504f4f263e840ce80ea7bc064f6c292",
+  sha1: "8a60f818a50a92701173177f887b9678762da3ab",
+  keyLockingSha1: "1f1b03f556c16a8f86ac237008e5cbf0a2af73c3",
 };
 
 export const drop: Script = {
   name: "drop",
   source: `local RESEND_WINDOW = 300000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -4578,8 +4669,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
@@ -4618,8 +4721,9 @@ return newer(set)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local OPERATOR_CALLS = 16
@@ -4674,15 +4778,15 @@ end
 local status, number = string.match(done, '^(%a+),(%d+)$')
 return { status, tonumber(number) }
 `,
-  sha1: "fa10a16d99653040dce3f7b3a73a155490670f4c",
-  keyLockingSha1: "4ac92f48cb35a0575d5e0c90b61b588280021fca",
+  sha1: "388b9254fdba9d7b99d3f668e46bf92e683e7579",
+  keyLockingSha1: "6fff65ba8556d8119cb2521b1e226341f84fdf63",
 };
 
 export const enqueue: Script = {
   name: "enqueue",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -4692,8 +4796,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -4843,11 +4959,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -4993,8 +5109,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -5054,11 +5171,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -5068,7 +5186,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -5079,6 +5197,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -5122,15 +5243,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function score_when_due(task, due)
@@ -5250,8 +5372,7 @@ stored = { [ids[1]] = fixed and first_line(fixed) }
 else
 local names = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
 for i = 1, count do
-names[#names + 1] = ids[i]
-names[#names + 1] = keys[i] and '~d:' .. keys[i]
+append(names, ids[i], keys[i] and '~d:' .. keys[i])
 end
 stored = read_first_lines(tasks, names)
 if heed(plan, stored['~set'], stored['~stats']) then
@@ -5272,11 +5393,11 @@ local function known(i)
 local id, fixed = ids[i], stored[ids[i]]
 local own = options[i].t
 if not fixed then
-return nil
+return nil, nil
 end
 local again = new[STRIDE * i + 2] == 'again'
 if fixed ~= '' and not again then
-return is_own(parse_fixed(fixed).t, own)
+return is_own(parse_fixed(fixed).t, own), nil
 end
 local record = redis.call('HGET', tasks, '.' .. id)
 local task = parse(record)
@@ -5286,14 +5407,14 @@ stored[id] = record
 elseif task.s == 'g' then
 return nil, task
 elseif fixed ~= '' and task.s ~= 'r' then
-return is_own(parse_fixed(fixed).t, own)
+return is_own(parse_fixed(fixed).t, own), nil
 elseif again and not is_own(task.t, own) then
 append(plan.over, id)
 append(plan.raised, id)
 stored[id] = redis.call('HGET', tasks, id)
 return nil, task
 end
-return is_own(task.t, own)
+return is_own(task.t, own), nil
 end
 local function due_of(i)
 local when = new[STRIDE * i + 1]
@@ -5391,8 +5512,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
 `,
-  sha1: "b15fd1d427eddc1b735985d1c67bd9cc382936dc",
-  keyLockingSha1: "c837ae363eb17e38d4d15406a8f5f1a5df4d4cc3",
+  sha1: "afbf7cc4262cca5d19c9af3192ed4c6b094c914d",
+  keyLockingSha1: "bd44dad7f6e518718cc4d76fb65fed9eeaa2d2db",
 };
 
 export const fail: Script = {
@@ -5400,7 +5521,7 @@ export const fail: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -5410,8 +5531,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -5554,11 +5687,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -5692,8 +5825,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -5805,11 +5939,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -5819,7 +5954,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -5830,6 +5965,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -5874,15 +6012,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -5989,7 +6128,7 @@ end
 local records = redis.call('HMGET', at.tasks, unpack(names))
 local plan = new_plan(at, now)
 if heed(plan, records[1], records[2]) then
-return back, ended, left + last
+return back, ended, left + last, nil
 end
 local tasks, texts = {}, {}
 for i = first, last do
@@ -6021,7 +6160,7 @@ end
 back = back + #plan.leave - #plan.expiry / 2
 ended = ended + #plan.expiry / 2
 end
-return back, ended, left
+return back, ended, left, nil
 end
 local LOST_FOR = 86400000
 local function forget_workers(at, workers, being_failed)
@@ -6034,7 +6173,7 @@ write('ZREM', at.workers, being_failed and {} or workers)
 end
 local function note_lost(at, owners, now)
 local fields, ends = {}, {}
-for owner in pairs(owners) do
+for _, owner in ipairs(sorted_keys(owners)) do
 append(fields, '~f:' .. owner, '1;' .. int(now))
 append(ends, int(now + LOST_FOR), '~f:' .. owner)
 end
@@ -6104,16 +6243,20 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "7db4f59d67327c9c8cf7162020ca3c99fd4bf053",
-  keyLockingSha1: "ff394a8b07d81482fe131de7131a401164f364b3",
+  sha1: "a66be3a645702723ff1045e2bcbc500b7f630eea",
+  keyLockingSha1: "d3600eafe6cf686559bbf002918f5ca96024ce92",
 };
 
 export const forget: Script = {
   name: "forget",
   source: `local SLICE = 1000
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function write(command, key, args, option)
 local count = 0
@@ -6140,8 +6283,8 @@ end
 write('ZREM', queues, gone)
 return { 'ok', #gone / 2 }
 `,
-  sha1: "28718ffe0a80638c53f48aed75b50b2cfa76920d",
-  keyLockingSha1: "b27ce540b979cc39f3e9350d5fa1e1bffd728c73",
+  sha1: "1fde0f204c0c37c4d64928d2ac472c3db1a25113",
+  keyLockingSha1: "2fb00f936a61f3192f7e8cdeac25d95b7e5f9603",
 };
 
 export const glance: Script = {
@@ -6149,7 +6292,7 @@ export const glance: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -6159,8 +6302,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function read(command, key, args)
 local found = {}
@@ -6172,6 +6327,9 @@ found[first + i - 1] = slice[i]
 end
 end
 return found
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -6257,12 +6415,8 @@ end
 return settings
 end
 local function format_settings(settings)
-local letters, text = {}, ''
-for letter in pairs(settings) do
-append(letters, letter)
-end
-table.sort(letters)
-for _, letter in ipairs(letters) do
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
 text = text .. ';' .. letter .. '=' .. settings[letter]
 end
 return text ~= '' and '1' .. text or ''
@@ -6277,11 +6431,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -6508,7 +6662,7 @@ mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
 for i, score in ipairs(scores_in(mending, place, ids)) do
-entries[i][place] = score
+entries[i][place] = finite(score)
 end
 end
 return entries
@@ -6651,8 +6805,8 @@ append(plan.dead, task.z or int(mending.now), id)
 note(mending, 'place_missing', id)
 end
 if not over or over > mending.now + LONGEST then
-ttl = (dead_letter or task.s == 'c') and ttl or 0
-over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+local kept = (dead_letter or task.s == 'c') and ttl or 0
+over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
 append(plan.expiry, int(over), id)
 note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
 end
@@ -6736,8 +6890,8 @@ return
 end
 local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
 local most = last
-for field, text in pairs(texts) do
-most = mend_settings(mending, field, text, most)
+for _, field in ipairs(sorted_keys(texts)) do
+most = mend_settings(mending, field, texts[field], most)
 end
 if most > last then
 append(mending.plan.fields, '~groups', int(most))
@@ -6804,7 +6958,7 @@ names[i] = '~w:' .. worker
 end
 local silent = scores_in(mending, 'workers', workers)
 for i, info in ipairs(fields_in(mending, names)) do
-local worker, score = workers[i], tonumber(silent[i])
+local worker, score = workers[i], tonumber(finite(silent[i]))
 if not info and #in_hands(at, worker, '0', 1) == 0 then
 take_from(mending, 'workers', worker)
 elseif score < 0 or score > mending.now + LONGEST then
@@ -6830,7 +6984,7 @@ elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
 kept[#kept + 1], texts[#texts + 1] = field, text
 elseif string.sub(field, 1, 1) ~= '~' then
 local id = string.gsub(field, '^%.', '')
-ids[#ids + 1] = not seen[id] and id or nil
+append(ids, not seen[id] and id or nil)
 seen[id] = true
 end
 end
@@ -6878,8 +7032,8 @@ times.h = is.held
 append(plan.fields, '~fair', format_clock(times))
 note(mending, 'control_broken', '~fair')
 end
-local first, timer, alarm = is.first, is.timer, tonumber(found['~alarm'])
-first = first and math.max(0, math.min(first, now + LONGEST))
+local timer, alarm = is.timer, tonumber(found['~alarm'])
+local first = is.first and math.max(0, math.min(is.first, now + LONGEST))
 local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
 if late or (timer and not alarm) then
 local when = first or math.floor(timer)
@@ -7087,9 +7241,9 @@ end
 if newer(found['~set']) then
 return false
 end
-local first = members.workers[1]
-first = first and math.floor(tonumber(mending.seen.workers[first]))
-local timer = tonumber(mending.seen.delayed['~w'] or '')
+local next_silent = members.workers[1]
+local first = next_silent and math.floor(tonumber(finite(mending.seen.workers[next_silent])))
+local timer = tonumber(finite(mending.seen.delayed['~w'] or ''))
 mend_control(mending, found, { fair = #members.fair, held = #members.held, first = first, timer = timer })
 local fields_ids, states = mend_fields(mending, fields)
 local later, timers = split('delayed')
@@ -7156,15 +7310,15 @@ return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
 `,
-  sha1: "bb968affb44b05189b357d7a407cfdcd145b6083",
-  keyLockingSha1: "22ffd555beb1fb653d8999ba01fe26d89af0e8b6",
+  sha1: "e4599c6243fcd7c0adbff1d502ff88d9304cec42",
+  keyLockingSha1: "e575f9a16c9a9e908d33004550eff36d941d06f2",
 };
 
 export const heartbeat: Script = {
   name: "heartbeat",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -7174,8 +7328,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -7266,11 +7432,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -7327,11 +7493,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -7341,7 +7508,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -7352,6 +7519,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -7384,15 +7554,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -7457,7 +7628,7 @@ end
 end
 local FORGOTTEN_AFTER = 3600000
 local function note_worker(plan, worker, info, alarm)
-local deadline = plan.now + (tonumber(string.match(info, '^%d+')) or FORGOTTEN_AFTER)
+local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
 append(plan.workers, int(deadline), worker)
 append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
 if not alarm or tonumber(alarm) > deadline then
@@ -7520,7 +7691,7 @@ local id, task = string.sub(names[i], 2), parse(found[i])
 if current(task, proofs[i]) then
 local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
 deadlines[id], count = deadline, count + 1
-first = first > 0 and math.min(first, deadline) or deadline
+first = math.min(first > 0 and first or deadline, deadline)
 append(reply, task.f and id)
 else
 append(lost, proofs[i] and id)
@@ -7538,11 +7709,11 @@ if failed then
 return failed
 end
 reply[2], reply[3] = count, first
-reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0
+reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0
 return reply
 `,
-  sha1: "8376b4a5b5922786b55c3d113996ab38642cb279",
-  keyLockingSha1: "5fb0fb182d144e7312cb911ca5c8def5ce0287a9",
+  sha1: "bb60cc69ee1d8df2fdee9273a9d7c55769d06383",
+  keyLockingSha1: "4c3f8457fc837f3818f37952f27f1cde713089e1",
 };
 
 export const inspect: Script = {
@@ -7620,7 +7791,7 @@ export const occur: Script = {
   name: "occur",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -7630,8 +7801,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -7721,12 +7904,8 @@ end
 return settings
 end
 local function format_settings(settings)
-local letters, text = {}, ''
-for letter in pairs(settings) do
-append(letters, letter)
-end
-table.sort(letters)
-for _, letter in ipairs(letters) do
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
 text = text .. ';' .. letter .. '=' .. settings[letter]
 end
 return text ~= '' and '1' .. text or ''
@@ -7741,11 +7920,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -7888,8 +8067,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -7949,11 +8129,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -7963,7 +8144,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -7974,6 +8155,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -8017,15 +8201,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function close(plan)
@@ -8134,8 +8319,9 @@ local place = 2 * ((i - 1) % READ)
 return found[place + 1], found[place + 2]
 end
 local function record_of(task, time)
-local line, rest = string.match(task, '^([^\\n]*)\\n(.*)$')
-local size = tonumber(string.match(line or '', ';h=(%d+)'))
+local stop = string.find(task, '\\n', 1, true) or 0
+local line, rest = string.sub(task, 1, stop - 1), string.sub(task, stop + 1)
+local size = stop > 0 and tonumber((string.match(line, ';h=(%d+)')))
 if not size then
 return nil
 end
@@ -8199,8 +8385,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "0e67d00b820b4ab51e76a5b9d5fa86b1d3b25ace",
-  keyLockingSha1: "72339d28d0633e6a924a74780420fa8c0da92a75",
+  sha1: "ba63f97b4b3f6d466c9f17624715face2b806b2b",
+  keyLockingSha1: "b94f4b4766928e0193be5549e22969c4507252fb",
 };
 
 export const occurrences: Script = {
@@ -8214,8 +8400,12 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function read(command, key, args)
 local found = {}
@@ -8250,18 +8440,22 @@ reply[#reply + 1] = records[n] or ''
 end
 return reply
 `,
-  sha1: "ad41fd5d13e8e0d7ee0786627c5c8ec086617c3a",
-  keyLockingSha1: "3a0c1ecd706062c63608153c87b13d90662f47d1",
+  sha1: "6155e06b69093af95b7a82f8769f21520bc8b757",
+  keyLockingSha1: "70b1c0834953b0128c1da84ca0a239dd81a6da7a",
 };
 
 export const page: Script = {
   name: "page",
   source: `local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function first_line(record)
 return string.match(record, '^[^\\n]*\\n?')
@@ -8544,8 +8738,8 @@ end
 reply[3] = left_among(entries, done)
 return reply
 `,
-  sha1: "b85d25066d068777048d7e8d79ebae6ca8c87436",
-  keyLockingSha1: "3f4a8117251be4ba0d3cd93b8b5ff44c7bbcc614",
+  sha1: "61a08ca48da0f7ebcf3187685374ed6b3b68b839",
+  keyLockingSha1: "65c230b7f5a0a5e6e915656cfb2cecc8b5b34777",
 };
 
 export const purge: Script = {
@@ -8553,7 +8747,7 @@ export const purge: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -8563,8 +8757,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -8718,11 +8924,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -8904,8 +9110,9 @@ end
 local function straighten(plan)
 local lines = {}
 for _, group in pairs(plan.groups) do
-for band, share in pairs(group.bands or {}) do
-if share.holes or share.through then
+for band = 0, 9 do
+local share = group.bands and group.bands[band]
+if share and (share.holes or share.through) then
 lines[#lines + 1] = { group, band, share }
 end
 end
@@ -8938,11 +9145,12 @@ group.h, plan.times.h = group.h - 1, plan.times.h - 1
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -8952,7 +9160,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -8963,6 +9171,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -9011,15 +9222,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function finish(plan, id, task, text, state, reason, given)
@@ -9131,8 +9343,7 @@ if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
 local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
 append(fields, name, record)
 else
-gone[#gone + 1] = name
-gone[#gone + 1] = state == 'g' and entry.id or nil
+append(gone, name, state == 'g' and entry.id or nil)
 end
 end
 end
@@ -9270,7 +9481,7 @@ append(known, chosen[i].task)
 end
 local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
 if failed and first == 1 then
-return failed
+return failed, nil
 elseif failed then
 return first - 1, chosen[first].number - 1
 end
@@ -9361,7 +9572,7 @@ end
 local function purge_list()
 local plan = open_plan(at, now)
 if not plan then
-return { 'newer_schema' }
+return { 'newer_schema' }, nil
 end
 local entries, batch, rest = {}, new_batch(0, 0), {}
 for i, id in ipairs(redis.call('RPOP', pending, int(PLAN)) or {}) do
@@ -9380,11 +9591,11 @@ end
 end)
 local failed = commit(plan)
 for i = #entries, 1, -1 do
-rest[#rest + 1] = (failed or i > done or entries[i].left) and entries[i].id or nil
+append(rest, (failed or i > done or entries[i].left) and entries[i].id or nil)
 end
 write('RPUSH', pending, rest)
 if failed then
-return reply[2] == 0 and failed
+return reply[2] == 0 and failed, nil
 end
 write_strays(batch, tasks)
 local all = done == #entries
@@ -9418,8 +9629,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "731d702215371198b2037d6eaede3d86212695f1",
-  keyLockingSha1: "b73e74a8783e4b09f33b3bbbade6a99fe7e2f2b6",
+  sha1: "7bc5bdc5bad9296e2ae63f324d824d7c4fdee582",
+  keyLockingSha1: "176797ba9221aa873eaadf40a14dc5d1695c8212",
 };
 
 export const queues: Script = {
@@ -9451,7 +9662,7 @@ export const redrive: Script = {
   name: "redrive",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -9461,8 +9672,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -9601,11 +9824,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -9739,8 +9962,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -9800,11 +10024,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -9814,7 +10039,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -9825,6 +10050,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -9873,15 +10101,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function score_when_due(task, due)
@@ -10051,7 +10280,7 @@ append(known, chosen[i].task)
 end
 local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
 if failed and first == 1 then
-return failed
+return failed, nil
 elseif failed then
 return first - 1, chosen[first].number - 1
 end
@@ -10154,14 +10383,14 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "01f6a57c102e7f2c57a11f3ffba34de7a57bb7eb",
-  keyLockingSha1: "929fa66d23ba802f537fce57c421bf1116ffba01",
+  sha1: "17829d65a41afdce9d669d502cfacf395b609cce",
+  keyLockingSha1: "034e1b55d9e705ba305770ad1472ce7a6651e9ef",
 };
 
 export const register: Script = {
   name: "register",
   source: `local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -10182,15 +10411,15 @@ end
 redis.call('ZADD', queues, 'GT', unpack(members))
 return { 'ok' }
 `,
-  sha1: "f947a2081d1fb56b22db87676e2e7788c59139ed",
-  keyLockingSha1: "e2cd8bc36e6a2b4b07f0eec7733bf0601a668469",
+  sha1: "79308ecd6d9a4c5e19f5cdcde73afee4083c3d15",
+  keyLockingSha1: "6fee4f8091a7157c67ca7be5f5ecc466f4a505bc",
 };
 
 export const regroup: Script = {
   name: "regroup",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -10200,8 +10429,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -10317,11 +10558,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -10537,11 +10778,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -10551,7 +10793,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -10562,6 +10804,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -10595,15 +10840,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function close(plan)
@@ -10820,15 +11066,15 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "efdf812e6a371914749e79fd79de444e3bf5487f",
-  keyLockingSha1: "c79ef9bbd4dd106ca6b0571e344b303538f86e35",
+  sha1: "2f2b589c967bba644836b5b6a9e512ef6f4c9899",
+  keyLockingSha1: "69720b6d073ed309172a1a6e0b3a2e558604ad10",
 };
 
 export const remind: Script = {
   name: "remind",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -10838,8 +11084,12 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function write(command, key, args, option)
 local count = 0
@@ -10882,8 +11132,8 @@ write('ZADD', queues, told)
 write('ZREM', queues, gone)
 return { 'ok' }
 `,
-  sha1: "b54b739511400d715babc328749940b42ae0c333",
-  keyLockingSha1: "08ac5ba0e9cd624236e4a829ebca9c9fecdbd9dc",
+  sha1: "08892a3b1c4a225f187fb541751cebb1b2d9ed2f",
+  keyLockingSha1: "ff66b453b6ead1356dc4abafefb91e2ca23b44db",
 };
 
 export const remove: Script = {
@@ -10891,7 +11141,7 @@ export const remove: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -10901,8 +11151,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -11024,11 +11286,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -11085,11 +11347,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -11099,7 +11362,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -11110,6 +11373,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -11153,15 +11419,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function close(plan)
@@ -11246,8 +11513,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit(plan) or { 'removed' }
 `,
-  sha1: "d925f94b06c2f33c82ea057b5177d7ebf04ccef2",
-  keyLockingSha1: "dd76890a6a082095c818ae810b2e41e99ddb5dfb",
+  sha1: "06bdc4ae787e8acfe339e81cee26b7a718711bef",
+  keyLockingSha1: "9c228a844226f3c5e546a017d7506c14988c073a",
 };
 
 export const repair: Script = {
@@ -11255,7 +11522,7 @@ export const repair: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -11265,8 +11532,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -11300,6 +11579,9 @@ found[first + i - 1] = slice[i]
 end
 end
 return found
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -11420,11 +11702,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -11561,8 +11843,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -11674,11 +11957,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -11688,7 +11972,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -11699,6 +11983,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -11743,15 +12030,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -11858,7 +12146,7 @@ end
 local records = redis.call('HMGET', at.tasks, unpack(names))
 local plan = new_plan(at, now)
 if heed(plan, records[1], records[2]) then
-return back, ended, left + last
+return back, ended, left + last, nil
 end
 local tasks, texts = {}, {}
 for i = first, last do
@@ -11890,7 +12178,7 @@ end
 back = back + #plan.leave - #plan.expiry / 2
 ended = ended + #plan.expiry / 2
 end
-return back, ended, left
+return back, ended, left, nil
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 local BLANK = '-'
@@ -11958,7 +12246,7 @@ mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
 for i, score in ipairs(scores_in(mending, place, ids)) do
-entries[i][place] = score
+entries[i][place] = finite(score)
 end
 end
 return entries
@@ -12116,8 +12404,8 @@ append(plan.dead, task.z or int(mending.now), id)
 note(mending, 'place_missing', id)
 end
 if not over or over > mending.now + LONGEST then
-ttl = (dead_letter or task.s == 'c') and ttl or 0
-over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+local kept = (dead_letter or task.s == 'c') and ttl or 0
+over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
 append(plan.expiry, int(over), id)
 note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
 end
@@ -12163,7 +12451,7 @@ local tasks = {}
 for _, entry in ipairs(entries) do
 if not entry.newer then
 understand(mending, entry)
-tasks[#tasks + 1] = (entry.held or also) and entry.live and entry.task or nil
+append(tasks, (entry.held or also) and entry.live and entry.task or nil)
 end
 end
 open_groups(mending.plan, tasks)
@@ -12254,15 +12542,15 @@ redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
 return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "48a233106e79837d240749ad2a8ec06158591e0a",
-  keyLockingSha1: "bacf92f854ba3fbd4fa9882c4d9de56f567502b2",
+  sha1: "2fcfa53ac07fdb0f3e543d6b8771f9697f6c20f6",
+  keyLockingSha1: "0c6111a6cf6aea55043aecc4d8a0b92765448dbe",
 };
 
 export const schedule: Script = {
   name: "schedule",
   source: `local RESEND_WINDOW = 300000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -12272,8 +12560,12 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -12351,16 +12643,20 @@ end
 local before, due = string.match(done, '^(%d),(%d+)$')
 return { 'ok', tonumber(before), tonumber(due) }
 `,
-  sha1: "aa739ec7b2f5e92e761db0dd6c51893e6bad4d34",
-  keyLockingSha1: "fcebe322bcdbdbbc066b9ac327256315401816f0",
+  sha1: "be243bc95ebf3c38039ca1b0d7478b67f06e1de1",
+  keyLockingSha1: "ea819c7e017a5684b2d0ef18faee6123307aa00f",
 };
 
 export const schedules: Script = {
   name: "schedules",
   source: `local SLICE = 1000
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function read(command, key, args)
 local found = {}
@@ -12406,8 +12702,8 @@ end
 end
 return reply
 `,
-  sha1: "2f6be80ada02995ee55014577e89b20c2a0fe315",
-  keyLockingSha1: "8b6d8a253a64ce943ceadfababa346fbd146ffeb",
+  sha1: "4e8d5772b922f57ef3df8cbc2762864f83d1dd88",
+  keyLockingSha1: "71ff19608fcf3d071f27ad5555402a154202e35b",
 };
 
 export const settings: Script = {
@@ -12465,7 +12761,7 @@ export const settle: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -12475,8 +12771,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -12510,6 +12818,9 @@ found[first + i - 1] = slice[i]
 end
 end
 return found
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -12604,11 +12915,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -12742,8 +13053,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -12855,11 +13167,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -12869,7 +13182,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -12880,6 +13193,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -12924,15 +13240,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -13074,7 +13391,7 @@ append(names, '~set', '~stats')
 local records = read('HMGET', tasks, names)
 local deadlines = {}
 for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
-deadlines[extended[i]] = tonumber(deadline or 0)
+deadlines[extended[i]] = tonumber(finite(deadline) or 0)
 end
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
 local plan = new_plan(at, now)
@@ -13153,7 +13470,7 @@ local id = item(i)
 if not open[id] then
 local task, text = parse(records[i])
 open[id] = { task = task, text = text }
-known[#known + 1] = task.s == 'w' and task or nil
+append(known, task.s == 'w' and task or nil)
 end
 end
 open_groups(plan, known)
@@ -13183,14 +13500,14 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "6de1f8b394ba66a1100e8fe79ab700c30e84f8f8",
-  keyLockingSha1: "b47098c99d454ba5e2c5dd63a185411c4c438119",
+  sha1: "292d6621aa44af1d855de74249773acae506f2aa",
+  keyLockingSha1: "2cd255307816cd4a52e4467a1f593a90fcb3ba42",
 };
 
 export const statistics: Script = {
   name: "statistics",
   source: `local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -13200,8 +13517,12 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
@@ -13234,8 +13555,8 @@ end
 end
 return reply
 `,
-  sha1: "a0ebe2a850b5b1545bf8f66245d6b0ee54692742",
-  keyLockingSha1: "56b1f011dc2d16e4ab17dc6e41950b479f5bcd4e",
+  sha1: "fe9e03189355e9bc7b9158f6548000932674ff1f",
+  keyLockingSha1: "4be38030647525e9af817495d72e3c9c0858b78e",
 };
 
 export const sweep: Script = {
@@ -13243,7 +13564,7 @@ export const sweep: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -13253,8 +13574,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -13289,9 +13622,12 @@ end
 end
 return found
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
 local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(score))
+return score and math.floor(tonumber(finite(score)))
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -13414,11 +13750,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -13552,8 +13888,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -13665,11 +14002,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -13679,7 +14017,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -13690,6 +14028,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -13734,15 +14075,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -13849,7 +14191,7 @@ end
 local records = redis.call('HMGET', at.tasks, unpack(names))
 local plan = new_plan(at, now)
 if heed(plan, records[1], records[2]) then
-return back, ended, left + last
+return back, ended, left + last, nil
 end
 local tasks, texts = {}, {}
 for i = first, last do
@@ -13881,7 +14223,7 @@ end
 back = back + #plan.leave - #plan.expiry / 2
 ended = ended + #plan.expiry / 2
 end
-return back, ended, left
+return back, ended, left, nil
 end
 local function reclaim(at, now, limit)
 local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
@@ -13906,7 +14248,7 @@ write('ZREM', at.workers, being_failed and {} or workers)
 end
 local function note_lost(at, owners, now)
 local fields, ends = {}, {}
-for owner in pairs(owners) do
+for _, owner in ipairs(sorted_keys(owners)) do
 append(fields, '~f:' .. owner, '1;' .. int(now))
 append(ends, int(now + LOST_FOR), '~f:' .. owner)
 end
@@ -14026,7 +14368,7 @@ end
 if alarm then
 return fail_silent(at, now)
 end
-return 0, 0
+return 0, 0, false
 end
 local function promote_shared(at, ids, now)
 for first = 1, #ids, PLAN do
@@ -14063,7 +14405,7 @@ for i = 1, #due, 2 do
 local id, score = due[i], due[i + 1]
 if string.sub(id, 1, 1) == '~' then
 left = left + (#timers == TIMERS and 1 or 0)
-timers[#timers + 1] = #timers < TIMERS and id or nil
+append(timers, #timers < TIMERS and id or nil)
 elseif #gone < limit then
 gone[#gone + 1] = id
 local ids = string.sub(score, -2) == '.5' and fair or back
@@ -14154,14 +14496,14 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "97a35b6eeefa368fb79a3f89cd25f1aaae39e22c",
-  keyLockingSha1: "f2fc8bc1f0b060d608e09d1f9cf6ab1f44c40012",
+  sha1: "f0577ededd7d75d45f3ff1b67dc28d7c73053755",
+  keyLockingSha1: "ffe9167d35e21b8db3eac526925846c3f68fccf3",
 };
 
 export const wake: Script = {
   name: "wake",
   source: `local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -14201,8 +14543,8 @@ end
 local failed = store(tasks, { '~wake', awake_from(now, math.max(tonumber(window), given)) })
 return { 'ok', failed and 0 or 1 }
 `,
-  sha1: "774f0d8db9f29662cfdf1f54587cc8babd90b338",
-  keyLockingSha1: "42e79e8a5b52e8737ad8dd8c97c592c967a5ea63",
+  sha1: "a106ec9003752be925b065578d7d2bd9d403313c",
+  keyLockingSha1: "10c0fef814f1939d62a8ca7651fcfc671d6eefab",
 };
 
 export const weed: Script = {
@@ -14210,7 +14552,7 @@ export const weed: Script = {
   source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -14220,8 +14562,20 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -14255,6 +14609,9 @@ found[first + i - 1] = slice[i]
 end
 end
 return found
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -14375,11 +14732,11 @@ local current, oldest = math.floor(now / tenth), math.floor((now - period) / ten
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
 jumped = jumped or tonumber(number) > current
-number, count = math.min(tonumber(number), current), tonumber(count)
-if number >= oldest and count > 0 then
-local place = tenths[#tenths] == number and #tenths or #tenths + 1
-tenths[place], counts[place] = number, (counts[place] or 0) + count
-left = left - count
+local when, some = math.min(tonumber(number), current), tonumber(count)
+if when >= oldest and some > 0 then
+local place = tenths[#tenths] == when and #tenths or #tenths + 1
+tenths[place], counts[place] = when, (counts[place] or 0) + some
+left = left - some
 end
 end
 local opens, free, kept = nil, left, {}
@@ -14516,8 +14873,9 @@ return deliverable(group, now) - group.ready
 end
 local function ready_below(group, band)
 local count = 0
-for lower, share in pairs(group.bands) do
-count = count + (lower < band and share.ready or 0)
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
 end
 return count
 end
@@ -14629,11 +14987,12 @@ append(plan.timers, when and int(when), when and '~g:' .. group.name)
 end
 end
 local function close_groups(plan)
+local more_stuck = 0
 for _, group in pairs(plan.groups) do
 if group.changed then
 set_timer(plan, group)
 group.fresh = 0
-plan.times.m = math.max(0, plan.times.m - group.stuck + stuck(group))
+more_stuck = more_stuck + stuck(group) - group.stuck
 group.stuck = stuck(group)
 group.v = math.max(plan.now, (group.v or 0) + 1)
 local text = format_group(group)
@@ -14643,7 +15002,7 @@ else
 append(plan.fields, '~g:' .. group.name, text)
 end
 local set = group.settings
-if group.h == 0 and next(set) == 'n' and not next(set, 'n') then
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
 plan.gone[#plan.gone + 1] = '~s:' .. group.name
 end
 group.changed = nil
@@ -14654,6 +15013,9 @@ if plan.shared then
 local held = plan.times.h > 0
 plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
 plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
 end
 if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
 plan.gone[#plan.gone + 1] = '~fair'
@@ -14698,15 +15060,16 @@ for event, ids in pairs(plan.news) do
 add(counts, event, #ids)
 end
 plan.stats = '1;' .. int(math.max(last, minute))
-for event, count in pairs(counts) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. count
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for event, ids in pairs(plan.news) do
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. table.concat(ids, ' '))
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
 local function hand(worker, lease, id)
@@ -14813,7 +15176,7 @@ end
 local records = redis.call('HMGET', at.tasks, unpack(names))
 local plan = new_plan(at, now)
 if heed(plan, records[1], records[2]) then
-return back, ended, left + last
+return back, ended, left + last, nil
 end
 local tasks, texts = {}, {}
 for i = first, last do
@@ -14845,7 +15208,7 @@ end
 back = back + #plan.leave - #plan.expiry / 2
 ended = ended + #plan.expiry / 2
 end
-return back, ended, left
+return back, ended, left, nil
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 local BLANK = '-'
@@ -14913,7 +15276,7 @@ mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
 local entries = read_records(mending, ids)
 for _, place in ipairs(ZSETS) do
 for i, score in ipairs(scores_in(mending, place, ids)) do
-entries[i][place] = score
+entries[i][place] = finite(score)
 end
 end
 return entries
@@ -14975,10 +15338,8 @@ mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
 local function blank(mending, at_index)
-local at, count = mending.at, 0
-for _ in pairs(at_index) do
-count = count + 1
-end
+local at, indexes = mending.at, sorted_keys(at_index)
+local count = #indexes
 if count == 0 then
 return nil
 end
@@ -14991,7 +15352,7 @@ if failed then
 return failed
 end
 mending.ghosts = mending.ghosts + count
-for index in pairs(at_index) do
+for _, index in ipairs(indexes) do
 redis.call('LSET', at.pending, int(index), BLANK)
 end
 end
@@ -15092,8 +15453,8 @@ append(plan.dead, task.z or int(mending.now), id)
 note(mending, 'place_missing', id)
 end
 if not over or over > mending.now + LONGEST then
-ttl = (dead_letter or task.s == 'c') and ttl or 0
-over = math.max((tonumber(task.z) or mending.now) + ttl, mending.now + RESEND_WINDOW)
+local kept = (dead_letter or task.s == 'c') and ttl or 0
+over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
 append(plan.expiry, int(over), id)
 note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
 end
@@ -15139,7 +15500,7 @@ local tasks = {}
 for _, entry in ipairs(entries) do
 if not entry.newer then
 understand(mending, entry)
-tasks[#tasks + 1] = (entry.held or also) and entry.live and entry.task or nil
+append(tasks, (entry.held or also) and entry.live and entry.task or nil)
 end
 end
 open_groups(mending.plan, tasks)
@@ -15203,11 +15564,7 @@ return { 'newer_schema' }
 end
 local blanks = {}
 local function weed(entry)
-local sorted = {}
-for index in pairs(places[entry.id]) do
-sorted[#sorted + 1] = index
-end
-table.sort(sorted)
+local sorted = sorted_keys(places[entry.id])
 for i = 1, #sorted - entry.expected do
 blanks[sorted[i]] = true
 note(mending, 'two_places', entry.id)
@@ -15216,15 +15573,15 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "cb15749b1bc59a61a2980ae5e15f8cbd5b158296",
-  keyLockingSha1: "e81e2122ac74c0ccd3b84cf562126c5db9af327a",
+  sha1: "eeb61f3df7ae5e69bfba49bbff7e59f2d0a83944",
+  keyLockingSha1: "3252230c23f1bf00d3ff23debc08c002ddf3dcb7",
 };
 
 export const workers: Script = {
   name: "workers",
   source: `local SLICE = 1000
 local function int(number)
-return string.format('%.0f', number)
+return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
 if test_now ~= '' then
@@ -15234,8 +15591,12 @@ local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
+if first ~= nil then
 list[#list + 1] = first
+end
+if second ~= nil then
 list[#list + 1] = second
+end
 end
 local function read(command, key, args)
 local found = {}
@@ -15286,12 +15647,12 @@ count = redis.call('ZLEXCOUNT', hands, '[' .. worker .. ' ', '(' .. worker .. '!
 end
 local told = { worker, records[i] or '', silent[i], count }
 for _, member in ipairs(members) do
-append(told, string.match(member, '%S+$'))
+append(told, (string.match(member, '%S+$')))
 end
 append(reply, told)
 end
 return reply
 `,
-  sha1: "ab1a44daace86fe5e38ff4ece257763fb83a435d",
-  keyLockingSha1: "a36d3f092fa4d380650001e96c52c070c8f53e50",
+  sha1: "b185efbaa2d19e7addf6b3425b504846daa6f3ba",
+  keyLockingSha1: "98a3eed53194d2c62ccf501dc25ae96182b0bcf4",
 };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readLua } from "../../tools/embed-lua.ts";
 import { lawBreaches, preludeNames } from "../support/lua-rules.ts";
+import { portableBreaches } from "../support/portable-lua.ts";
 
 const { prelude, scripts } = readLua();
 const names = preludeNames(prelude.text);
@@ -12,6 +13,17 @@ describe("the files in lua/ keep the laws that their text can show", () => {
 
   test.for(scripts)("$file", ({ file, text }) => {
     expect(lawBreaches(file.replace(".lua", ""), text, { prelude: names })).toEqual([]);
+  });
+});
+
+describe("the files in lua/ mean the same in each Lua 5.1 (law 8)", () => {
+  test("the prelude", () => {
+    const callers = scripts.map(({ text }) => text);
+    expect(portableBreaches(prelude.text, callers)).toEqual([]);
+  });
+
+  test.for(scripts)("$file", ({ text }) => {
+    expect(portableBreaches(text, [prelude.text])).toEqual([]);
   });
 });
 
@@ -64,5 +76,73 @@ return { 'ok', ids, first, redis.call('HMGET', tasks, unpack(rest)) }
     ["local first", "redis = nil\nlocal first", "line 10: a global is assigned"],
   ] as const)("%s -> %s", ([from, to, breach]) => {
     expect(check(good.replace(from, to))).toEqual(breach === undefined ? [] : [breach]);
+  });
+});
+
+describe("what another Lua 5.1 takes for something else is found", () => {
+  const several = "an assignment to several reads what it assigns: make it two";
+  const behind = "an assignment reads what it assigns behind `and` or `or`: use another local, or `if`";
+  const atEnd = "nil may be put at the end of a list: use append";
+  const format = "string.format must be of '%.0f', or of '%0….0f', and of one tonumber(…)";
+  const unordered = "pairs without a line above it that says `-- In any order: why`";
+
+  test.for([
+    ["list[#list + 1] = id"],
+    ["list[#list + 1] = nil", atEnd],
+    ["list[#list + 1] = known and id or nil", atEnd],
+    ["list[#list + 1] = known and id", atEnd],
+    ["list[#list + 1] = known or id"],
+    ["at.list[#at.list + 1] = string.match(id, '%d')", atEnd],
+    ["local function put(list, a, b) list[#list + 1] = b end put(x, 1) put(x, 1, 2)", atEnd],
+    ["local function put(list, a, b) if b ~= nil then list[#list + 1] = b end end put(x, 1)"],
+    ["local function put(list, a, b) list[#list + 1] = b end put(x, 1, 2)"],
+    [
+      "local n = tonumber(string.match(text, '%d+'))",
+      "string.match as an argument, where it may give none: use parentheses",
+    ],
+    ["local n = tonumber((string.match(text, '%d+')))"],
+    ["local n = tonumber(string.match(text, '%d+') or 0)"],
+    ["local text = string.format('%.0f', tonumber(score))"],
+    ["local text = string.format('%016.0f', tonumber(score))"],
+    ["local text = string.format('%.0f', score)", format],
+    ["local text = string.format('%d', tonumber(score))", format],
+    ["local text = string.format(form, tonumber(score))", format],
+    ["local a, b = 1, 2 a, b = a + 1, a", several],
+    ["local a, b = 1, 2 a, b = math.min(a, b), 1", several],
+    ["local a, b = 1, 2 a, b = f(a), a < 1 and 2 or b", several],
+    ["local a, b = 1, 2 a, b = a + 1, b + 1"],
+    ["local a, b = 1, f(x) a, b = f(x)"],
+    ["list[i], list[j] = list[j], list[i]"],
+    ["local a a = (b or c) and a or 0", behind],
+    ["local a a = b and f(a) or a", behind],
+    ["local a a = a and f(g(a, 1))", behind],
+    ["local a a = b > 0 and a or c"],
+    ["local a a = a or f(b)"],
+    ["for id in pairs(ids) do f(id) end", unordered],
+    ["-- In any order\nfor id in pairs(ids) do f(id) end", unordered],
+    ["-- In any order: each is a key of its own.\nfor id in pairs(ids) do f(id) end"],
+    ["local first = next(ids)", "next may only tell whether a table is empty"],
+    ["if next(ids, id) then f() end", "next may only tell whether a table is empty"],
+    ["if next(ids) then f() end"],
+    [
+      "local function f(x) if x then return 1 end return 1, 2 end local a, b = f(x)",
+      "f returns 1 of the 2 values that are taken from it",
+    ],
+    ["local function f(x) if x then return 1, nil end return 1, 2 end local a, b = f(x)"],
+    ["local function f(x) if x then return 1 end return 1, 2 end local a = f(x)"],
+    [
+      "local function g() return 1 end local function f() return g() end local a, b = f()",
+      "g returns 1 of the 2 values that are taken from it",
+    ],
+  ] as const)("%s -> %s", ([text, breach]) => {
+    const line = text.split("\n").length;
+    expect(portableBreaches(text)).toEqual(breach === undefined ? [] : [`line ${line}: ${breach}`]);
+  });
+
+  test("also what a script takes from a function of the prelude", () => {
+    const own = "local function f(x) return x end";
+    expect(portableBreaches(own, ["local a, b = f(1)"])).toEqual([
+      "line 1: f returns 1 of the 2 values that are taken from it",
+    ]);
   });
 });

@@ -13,7 +13,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "numbers are written as the Lua at hand prints them",
     file: "lua/_prelude.lua",
-    find: "return string.format('%.0f', number)",
+    find: "return string.format('%.0f', tonumber(number))",
     replace: "return tostring(number)",
     breaks: "law 8",
     because: "an instant becomes 1.7e+12",
@@ -101,8 +101,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a tenth of a rate's period is forgotten before it has passed",
     file: "lua/_limits.lua",
-    find: "if number >= oldest and",
-    replace: "if number > oldest and",
+    find: "if when >= oldest and",
+    replace: "if when > oldest and",
     breaks: "limits",
     because: "a period sees more dequeues than the rate allows",
   },

@@ -181,7 +181,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "heartbeat ends after its first page",
     file: "lua/heartbeat.lua",
-    find: "reply[4] = next_one and tonumber(string.match(next_one, '(%d+) %S+$')) or 0",
+    find: "reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0",
     replace: "reply[4] = 0",
     breaks: "law 7",
     because: "the leases beyond a thousand expire in living hands",
@@ -197,7 +197,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "heartbeat tells the latest deadline as the least",
     file: "lua/heartbeat.lua",
-    find: "math.min(first, deadline)",
+    find: "math.min(first > 0 and first or deadline, deadline)",
     replace: "math.max(first, deadline)",
     breaks: "answers",
     because: "a worker relies on leases that end before",
@@ -253,8 +253,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "workers names the worker instead of its tasks",
     file: "lua/workers.lua",
-    find: "append(told, string.match(member, '%S+$'))",
-    replace: "append(told, string.match(member, '^%S+'))",
+    find: "append(told, (string.match(member, '%S+$')))",
+    replace: "append(told, (string.match(member, '^%S+')))",
     breaks: "answers",
     because: "nobody sees who works on what",
   },

@@ -2,7 +2,10 @@ declare module "luaparse" {
   /** A node of the syntax tree; which fields it has depends on its type. */
   export interface LuaNode {
     readonly type: string;
-    readonly loc: { readonly start: { readonly line: number }; readonly end: { readonly line: number } };
+    readonly loc: {
+      readonly start: { readonly line: number; readonly column: number };
+      readonly end: { readonly line: number };
+    };
     readonly [field: string]: unknown;
   }
   export interface LuaChunk extends LuaNode {
@@ -15,7 +18,7 @@ declare module "luaparse" {
       options: {
         luaVersion: "5.1";
         locations: true;
-        scope: true;
+        scope?: true;
         comments: false;
         encodingMode: "pseudo-latin1";
       },
