@@ -18,6 +18,9 @@ import type { Of, Operation, OperationSettlement, Pull } from "./operations.ts";
 /** For how long a wake counts, ms. */
 export const WINDOW = 5_000;
 
+/** How many calls of one kind are under way at once. */
+const AT_ONCE = 16;
+
 /** One function instance. */
 export class Client {
   readonly name: string;
@@ -64,6 +67,14 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
       ? queue.settleAndDequeue(items.map(settlementOf), dequeueOptions(pull))
       : queue.settle(items.map(settlementOf)),
   cancel: ({ queue }, { id, lease }) => queue.cancel(id, { lease }),
+  cancelMany: async ({ queue }, { ids }) => {
+    const answers: unknown[] = [];
+    for (let first = 0; first < ids.length; first += AT_ONCE) {
+      const some = ids.slice(first, first + AT_ONCE);
+      answers.push(...(await Promise.all(some.map((id) => queue.cancel(id)))));
+    }
+    return answers;
+  },
   remove: ({ operator }, { id }) => operator.remove(id),
   get: ({ queue }, { id }) => queue.get(id),
   redrive: ({ operator }, { does: _, ...options }) => operator.redrive(options),

@@ -47,6 +47,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     return { settled, tasks: world.pulled(pull, tasks, happened, resent) };
   },
   cancel: ({ queue, now }, { id, lease }) => cancel(queue, now, id, lease),
+  cancelMany: ({ queue, now }, { ids }) => ids.map((id) => cancel(queue, now, id)),
   remove: ({ queue, now }, { id }) => remove(queue, now, id),
   get: ({ queue }, { id }) => infoOf(queue, NAME, id),
   redrive: ({ queue, now }, operation) => ({ redriven: redrive(queue, now, operation), refused: [] }),

@@ -64,6 +64,8 @@ export type Operation =
       readonly pull?: Pull | undefined;
     }
   | { readonly does: "cancel"; readonly id: string; readonly lease?: number | undefined }
+  /** Each by a call of its own, some at once. */
+  | { readonly does: "cancelMany"; readonly ids: readonly string[] }
   | { readonly does: "remove"; readonly id: string }
   | { readonly does: "get"; readonly id: string }
   | ({

@@ -18,6 +18,7 @@ import {
   type DrawnSettlement,
 } from "./drawn.ts";
 import { INVALID } from "./invalid.ts";
+import { throughCancelled } from "./passages.ts";
 import { step, wait } from "./step.ts";
 import type { World } from "./world.ts";
 
@@ -67,6 +68,7 @@ export function allSteps({
       id: named,
       lease: knownLease(world, named, which),
     })),
+    throughCancelled(3),
     step(3, "remove", id, (named) => ({ does: "remove", id: named })),
     step(4, "get", id, (named) => ({ does: "get", id: named })),
     step(

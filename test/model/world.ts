@@ -30,11 +30,15 @@ export class World {
   /** Calls that were made, to be made again. */
   readonly calls: Operation[] = [];
   #keys = 0;
+  #ids = 0;
   #remembered: { readonly key: string; readonly answer: unknown }[] = [];
 
   constructor(now: number) {
     this.now = now;
   }
+
+  /** An id that no task of this run has had. */
+  readonly newId = () => `n${++this.#ids}`;
 
   /** An idempotency key that no call of this run has had. */
   readonly newKey = () => `call-${++this.#keys}`;
@@ -91,6 +95,7 @@ export class World {
 
   /** What a dequeue gives, with payloads and receipts. */
   pulled(pull: Pull, given: readonly LeasedTask[], { before, after }: Happened, resent: boolean) {
+    if (!Array.isArray(given)) throw new Error(`the pull was answered with ${JSON.stringify(given)}`);
     const seen: Seen = {
       given: given.map(({ id }) => id),
       // What is settled in the same request may bring groups into use, too.
