@@ -13,6 +13,7 @@ import { queueKeys } from "../../src/queue/keys.ts";
 import { lastReply } from "../../src/queue/outcome.ts";
 import { sweepScript } from "../../src/queue/scripts.ts";
 import { INVALID } from "./invalid.ts";
+import { StepwiseDeepSweep } from "./stepwise-deep-sweep.ts";
 import type { Of, Operation, OperationSettlement, Pull } from "./operations.ts";
 
 /** For how long a wake counts, ms. */
@@ -32,6 +33,8 @@ export class Client {
   readonly waking: Queue;
   readonly operator: Operator;
   readonly schedules: Schedules;
+  /** Its deep sweep that has not come to its end. */
+  sweeping: StepwiseDeepSweep | undefined;
 
   constructor(name: string, transport: Transport, now: () => number, wake: () => void) {
     const options = { transport, now };
@@ -100,6 +103,12 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   statistics: ({ operator }) => operator.statistics(),
   settings: ({ operator }) => operator.settings(),
   deepSweep: ({ transport, now, name }) => deepSweep(transport, { now, queue: name }),
+  deepSweepOn: async (client, { requests }) => {
+    client.sweeping ??= new StepwiseDeepSweep(client.transport, client.name, client.now);
+    const report = await client.sweeping.goOn(requests);
+    if (report) client.sweeping = undefined;
+    return report ?? { faults: [], failed: [] };
+  },
   list: async ({ operator }, { does: _, ...options }) => {
     const tasks = [];
     let cursor: string | undefined;

@@ -99,6 +99,10 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     leaveFailed(queue);
     return { faults: [], failed: [] };
   },
+  deepSweepOn: ({ queue }, _, { after }) => {
+    leaveFailed(queue, (name) => !after.workers.has(name));
+    return { faults: [], failed: [] };
+  },
   list: ({ queue }, operation) => {
     const tasks = list(queue, NAME, operation.state, operation);
     return outOfTurn(queue, operation) ? tasks.toSorted((a, b) => (a.id < b.id ? -1 : 1)) : tasks;

@@ -49,6 +49,8 @@ export type Operation =
       readonly name: string;
       readonly to: Switches;
     }
+  /** The client's deep sweep goes on by so many requests, or a new one begins; other calls happen between them. */
+  | { readonly does: "deepSweepOn"; readonly requests: number }
   | { readonly does: "removeSchedule"; readonly key: string; readonly name: string }
   | { readonly does: "getSchedule"; readonly name: string }
   | {

@@ -134,9 +134,9 @@ export function failSilent(queue: QueueState, now: number): { returned: number; 
   return counts;
 }
 
-/** Takes those off that were being failed and have nothing in their hands any more. */
-export function leaveFailed(queue: QueueState): void {
+/** Takes those off that were being failed and have nothing in their hands any more, if they are met. */
+export function leaveFailed(queue: QueueState, isMet: (name: string) => boolean = () => true): void {
   for (const [name, { seenAt }] of queue.workers) {
-    if (seenAt === undefined && inHands(queue, name).length === 0) queue.workers.delete(name);
+    if (seenAt === undefined && isMet(name) && inHands(queue, name).length === 0) queue.workers.delete(name);
   }
 }

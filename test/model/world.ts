@@ -155,6 +155,7 @@ function told(queue: QueueState, operation: Operation, answer: unknown): unknown
       return counted;
     }
     case "deepSweep":
+    case "deepSweepOn":
       return { faults: part["faults"], failed: part["failed"] };
     case "workers":
       return inOrderOf(
