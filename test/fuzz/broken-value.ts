@@ -27,6 +27,8 @@ const wrongs: readonly unknown[] = [
   -1,
   0.5,
   1e300,
+  Infinity,
+  -Infinity,
   "",
   `${SECRET} of the wrong kind`,
   "5 minutes",
@@ -64,6 +66,8 @@ export function breakagesOf(
       (wrong) => !Array.isArray(wrong) || isMisnumbered(meant, wrong) || !allows(described, meant, "array"),
     )
     .map((wrong): Breakage => ({ field, within: union ?? field, how: `is ${shown(wrong)}`, value: wrong }));
+  // What may be anything is read through all the same.
+  if (Object.keys(meant).every((name) => name === "description")) whole.push(...beyondDouble(field, union));
   if (branches) return [...whole, ...ofUnion(described, meant, branches, value, field, union)];
   if (Array.isArray(value)) {
     const items = value.flatMap((item: unknown, i) =>
@@ -80,6 +84,21 @@ export function breakagesOf(
   if (meant.type === "object" && isObject(value))
     return [...whole, ...ofObject(described, meant, value, field, union)];
   return whole;
+}
+
+/** Values with a number that JSON can write and no double can hold; the place of it may be named, or the field. */
+function beyondDouble(field: string, union: string | undefined): Breakage[] {
+  const nested: readonly (readonly [string, unknown])[] = [
+    ["[1]", [0, Infinity]],
+    [".a", { a: -Infinity }],
+    [".a[0].b", { a: [{ b: Infinity }] }],
+  ];
+  return nested.map(([place, value]) => ({
+    field: `${field}${place}`,
+    within: union ?? field,
+    how: "is beyond a double",
+    value,
+  }));
 }
 
 /** What is broken inside the form that the value has. */
@@ -161,6 +180,7 @@ function allows(described: Described, schema: JsonSchema, type: string): boolean
 }
 
 const shown = (value: unknown) => {
+  if (value === Infinity || value === -Infinity) return "beyond a double";
   if (Array.isArray(value) && value.length > 10) return `a list of ${value.length}`;
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;

@@ -37,10 +37,17 @@ const durations: Readonly<Record<string, readonly (number | string)[]>> = {
 /** Those of which nought is one. */
 const mayBeNought = new Set(["delay", "resultTtl", "deadTtl", "base", "most", "ttl", "backoff"]);
 
-function durationOf(name: string): Arbitrary<unknown> {
+/** None at all, where the schema says that it may be. */
+const noughts: readonly (number | string)[] = [0, "0s"];
+
+function durationOf(described: Described, name: string, schema: JsonSchema): Arbitrary<unknown> {
   const some = durations[name] ?? durations[""] ?? [];
-  return fc.constantFrom(...(mayBeNought.has(name) ? [0, "0s"] : []), ...some);
+  return fc.constantFrom(...(mayBeNought.has(name) ? noughts : []), ...some);
 }
+
+/** Whether a schema is one of durations: milliseconds, or a text such as `5m`. */
+const isDuration = ({ anyOf = [] }: JsonSchema) =>
+  anyOf.some(({ pattern }) => pattern?.includes("ms|s|m|h|d"));
 
 const numbered = (what: string) => fc.nat({ max: 11 }).map((number) => `<${what} ${number}>`);
 
@@ -79,8 +86,8 @@ const fitting = (schema: JsonSchema) => schema.type !== "integer" || (schema.max
 const choiceOf =
   (described: Described): Choice =>
   (name, schema) => {
-    if (schema.$ref === "#/components/schemas/Duration") return durationOf(name);
     const meant = described.schema(schema);
+    if (isDuration(meant)) return durationOf(described, name, meant);
     // What stands inside a list or a union is chosen by the same name.
     if (meant.type === "array" || meant.type === "object" || meant.type === "null" || meant.anyOf)
       return undefined;
@@ -124,7 +131,7 @@ function given(all: Readonly<Record<string, string | undefined>>): Record<string
 const parameterChoiceOf =
   (described: Described): Choice =>
   (name, schema) => {
-    if (name === "wait") return durationOf("wait");
+    if (name === "wait") return durationOf(described, "wait", schema);
     if (name === "Last-Event-ID") return fc.constantFrom("0", "1", "7", "999999999999999", "x");
     if (name === "Idempotency-Key") {
       return fc.oneof(
@@ -149,6 +156,14 @@ export function written({ route, path, query, headers, body }: Plan): Sent {
       ...(body !== undefined && { "content-type": "application/json" }),
       ...headers,
     },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: body === undefined ? undefined : jsonText(body),
   };
+}
+
+/** As JSON, in which an infinite number stands as one that is beyond what a double can hold. */
+function jsonText(body: unknown): string {
+  const text = JSON.stringify(body, (_, value: unknown) =>
+    value === Infinity ? "<1e400>" : value === -Infinity ? "<-1e400>" : value,
+  );
+  return text.replaceAll(/"<(-?1e400)>"/g, "$1");
 }
