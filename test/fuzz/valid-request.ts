@@ -2,6 +2,7 @@ import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
 import type { JsonSchema } from "../../src/http/openapi-document.ts";
 import { accorded } from "./accorded.ts";
+import { fits } from "./conforms.ts";
 import type { Described, Route } from "./document.ts";
 import { type Choice, SECRET, valueOf } from "./from-schema.ts";
 import { cronSecret, type Sent, token } from "./place.ts";
@@ -34,15 +35,12 @@ const durations: Readonly<Record<string, readonly (number | string)[]>> = {
   "": [1, "1ms", 60_000, "5m", "2h", "3650d", 315_360_000_000],
 };
 
-/** Those of which nought is one. */
-const mayBeNought = new Set(["delay", "resultTtl", "deadTtl", "base", "most", "ttl", "backoff"]);
-
 /** None at all, where the schema says that it may be. */
 const noughts: readonly (number | string)[] = [0, "0s"];
 
 function durationOf(described: Described, name: string, schema: JsonSchema): Arbitrary<unknown> {
   const some = durations[name] ?? durations[""] ?? [];
-  return fc.constantFrom(...(mayBeNought.has(name) ? noughts : []), ...some);
+  return fc.constantFrom(...noughts.filter((nought) => fits(described, schema, nought)), ...some);
 }
 
 /** Whether a schema is one of durations: milliseconds, or a text such as `5m`. */
