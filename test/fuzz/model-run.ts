@@ -8,7 +8,7 @@ import { Known } from "./known.ts";
 import { libraryAnswer } from "./model-answer.ts";
 import { isModelled, modelled, type Modelled } from "./model-operation.ts";
 import type { Answered, Place } from "./place.ts";
-import { anyValid, checked } from "./valid-run.ts";
+import { anyValid, checked, opening } from "./valid-run.ts";
 import { type Plan, written } from "./valid-request.ts";
 
 const START = 1_700_000_000_000;
@@ -31,7 +31,8 @@ export async function runModelled(described: Described, place: Place, sending: S
     { weight: 1, arbitrary: waits },
     { weight: 7, arbitrary: anyValid(described, ({ operationId }) => isModelled(operationId)) },
   );
-  const sequence = fc.array(step, { minLength: 1, maxLength: LENGTH, size: "max" });
+  const drawn = fc.array(step, { minLength: 1, maxLength: LENGTH, size: "max" });
+  const sequence = fc.tuple(opening(described), drawn).map(([first, then]): Step[] => [...first, ...then]);
   let run = 0;
   try {
     await hold(sequence, LENGTH, sending, async (steps) => {
