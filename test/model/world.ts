@@ -164,8 +164,12 @@ function told(queue: QueueState, operation: Operation, answer: unknown): unknown
       );
     case "statistics":
       return { on: part["on"], minutes: (part["minutes"] as MinuteCounts[]).flatMap(eventful) };
-    case "counts":
-      return sharing(queue) ? { ...part, oldestAge: null, nextDueAt: null } : answer;
+    case "counts": {
+      if (!sharing(queue)) return answer;
+      // Whose age it is, is not the model's to tell; that there is one where tasks are pending, is.
+      const oldestAge = part["oldestAge"] === null ? null : 0;
+      return { ...part, oldestAge, nextDueAt: null };
+    }
     case "list":
       return outOfTurn(queue, operation) ? inOrderOf(eachOnce(answer as TaskInfo[]), ({ id }) => id) : answer;
     case "listSchedules":
