@@ -58,7 +58,10 @@ export function dequeue(queue: QueueState, now: number, call: ModelDequeue, seen
   const remembered = queue.slots.get(slot);
   if (remembered?.token === call.token) {
     line.putBack(0);
-    return { tasks: leasedUnder(queue, call.token, remembered.ids), nextDueAt: now, paused: false };
+    const tasks = leasedUnder(queue, call.token, remembered.ids);
+    // A copy that has nothing to give says what stands in the way, as the first one did.
+    const paused = queue.settings.paused && tasks.length === 0;
+    return { tasks, nextDueAt: paused ? null : now, paused };
   }
   const spendToken = () => {
     if (call.resend) queue.slots.set(slot, { token: call.token, ids: [] });
