@@ -27,8 +27,8 @@ const PLAYERS: readonly Role[] = [
   { name: "worker-2", program: "consumer", style: "worker", through: "server" },
   { name: "sweeper-1", program: "sweeper" },
   { name: "sweeper-2", program: "sweeper" },
-  { name: "deep-1", program: "deepSweeper" },
-  { name: "deep-2", program: "deepSweeper" },
+  { name: "deep-1", program: "deepSweeper", style: "all" },
+  { name: "deep-2", program: "deepSweeper", style: "slow" },
 ];
 
 /** Redis, the gateway, the server, and all who use them. */
