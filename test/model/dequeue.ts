@@ -1,6 +1,6 @@
 import { dueTasks, nextDue, promote, reclaim } from "./due.ts";
-import { allowed, spend } from "./limits.ts";
-import { deliverable, mayFollow, notePassed, type Passed } from "./turns.ts";
+import { allowed, redated, spend } from "./limits.ts";
+import { deliverable, mayFollow, noteMet, notePassed, type Passed } from "./turns.ts";
 import { tell, transition, type ModelTask, type QueueState } from "./state.ts";
 import { heardOf } from "./wake.ts";
 import { noteWorker, type SignOfLife } from "./workers.ts";
@@ -91,6 +91,8 @@ export function dequeue(queue: QueueState, now: number, call: ModelDequeue, seen
     }
     if (limit.most < 1) {
       line.putBack(0);
+      // From the first refusal on what lies ahead passes out with time.
+      if (rate !== null) queue.used = redated(rate, queue.used, now);
       spendToken();
       return nothing(limit.again);
     }
@@ -196,6 +198,7 @@ function sharedBatch(
   { call, most: allowed, seen }: { call: ModelDequeue; most: number; seen: Seen },
 ): ModelTask[] {
   line.putBack(0);
+  noteMet(queue, now);
   if (seen.holding && line.asked === undefined) line.bringDue(0, call.max);
   const passed: Passed = { last: undefined };
   const batch: ModelTask[] = [];

@@ -3,6 +3,7 @@ import { constant, nat, oneof, tuple, type Arbitrary, type AsyncCommand } from "
 import { oneOf } from "./drawn.ts";
 import type { Mishap, Operation } from "./operations.ts";
 import type { Real } from "./real.ts";
+import { noteSetBack } from "./turns.ts";
 import type { World } from "./world.ts";
 
 /** What a step makes of where the run stands; nothing where it does not apply. */
@@ -82,6 +83,7 @@ class Wait implements AsyncCommand<World, Real> {
 
   async run(world: World): Promise<void> {
     world.now += this.#ms;
+    if (this.#ms < 0) noteSetBack(world.queue, world.now);
   }
 
   toString(): string {

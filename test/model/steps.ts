@@ -47,7 +47,7 @@ export function allSteps({
   const most = option(oneOf(1, 2, 4), { nil: null });
 
   return oneof(
-    wait(14, 1, 50, 300, 1_000, 1_000, 3_000, 10_000, 61_000, 310_000, 3_700_000, -700),
+    wait(14, 1, 50, 300, 1_000, 1_000, 3_000, 10_000, 61_000, 310_000, 3_700_000, -700, -3_600_000),
     step(20, "enqueue", array(task(shared), { minLength: 1, maxLength: 4 }), (tasks, world) => ({
       does: "enqueue",
       key: world.newKey(),
