@@ -45,6 +45,10 @@ export async function runModelled(described: Described, place: Place, sending: S
   }
 }
 
+/** With the body as the other side reads it: there is no -0 in JSON that is written. */
+const asSent = (plan: Plan): Plan =>
+  plan.body === undefined ? plan : { ...plan, body: JSON.parse(JSON.stringify(plan.body)) as unknown };
+
 /** One sequence. The Worker remembers which queues it has registered, so each has a queue of its own. */
 class ModelledRun {
   readonly #described: Described;
@@ -74,7 +78,7 @@ class ModelledRun {
       this.#place.clock.now = this.#world.now;
       return;
     }
-    const call = modelled(this.#ofRun(this.#known.filled(step)), this.#steps++);
+    const call = modelled(asSent(this.#ofRun(this.#known.filled(step))), this.#steps++);
     if (!call) return;
     const real = { now: 0, woken: 0, run: () => this.#run(call) };
     await this.#world.call(real, call.operation, 0, "none");
