@@ -50,9 +50,11 @@ export function heartbeat(
   const registered = queue.workers.get(call.worker);
   if (queue.lost.has(call.worker) && registered?.seenAt === undefined)
     return { ok: false, code: "worker_lost" };
+  // A lease that another worker took is left alone, and is lost to this one; one without a worker is whose receipt it is.
   const isCurrent = ({ id, lease, token }: ToldLease) => {
     const task = queue.tasks.get(id);
-    return task?.state === "working" && task.lease === lease && task.token === token;
+    const isOwn = task?.worker === undefined || task.worker === call.worker;
+    return isOwn && task?.state === "working" && task.lease === lease && task.token === token;
   };
   const ids = call.told ? call.told.filter(isCurrent).map(({ id }) => id) : inHands(queue, call.worker);
   const held = ids.map((id) => queue.task(id));
