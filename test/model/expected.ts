@@ -118,11 +118,18 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   },
   switchSchedule: (world, { key, name, to }) => {
     const before = world.queue.schedules.get(name);
-    if (!before) return notFound;
-    const plan = switched(before, world.now, to === "pause");
-    const { next } = noted(world, `${to} ${name} ${key}`, true, plan.next, () =>
-      world.queue.schedules.set(name, plan),
+    const plan = before && switched(before, world.now, to === "pause");
+    const { existed, next } = noted(
+      world,
+      `${to} ${name} ${key}`,
+      plan !== undefined,
+      plan?.next ?? 0,
+      () => {
+        if (plan) world.queue.schedules.set(name, plan);
+      },
     );
+    // A copy of a call that found nothing finds nothing, also where the schedule was put since.
+    if (!existed || !plan) return notFound;
     return { ok: true, schedule: listed(NAME, name, { ...plan, next }) };
   },
   removeSchedule: (world, { key, name }) => {
