@@ -44,17 +44,23 @@ export function enqueue(
   const seen = new Set<string>();
   const added: { task: ModelNewTask; old: ModelTask | undefined }[] = [];
   const keys = new Map<string, { until: number; id: string }>();
+  /** What the keys of this call stand for, by tasks that it, or an earlier copy of it, made. */
+  const ours = new Map<string, string>();
   let [dueNow, resent] = [false, false];
 
   const answers = tasks.map((task) => {
-    const first = task.dedup && (keys.get(task.dedup.key) ?? queue.dedup.get(task.dedup.key));
-    if (first && first.until > now && first.id !== task.id) {
-      seen.add(task.id);
-      return { id: first.id, created: false };
-    }
-    if (seen.has(task.id)) return { id: task.id, created: false };
+    const before = seen.has(task.id);
     seen.add(task.id);
     const { own, old } = known(queue, task, call.producer);
+    // What is known is answered about itself, whatever its key stands for by now: so is a copy of the call that made it.
+    if (own === undefined && !added.some(({ task: { id } }) => id === task.id)) {
+      const made = task.dedup && ours.get(task.dedup.key);
+      if (made !== undefined) return { id: made, created: false };
+      const first = task.dedup && queue.dedup.get(task.dedup.key);
+      if (first && first.until > now) return { id: first.id, created: false };
+    }
+    if (before) return { id: task.id, created: false };
+    if (own !== false && task.dedup) ours.set(task.dedup.key, task.id);
     if (own !== false && dueOf(task, now) <= now) dueNow = true;
     if (own === true) resent = true;
     if (own === undefined) {
