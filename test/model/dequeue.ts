@@ -38,6 +38,8 @@ export interface Seen {
   readonly holding: boolean;
   /** Whether some are moving up in a group, which may end a batch early. */
   readonly moving: boolean;
+  /** Whether what was due has been put in line: where cancelled entries stood in the way, it is looked for. */
+  readonly brought: boolean;
   /** The list afterwards, the next one first. */
   readonly line: readonly string[];
 }
@@ -50,8 +52,26 @@ function slotOf({ token, max }: ModelDequeue): string {
   return `${max > 100 ? "R" : "r"}${hash}`;
 }
 
-/** Leases tasks. `seen` decides among those that groups and priorities have in use, within what they allow. */
+/**
+ * Leases tasks. `seen` decides among those that groups and priorities have in use, within what they allow. A look that did no more
+ * than drop entries of cancelled tasks is followed by another: these stand in nobody's way.
+ */
 export function dequeue(queue: QueueState, now: number, call: ModelDequeue, seen: Seen): ModelBatch {
+  const unspent = { ...call, resend: false };
+  for (;;) {
+    const { ghosts } = queue;
+    const isGiven = queue.slots.get(slotOf(call))?.token === call.token;
+    const batch = lookOnce(queue, now, unspent, seen);
+    if (batch.tasks.length === 0 && !isGiven && queue.ghosts < ghosts) continue;
+    // A first copy that arrives later leases nothing.
+    if (call.resend && batch.tasks.length === 0 && !isGiven) {
+      queue.slots.set(slotOf(call), { token: call.token, ids: [] });
+    }
+    return batch;
+  }
+}
+
+function lookOnce(queue: QueueState, now: number, call: ModelDequeue, seen: Seen): ModelBatch {
   const slot = slotOf(call);
   const line = new Line(queue, now);
   line.fetch(call.max);
@@ -199,7 +219,7 @@ function sharedBatch(
 ): ModelTask[] {
   line.putBack(0);
   noteMet(queue, now);
-  if (seen.holding && line.asked === undefined) line.bringDue(0, call.max);
+  if ((seen.holding || seen.brought) && line.asked === undefined) line.bringDue(0, call.max);
   const passed: Passed = { last: undefined };
   const batch: ModelTask[] = [];
   let most = allowed;

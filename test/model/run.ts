@@ -4,7 +4,7 @@ import { Real } from "./real.ts";
 import { allSteps } from "./steps.ts";
 import { World } from "./world.ts";
 
-const START = 1_700_000_000_000;
+export const START = 1_700_000_000_000;
 
 /** Most steps of a run. */
 const LONGEST = 160;

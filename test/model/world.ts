@@ -102,6 +102,7 @@ export class World {
       sharing: before.tasks.has("~fair") || after.tasks.has("~fair"),
       holding: before.held.size > 0,
       moving: [...before.tasks].some(([field, text]) => field.startsWith("~g:") && /;\d=\d+,\d+,/.test(text)),
+      brought: [...before.delayed].some(([id, due]) => due <= this.now && !after.delayed.has(id)),
       line: after.pending.toReversed(),
     };
     const { max, token, single, worker, lease = DEFAULT_LEASE } = pull;
