@@ -6,6 +6,8 @@ import { isShared, newTask, scoreWhenDue, tell, type ModelTask, type QueueState 
 /** One task to add, its defaults filled in. Durations in ms. */
 export interface ModelNewTask {
   readonly id: string;
+  /** Of an id that was made from the call's key: what the whole call asked for. */
+  readonly asked?: string | undefined;
   readonly payload: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly delay?: number | undefined;
@@ -31,14 +33,19 @@ export interface ModelEnqueued {
  * @param call.producer the call's token: the same for each copy of it
  * @param call.look whether the call reads the queue's settings even for one plain task
  * @param call.wake for how long a wake counts, ms
- * @returns "queue_full" where nothing was added
+ * @returns "queue_full" where nothing was added; so is "idempotency_key_reused": another call had the same key
  */
 export function enqueue(
   queue: QueueState,
   now: number,
   tasks: readonly ModelNewTask[],
   call: { readonly producer: string; readonly look: boolean; readonly wake?: number | undefined },
-): ModelEnqueued | "queue_full" {
+): ModelEnqueued | "queue_full" | "idempotency_key_reused" {
+  const isReused = ({ id, asked }: ModelNewTask) => {
+    const old = asked === undefined ? undefined : queue.tasks.get(id);
+    return old !== undefined && old.state !== "ghost" && old.producer !== asked;
+  };
+  if (tasks.some(isReused)) return "idempotency_key_reused";
   const lone = tasks.length === 1 && tasks[0];
   const plain = !call.look && lone && !lone.again && !lone.dedup && !isShared(lone);
   const seen = new Set<string>();
@@ -91,10 +98,11 @@ function dueOf(task: ModelNewTask, now: number): number {
 /** True where an earlier copy of the call made the task, false where another did; else the id is free. */
 function known(
   queue: QueueState,
-  { id, again }: ModelNewTask,
-  producer: string,
+  { id, again, asked }: ModelNewTask,
+  caller: string,
 ): { own?: boolean; old?: ModelTask } {
   const old = queue.tasks.get(id);
+  const producer = asked ?? caller;
   if (!old) return {};
   if (old.state === "ghost") return { old };
   const ended = old.state === "completed" || old.state === "rejected" || old.state === "removed";
@@ -118,7 +126,7 @@ function begin(
     headers,
     group,
     priority,
-    producer,
+    producer: task.asked ?? producer,
     enqueuedAt: now,
     fixedLease: task.lease,
     maxAttempts: task.maxAttempts ?? 5,

@@ -31,10 +31,12 @@ type Expectation = (world: World, operation: Operation, happened: Happened, rese
 const settingsOf = ({ queue }: World) => queue.settings;
 
 const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
-  enqueue: (world, { waker, key, tasks }, { look }) => {
+  enqueue: (world, { waker, key, tasks }, { look, answer }) => {
     const call = { producer: key, look, wake: waker ? WINDOW : undefined };
-    const added = enqueue(world.queue, world.now, tasks, call);
-    if (added === "queue_full") return { refused: "queue_full" };
+    const named = world.named(key, tasks, answer);
+    const added = enqueue(world.queue, world.now, named, call);
+    if (typeof added === "string") return { refused: added };
+    world.learnIds(key, named);
     if (added.wake) world.woken++;
     return added.tasks;
   },

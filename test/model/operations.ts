@@ -10,6 +10,8 @@ export interface OperationWorker {
   readonly silentAfter?: number | undefined;
 }
 
+export type AskedTask = Omit<ModelNewTask, "id" | "asked"> & { readonly id?: string | undefined };
+
 export interface OperationSettlement {
   readonly receipt: string;
   readonly outcome: "complete" | "reject" | "requeue" | "return" | "extend";
@@ -56,7 +58,8 @@ export type Operation =
   | {
       readonly does: "enqueue";
       readonly key: string;
-      readonly tasks: readonly ModelNewTask[];
+      /** One without an id gets one that is made from the key. */
+      readonly tasks: readonly AskedTask[];
       readonly waker: boolean;
     }
   | ({ readonly does: "dequeue" } & Pull)

@@ -37,6 +37,11 @@ export function allSteps({
 }) {
   const knownLease = (world: World, named: string, which: number) =>
     which === 0 ? undefined : which === 1 ? (world.queue.tasks.get(named)?.lease ?? 0) : 99;
+  // Those whose ids are made from the key first: their places tell one body from another.
+  const keyedTasks = tuple(
+    array(task(shared), { minLength: 1, maxLength: 4 }),
+    array(task(shared), { maxLength: 1 }),
+  ).map(([unnamed, named]) => [...unnamed.map(({ id: _, again: __, ...rest }) => rest), ...named]);
   const settleItems = array(settlement, { minLength: 1, maxLength: 4 });
   const items = (drawn: readonly DrawnSettlement[], world: World) =>
     drawn.flatMap((one) => {
@@ -54,6 +59,26 @@ export function allSteps({
       tasks,
       waker,
     })),
+    step(5, "enqueue under a key", keyedTasks, (tasks, world) => ({
+      does: "enqueue",
+      key: world.newKey(),
+      tasks,
+      waker,
+    })),
+    step(3, "enqueue under a used key", tuple(nat(), nat(2)), ([back, way], { calls }) => {
+      const before = calls.filter(
+        (call) => call.does === "enqueue" && call.tasks.some(({ id: own }) => own === undefined),
+      );
+      const call = before.at(-1 - (back % Math.max(1, Math.min(before.length, 4))));
+      if (call?.does !== "enqueue") return undefined;
+      const [first, ...others] = call.tasks;
+      const changed = [
+        [...call.tasks, { payload: "one more" }],
+        [{ ...first, payload: "another" }, ...others],
+        [{ ...first, payload: first?.payload, maxAttempts: 7 }, ...others],
+      ];
+      return { ...call, tasks: changed[way] ?? call.tasks };
+    }),
     step(20, "dequeue", pull, (drawn) => ({ does: "dequeue", ...drawn })),
     step(16, "settle", settleItems, (drawn, world) => {
       const settlements = items(drawn, world);

@@ -5,7 +5,8 @@ import { violations } from "../support/invariants.ts";
 import { dequeue, type ModelBatch, type Seen } from "./dequeue.ts";
 import { expectedOf, signOf } from "./expected.ts";
 import { outOfTurn, sharing } from "./look.ts";
-import type { Mishap, Operation, Pull } from "./operations.ts";
+import type { ModelNewTask } from "./enqueue.ts";
+import type { AskedTask, Mishap, Operation, Pull } from "./operations.ts";
 import { modelPlaces, realPlaces } from "./places.ts";
 import type { Happened, Real } from "./real.ts";
 import { QueueState } from "./state.ts";
@@ -31,6 +32,8 @@ export class World {
   readonly calls: Operation[] = [];
   #keys = 0;
   #ids = 0;
+  /** Ids that were made from a key and a place in the batch. */
+  readonly #made = new Map<string, string>();
   #remembered: { readonly key: string; readonly answer: unknown }[] = [];
 
   constructor(now: number) {
@@ -42,6 +45,30 @@ export class World {
 
   /** An idempotency key that no call of this run has had. */
   readonly newKey = () => `call-${++this.#keys}`;
+
+  /** The tasks of an enqueue with their ids: those that the key was made into are learnt from the first answer. */
+  named(key: string, tasks: readonly AskedTask[], answer: unknown): ModelNewTask[] {
+    const told = Array.isArray(answer) ? (answer as readonly { readonly id: string }[]) : [];
+    const asked = JSON.stringify(tasks);
+    return tasks.map((task, i) => {
+      if (task.id !== undefined) return { ...task, id: task.id };
+      const first = told[i]?.id;
+      // What a dedup key stands for has the id of another task.
+      const own = first !== undefined && !this.queue.tasks.has(first) ? first : `${key}#${i}`;
+      return { ...task, id: this.#made.get(`${key} ${i}`) ?? own, asked };
+    });
+  }
+
+  /** Notes which ids a key was made into; in a batch they rise, so that tasks due at one time keep their order. */
+  learnIds(key: string, tasks: readonly ModelNewTask[]): void {
+    let last = "";
+    for (const [i, { id, asked }] of tasks.entries()) {
+      if (asked === undefined || !this.queue.tasks.has(id)) continue;
+      if (id <= last) throw new Error(`${id} is behind ${last} in a batch, and comes before it`);
+      last = id;
+      this.#made.set(`${key} ${i}`, id);
+    }
+  }
 
   /** Makes one call on both sides and compares answers and places. */
   async call(
