@@ -13,6 +13,7 @@ const programs = {
   producer: new URL("producer.ts", import.meta.url),
   consumer: new URL("consumer.ts", import.meta.url),
   sweeper: new URL("sweeper.ts", import.meta.url),
+  deepSweeper: new URL("deep-sweeper.ts", import.meta.url),
 };
 
 /** One part of the run, which one process after another plays. */

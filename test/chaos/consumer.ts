@@ -29,8 +29,15 @@ async function drainOnce(source: TaskSource<Errand>): Promise<void> {
   });
 }
 
-async function pullOnce(source: TaskSource<Errand>, as?: BeatingWorker): Promise<void> {
-  const tasks = await source.dequeue({ max: 1 + roll(8), lease: LEASE, wait: "1s", worker: as?.worker });
+async function pullOnce(
+  source: TaskSource<Errand>,
+  {
+    as,
+    max = 1 + roll(8),
+    wait = "1s",
+  }: { as?: BeatingWorker | undefined; max?: number; wait?: string | number } = {},
+): Promise<void> {
+  const tasks = await source.dequeue({ max, lease: LEASE, wait, worker: as?.worker });
   for (const { receipt } of tasks) as?.receipts.add(receipt);
   const carried = tasks.map((task) => carry(source, task).finally(() => as?.receipts.delete(task.receipt)));
   // All of them, though some be in vain.
@@ -80,9 +87,23 @@ async function consume(name: string): Promise<void> {
   const beats = worker?.beat();
   while (!ending.aborted) {
     // What failed is in the ledger.
-    await (style === "drain" ? drainOnce(source) : pullOnce(source, worker)).catch(() => sleep(200));
+    await (style === "drain" ? drainOnce(source) : pullOnce(source, { as: worker })).catch(() => sleep(200));
   }
   await beats;
 }
 
-await Promise.all(Object.values(QUEUES).map(consume));
+/** Now and then one or two, without waiting: so most are cancelled before. */
+async function lookForRecalled(): Promise<void> {
+  const source = noted(part.queue(QUEUES.recalled), part);
+  while (!ending.aborted) {
+    await pullOnce(source, { max: 1 + roll(2), wait: 0 }).catch(() => {});
+    await sleep(20 + roll(100));
+  }
+}
+
+const { recalled: _, ...others } = QUEUES;
+await Promise.all([
+  ...Object.values(others).map(consume),
+  // Without a name: a worker would say each time that it lives.
+  ...(style === "hand" ? [lookForRecalled()] : []),
+]);

@@ -11,6 +11,7 @@ const queues = {
   plain: part.queue(QUEUES.plain),
   shared: part.queue(QUEUES.shared),
   long: part.queue(QUEUES.long),
+  recalled: part.queue(QUEUES.recalled),
 };
 const recent: { queue: keyof typeof queues; id: string }[] = [];
 let marks = 0;
@@ -34,7 +35,8 @@ function shared(): NewTask<Errand> {
   });
 }
 
-async function enqueue(queue: keyof typeof queues, tasks: NewTask<Errand>[]): Promise<void> {
+/** Returns what came to be, or nothing where there was no answer. */
+async function enqueue(queue: keyof typeof queues, tasks: NewTask<Errand>[]): Promise<typeof recent> {
   const call = ledger.nextCall();
   ledger.write({ what: "enqueue", call, queue, marks: tasks.map(({ payload }) => payload.mark) });
   try {
@@ -50,29 +52,46 @@ async function enqueue(queue: keyof typeof queues, tasks: NewTask<Errand>[]): Pr
       ids: told.map(({ id }) => id),
       created: told.map(({ created }) => created),
     });
-    recent.push(...told.map(({ id }) => ({ queue, id })));
+    const made = told.map(({ id }) => ({ queue, id }));
+    recent.push(...made);
     recent.splice(0, recent.length - 20);
+    return made;
   } catch (error) {
     part.met(error, call);
+    return [];
   }
 }
 
 async function cancelOne(): Promise<void> {
   const [chosen] = recent.splice(roll(recent.length), 1);
-  if (!chosen) return;
-  ledger.write({ what: "cancel", ...chosen });
-  await queues[chosen.queue].cancel(chosen.id).catch((error: unknown) => part.met(error));
+  if (chosen) await cancel(chosen);
+}
+
+async function cancel(task: (typeof recent)[number]): Promise<void> {
+  ledger.write({ what: "cancel", ...task });
+  await queues[task.queue].cancel(task.id).catch((error: unknown) => part.met(error));
+}
+
+/** Enqueues some, and cancels nearly all of them at once. */
+async function recall(): Promise<void> {
+  const made = await enqueue(
+    "recalled",
+    some(() => task("quick")),
+  );
+  await Promise.all(made.filter(() => roll(20) > 0).map(cancel));
 }
 
 const some = (make: () => NewTask<Errand>) => Array.from({ length: 1 + roll(8) }, make);
 
-const acts: (() => Promise<void>)[] = [
+const acts: (() => Promise<unknown>)[] = [
   () => enqueue("plain", some(plain)),
   () => enqueue("plain", some(plain)),
   () => enqueue("plain", [plain()]),
   () => enqueue("shared", some(shared)),
   () => enqueue("shared", some(shared)),
   () => (roll(3) === 0 ? enqueue("long", [task("long", { maxAttempts: 0, lease: LEASE })]) : cancelOne()),
+  recall,
+  recall,
   // An id that other producers use at the same time.
   () => enqueue("plain", [task("quick", { id: `u-${Math.floor(Date.now() / 500)}` })]),
 ];

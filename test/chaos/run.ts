@@ -128,6 +128,8 @@ class Director {
       pause("producer"),
       kill("sweeper"),
       pause("sweeper"),
+      kill("deepSweeper"),
+      pause("deepSweeper"),
       restart(SERVER),
       pause("server"),
       restart(GATEWAY),
@@ -169,7 +171,8 @@ class Director {
     for (const end = Date.now() + PEACE; left > 0 && Date.now() < end; await sleep(300)) {
       left = await this.#stage.left();
     }
-    for (const program of ["consumer", "sweeper", "server", "gateway"] as const) await cast.end(program);
+    for (const program of ["consumer", "sweeper", "deepSweeper", "server", "gateway"] as const)
+      await cast.end(program);
     const found = await this.#stage.look();
     this.looks++;
     return left > 0 ? [`${left} tasks have not ended ${PEACE} ms after all trouble did`, ...found] : found;

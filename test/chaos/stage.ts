@@ -27,6 +27,8 @@ const PLAYERS: readonly Role[] = [
   { name: "worker-2", program: "consumer", style: "worker", through: "server" },
   { name: "sweeper-1", program: "sweeper" },
   { name: "sweeper-2", program: "sweeper" },
+  { name: "deep-1", program: "deepSweeper", style: "all" },
+  { name: "deep-2", program: "deepSweeper", style: "slow" },
 ];
 
 /** Redis, the gateway, the server, and all who use them. */
@@ -117,7 +119,7 @@ export class Stage {
 
   /** Ends all that still runs, and removes what Redis has kept. */
   async close(): Promise<void> {
-    for (const program of ["producer", "consumer", "sweeper", "server", "gateway"] as const) {
+    for (const program of ["producer", "consumer", "sweeper", "deepSweeper", "server", "gateway"] as const) {
       await this.cast.end(program);
     }
     await this.redis.stop();
@@ -128,6 +130,7 @@ export class Stage {
     try {
       const operator = new Operator(QUEUES.shared, { transport });
       await operator.configure({ maxWorking: 60, events: true, statistics: true });
+      await new Operator(QUEUES.recalled, { transport }).configure({ events: true, statistics: true });
       await operator.configureGroup("g0", { maxWorking: 5 });
       await operator.configureGroup("g1", { rate: { max: 30, per: "2s" } });
       await operator.configureGroup("g2", { weight: 3 });

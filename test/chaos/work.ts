@@ -15,6 +15,8 @@ export const QUEUES = {
   shared: "shared",
   /** Tasks that take longer than their lease. */
   long: "long",
+  /** Tasks of which most are cancelled before anybody pulls: consumers find little but what is left of these. */
+  recalled: "recalled",
   /** What a schedule enqueues, each second. */
   ticks: "ticks",
 } as const;

@@ -27,6 +27,8 @@ const wrongs: readonly unknown[] = [
   -1,
   0.5,
   1e300,
+  Infinity,
+  -Infinity,
   "",
   `${SECRET} of the wrong kind`,
   "5 minutes",
@@ -174,6 +176,7 @@ function allows(described: Described, schema: JsonSchema, type: string): boolean
 }
 
 const shown = (value: unknown) => {
+  if (value === Infinity || value === -Infinity) return "beyond a double";
   if (Array.isArray(value) && value.length > 10) return `a list of ${value.length}`;
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;

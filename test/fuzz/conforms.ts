@@ -28,6 +28,9 @@ export function misfits(
   const inner = (schema: JsonSchema, value: unknown, at: string) =>
     misfits(described, schema, value, options, at);
 
+  // JSON can write it, and nobody can keep it.
+  if (value === Infinity || value === -Infinity) return [{ path, what: "is beyond a double" }];
+
   const branches = meant.anyOf ?? meant.oneOf;
   if (branches) {
     const found = branches.map((branch) => inner(branch, value, path));

@@ -153,9 +153,10 @@ const makers: Readonly<Record<string, Make>> = {
   },
   heartbeat({ plan, body }) {
     const { sent, asked } = workerOf(body["worker"]) as NonNullable<ReturnType<typeof workerOf>>;
+    const receipts = some(body, "receipts") as { receipts?: readonly string[] };
     return {
-      plan: { ...plan, body: { worker: sent, ...some(body, "lease") } },
-      operation: { does: "heartbeat", worker: asked, ...withMs(body, "lease") },
+      plan: { ...plan, body: { worker: sent, ...some(body, "lease"), ...receipts } },
+      operation: { does: "heartbeat", worker: asked, ...withMs(body, "lease"), ...receipts },
     };
   },
   failWorker({ plan, body }) {

@@ -8,7 +8,7 @@ import { Known } from "./known.ts";
 import { libraryAnswer } from "./model-answer.ts";
 import { isModelled, modelled, type Modelled } from "./model-operation.ts";
 import type { Answered, Place } from "./place.ts";
-import { anyValid, checked } from "./valid-run.ts";
+import { anyValid, checked, opening } from "./valid-run.ts";
 import { type Plan, written } from "./valid-request.ts";
 
 const START = 1_700_000_000_000;
@@ -31,7 +31,8 @@ export async function runModelled(described: Described, place: Place, sending: S
     { weight: 1, arbitrary: waits },
     { weight: 7, arbitrary: anyValid(described, ({ operationId }) => isModelled(operationId)) },
   );
-  const sequence = fc.array(step, { minLength: 1, maxLength: LENGTH, size: "max" });
+  const drawn = fc.array(step, { minLength: 1, maxLength: LENGTH, size: "max" });
+  const sequence = fc.tuple(opening(described), drawn).map(([first, then]): Step[] => [...first, ...then]);
   let run = 0;
   try {
     await hold(sequence, LENGTH, sending, async (steps) => {
@@ -43,6 +44,10 @@ export async function runModelled(described: Described, place: Place, sending: S
     place.clock.now = undefined;
   }
 }
+
+/** With the body as the other side reads it: there is no -0 in JSON that is written. */
+const asSent = (plan: Plan): Plan =>
+  plan.body === undefined ? plan : { ...plan, body: JSON.parse(JSON.stringify(plan.body)) as unknown };
 
 /** One sequence. The Worker remembers which queues it has registered, so each has a queue of its own. */
 class ModelledRun {
@@ -73,7 +78,7 @@ class ModelledRun {
       this.#place.clock.now = this.#world.now;
       return;
     }
-    const call = modelled(this.#ofRun(this.#known.filled(step)), this.#steps++);
+    const call = modelled(asSent(this.#ofRun(this.#known.filled(step))), this.#steps++);
     if (!call) return;
     const real = { now: 0, woken: 0, run: () => this.#run(call) };
     await this.#world.call(real, call.operation, 0, "none");

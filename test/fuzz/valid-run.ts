@@ -5,7 +5,7 @@ import type { Described, Route } from "./document.ts";
 import { hold, type Sending } from "./hold.ts";
 import { Known } from "./known.ts";
 import type { Answered, Place, Sent } from "./place.ts";
-import { type Plan, validRequest, written } from "./valid-request.ts";
+import { type Plan, queues, validRequest, written } from "./valid-request.ts";
 
 /** How often an operation is met beside those that are met once. */
 const weights: Readonly<Record<string, number>> = {
@@ -34,15 +34,31 @@ export function anyValid(described: Described, wanted: (route: Route) => boolean
   );
 }
 
+/** What half of all sequences begin with: a queue that keeps statistics and tells events of itself. */
+export function opening(described: Described): Arbitrary<readonly Plan[]> {
+  const configure = described.routes.find(({ operationId }) => operationId === "configureQueue");
+  if (!configure) throw new Error("the document has no operation configureQueue");
+  const settings = fc.constantFrom(
+    { statistics: true },
+    { events: true },
+    { statistics: true, events: true },
+  );
+  const plans = settings.map((body): Plan[] =>
+    queues.map((queue) => ({ route: configure, path: { queue }, query: {}, headers: {}, body })),
+  );
+  return fc.oneof(fc.constant([]), plans);
+}
+
 /**
  * Sends sequences of valid requests, and throws, with the seed and the sequence that is left after shrinking, where
  * an answer is not one that the document promises.
  */
 export async function runValid(described: Described, place: Place, sending: Sending): Promise<void> {
-  const sequence = fc.array(
+  const plans = fc.array(
     anyValid(described, () => true),
     { minLength: 1, maxLength: LENGTH, size: "max" },
   );
+  const sequence = fc.tuple(opening(described), plans).map((parts) => parts.flat());
   let run = 0;
   await hold(sequence, LENGTH, sending, async (plans) => {
     run++;

@@ -13,10 +13,14 @@ import { queueKeys } from "../../src/queue/keys.ts";
 import { lastReply } from "../../src/queue/outcome.ts";
 import { sweepScript } from "../../src/queue/scripts.ts";
 import { INVALID } from "./invalid.ts";
+import { StepwiseDeepSweep } from "./stepwise-deep-sweep.ts";
 import type { Of, Operation, OperationSettlement, Pull } from "./operations.ts";
 
 /** For how long a wake counts, ms. */
 export const WINDOW = 5_000;
+
+/** How many calls of one kind are under way at once. */
+const AT_ONCE = 16;
 
 /** One function instance. */
 export class Client {
@@ -29,6 +33,8 @@ export class Client {
   readonly waking: Queue;
   readonly operator: Operator;
   readonly schedules: Schedules;
+  /** Its deep sweep that has not come to its end. */
+  sweeping: StepwiseDeepSweep | undefined;
 
   constructor(name: string, transport: Transport, now: () => number, wake: () => void) {
     const options = { transport, now };
@@ -64,6 +70,14 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
       ? queue.settleAndDequeue(items.map(settlementOf), dequeueOptions(pull))
       : queue.settle(items.map(settlementOf)),
   cancel: ({ queue }, { id, lease }) => queue.cancel(id, { lease }),
+  cancelMany: async ({ queue }, { ids }) => {
+    const answers: unknown[] = [];
+    for (let first = 0; first < ids.length; first += AT_ONCE) {
+      const some = ids.slice(first, first + AT_ONCE);
+      answers.push(...(await Promise.all(some.map((id) => queue.cancel(id)))));
+    }
+    return answers;
+  },
   remove: ({ operator }, { id }) => operator.remove(id),
   get: ({ queue }, { id }) => queue.get(id),
   redrive: ({ operator }, { does: _, ...options }) => operator.redrive(options),
@@ -89,6 +103,12 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   statistics: ({ operator }) => operator.statistics(),
   settings: ({ operator }) => operator.settings(),
   deepSweep: ({ transport, now, name }) => deepSweep(transport, { now, queue: name }),
+  deepSweepOn: async (client, { requests }) => {
+    client.sweeping ??= new StepwiseDeepSweep(client.transport, client.name, client.now);
+    const report = await client.sweeping.goOn(requests);
+    if (report) client.sweeping = undefined;
+    return report ?? { faults: [], failed: [] };
+  },
   list: async ({ operator }, { does: _, ...options }) => {
     const tasks = [];
     let cursor: string | undefined;

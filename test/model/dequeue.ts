@@ -1,6 +1,6 @@
 import { dueTasks, nextDue, promote, reclaim } from "./due.ts";
-import { allowed, spend } from "./limits.ts";
-import { deliverable, mayFollow, notePassed, type Passed } from "./turns.ts";
+import { allowed, redated, spend } from "./limits.ts";
+import { deliverable, mayFollow, noteMet, notePassed, type Passed } from "./turns.ts";
 import { tell, transition, type ModelTask, type QueueState } from "./state.ts";
 import { heardOf } from "./wake.ts";
 import { noteWorker, type SignOfLife } from "./workers.ts";
@@ -38,6 +38,8 @@ export interface Seen {
   readonly holding: boolean;
   /** Whether some are moving up in a group, which may end a batch early. */
   readonly moving: boolean;
+  /** Whether what was due has been put in line: where cancelled entries stood in the way, it is looked for. */
+  readonly brought: boolean;
   /** The list afterwards, the next one first. */
   readonly line: readonly string[];
 }
@@ -50,15 +52,36 @@ function slotOf({ token, max }: ModelDequeue): string {
   return `${max > 100 ? "R" : "r"}${hash}`;
 }
 
-/** Leases tasks. `seen` decides among those that groups and priorities have in use, within what they allow. */
+/**
+ * Leases tasks. `seen` decides among those that groups and priorities have in use, within what they allow. A look that did no more
+ * than drop entries of cancelled tasks is followed by another: these stand in nobody's way.
+ */
 export function dequeue(queue: QueueState, now: number, call: ModelDequeue, seen: Seen): ModelBatch {
+  const unspent = { ...call, resend: false };
+  for (;;) {
+    const { ghosts } = queue;
+    const isGiven = queue.slots.get(slotOf(call))?.token === call.token;
+    const batch = lookOnce(queue, now, unspent, seen);
+    if (batch.tasks.length === 0 && !isGiven && queue.ghosts < ghosts) continue;
+    // A first copy that arrives later leases nothing.
+    if (call.resend && batch.tasks.length === 0 && !isGiven) {
+      queue.slots.set(slotOf(call), { token: call.token, ids: [] });
+    }
+    return batch;
+  }
+}
+
+function lookOnce(queue: QueueState, now: number, call: ModelDequeue, seen: Seen): ModelBatch {
   const slot = slotOf(call);
   const line = new Line(queue, now);
   line.fetch(call.max);
   const remembered = queue.slots.get(slot);
   if (remembered?.token === call.token) {
     line.putBack(0);
-    return { tasks: leasedUnder(queue, call.token, remembered.ids), nextDueAt: now, paused: false };
+    const tasks = leasedUnder(queue, call.token, remembered.ids);
+    // A copy that has nothing to give says what stands in the way, as the first one did.
+    const paused = queue.settings.paused && tasks.length === 0;
+    return { tasks, nextDueAt: paused ? null : now, paused };
   }
   const spendToken = () => {
     if (call.resend) queue.slots.set(slot, { token: call.token, ids: [] });
@@ -88,6 +111,8 @@ export function dequeue(queue: QueueState, now: number, call: ModelDequeue, seen
     }
     if (limit.most < 1) {
       line.putBack(0);
+      // From the first refusal on what lies ahead passes out with time.
+      if (rate !== null) queue.used = redated(rate, queue.used, now);
       spendToken();
       return nothing(limit.again);
     }
@@ -193,7 +218,8 @@ function sharedBatch(
   { call, most: allowed, seen }: { call: ModelDequeue; most: number; seen: Seen },
 ): ModelTask[] {
   line.putBack(0);
-  if (seen.holding && line.asked === undefined) line.bringDue(0, call.max);
+  noteMet(queue, now);
+  if ((seen.holding || seen.brought) && line.asked === undefined) line.bringDue(0, call.max);
   const passed: Passed = { last: undefined };
   const batch: ModelTask[] = [];
   let most = allowed;

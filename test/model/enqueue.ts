@@ -6,6 +6,8 @@ import { isShared, newTask, scoreWhenDue, tell, type ModelTask, type QueueState 
 /** One task to add, its defaults filled in. Durations in ms. */
 export interface ModelNewTask {
   readonly id: string;
+  /** Of an id that was made from the call's key: what the whole call asked for. */
+  readonly asked?: string | undefined;
   readonly payload: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly delay?: number | undefined;
@@ -31,30 +33,41 @@ export interface ModelEnqueued {
  * @param call.producer the call's token: the same for each copy of it
  * @param call.look whether the call reads the queue's settings even for one plain task
  * @param call.wake for how long a wake counts, ms
- * @returns "queue_full" where nothing was added
+ * @returns "queue_full" where nothing was added; so is "idempotency_key_reused": another call had the same key
  */
 export function enqueue(
   queue: QueueState,
   now: number,
   tasks: readonly ModelNewTask[],
   call: { readonly producer: string; readonly look: boolean; readonly wake?: number | undefined },
-): ModelEnqueued | "queue_full" {
+): ModelEnqueued | "queue_full" | "idempotency_key_reused" {
+  const isReused = ({ id, asked }: ModelNewTask) => {
+    const old = asked === undefined ? undefined : queue.tasks.get(id);
+    return old !== undefined && old.state !== "ghost" && old.producer !== asked;
+  };
+  if (tasks.some(isReused)) return "idempotency_key_reused";
   const lone = tasks.length === 1 && tasks[0];
   const plain = !call.look && lone && !lone.again && !lone.dedup && !isShared(lone);
   const seen = new Set<string>();
   const added: { task: ModelNewTask; old: ModelTask | undefined }[] = [];
   const keys = new Map<string, { until: number; id: string }>();
+  /** What the keys of this call stand for, by tasks that it, or an earlier copy of it, made. */
+  const ours = new Map<string, string>();
   let [dueNow, resent] = [false, false];
 
   const answers = tasks.map((task) => {
-    const first = task.dedup && (keys.get(task.dedup.key) ?? queue.dedup.get(task.dedup.key));
-    if (first && first.until > now && first.id !== task.id) {
-      seen.add(task.id);
-      return { id: first.id, created: false };
-    }
-    if (seen.has(task.id)) return { id: task.id, created: false };
+    const before = seen.has(task.id);
     seen.add(task.id);
     const { own, old } = known(queue, task, call.producer);
+    // What is known is answered about itself, whatever its key stands for by now: so is a copy of the call that made it.
+    if (own === undefined && !added.some(({ task: { id } }) => id === task.id)) {
+      const made = task.dedup && ours.get(task.dedup.key);
+      if (made !== undefined) return { id: made, created: false };
+      const first = task.dedup && queue.dedup.get(task.dedup.key);
+      if (first && first.until > now) return { id: first.id, created: false };
+    }
+    if (before) return { id: task.id, created: false };
+    if (own !== false && task.dedup) ours.set(task.dedup.key, task.id);
     if (own !== false && dueOf(task, now) <= now) dueNow = true;
     if (own === true) resent = true;
     if (own === undefined) {
@@ -85,10 +98,11 @@ function dueOf(task: ModelNewTask, now: number): number {
 /** True where an earlier copy of the call made the task, false where another did; else the id is free. */
 function known(
   queue: QueueState,
-  { id, again }: ModelNewTask,
-  producer: string,
+  { id, again, asked }: ModelNewTask,
+  caller: string,
 ): { own?: boolean; old?: ModelTask } {
   const old = queue.tasks.get(id);
+  const producer = asked ?? caller;
   if (!old) return {};
   if (old.state === "ghost") return { old };
   const ended = old.state === "completed" || old.state === "rejected" || old.state === "removed";
@@ -112,7 +126,7 @@ function begin(
     headers,
     group,
     priority,
-    producer,
+    producer: task.asked ?? producer,
     enqueuedAt: now,
     fixedLease: task.lease,
     maxAttempts: task.maxAttempts ?? 5,

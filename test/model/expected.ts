@@ -31,10 +31,12 @@ type Expectation = (world: World, operation: Operation, happened: Happened, rese
 const settingsOf = ({ queue }: World) => queue.settings;
 
 const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
-  enqueue: (world, { waker, key, tasks }, { look }) => {
+  enqueue: (world, { waker, key, tasks }, { look, answer }) => {
     const call = { producer: key, look, wake: waker ? WINDOW : undefined };
-    const added = enqueue(world.queue, world.now, tasks, call);
-    if (added === "queue_full") return { refused: "queue_full" };
+    const named = world.named(key, tasks, answer);
+    const added = enqueue(world.queue, world.now, named, call);
+    if (typeof added === "string") return { refused: added };
+    world.learnIds(key, named);
     if (added.wake) world.woken++;
     return added.tasks;
   },
@@ -47,6 +49,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     return { settled, tasks: world.pulled(pull, tasks, happened, resent) };
   },
   cancel: ({ queue, now }, { id, lease }) => cancel(queue, now, id, lease),
+  cancelMany: ({ queue, now }, { ids }) => ids.map((id) => cancel(queue, now, id)),
   remove: ({ queue, now }, { id }) => remove(queue, now, id),
   get: ({ queue }, { id }) => infoOf(queue, NAME, id),
   redrive: ({ queue, now }, operation) => ({ redriven: redrive(queue, now, operation), refused: [] }),
@@ -89,13 +92,17 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   },
   counts: ({ queue, now }) => {
     const told = counts(queue, now, NAME);
-    return sharing(queue) ? { ...told, oldestAge: null, nextDueAt: null } : told;
+    return sharing(queue) ? { ...told, oldestAge: told.pending > 0 ? 0 : null, nextDueAt: null } : told;
   },
   workers: ({ queue }) => workers(queue),
   statistics: ({ queue, now }) => ({ on: queue.settings.statistics, minutes: statistics(queue, now) }),
   settings: settingsOf,
   deepSweep: ({ queue }) => {
     leaveFailed(queue);
+    return { faults: [], failed: [] };
+  },
+  deepSweepOn: ({ queue }, _, { after }) => {
+    leaveFailed(queue, (name) => !after.workers.has(name));
     return { faults: [], failed: [] };
   },
   list: ({ queue }, operation) => {

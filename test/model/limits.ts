@@ -1,11 +1,25 @@
-/** What limits allow. A rate is counted by tenths of its period; a tenth counts until it has wholly passed. */
+/**
+ * What limits allow. A rate is counted by tenths of its period; a tenth counts until it has wholly passed. One that lies
+ * ahead, because the clock was set back, counts as the current one: so a rate loses one period at most.
+ */
 import type { QueueState, Rate, Used } from "./state.ts";
 
 const tenthOf = ({ per }: Rate) => Math.ceil(per / 10);
 
 function counted(rate: Rate, used: Used, now: number): [tenth: number, count: number][] {
   const oldest = Math.floor((now - rate.per) / tenthOf(rate));
-  return [...used].filter(([tenth, count]) => tenth >= oldest && count > 0);
+  return [...redated(rate, used, now)].filter(([tenth, count]) => tenth >= oldest && count > 0);
+}
+
+/** The same counts, none of them ahead of now. */
+export function redated(rate: Rate, used: Used, now: number): Used {
+  const current = Math.floor(now / tenthOf(rate));
+  const counts: Used = new Map();
+  for (const [tenth, count] of used) {
+    const place = Math.min(tenth, current);
+    counts.set(place, (counts.get(place) ?? 0) + count);
+  }
+  return counts;
 }
 
 /** How many more may follow now. */

@@ -9,8 +9,7 @@ import { inHands } from "./workers.ts";
 export function counts(queue: QueueState, now: number, name: string): QueueCounts {
   const inState = (state: TaskState) =>
     [...queue.tasks.values()].filter((task) => task.state === state).length;
-  // A few entries of cancelled tasks are looked past.
-  const next = queue.line.slice(0, 10).find((id) => queue.task(id).kept);
+  const next = queue.line.find((id) => queue.task(id).kept);
   return {
     queue: name,
     pending: inState("pending"),

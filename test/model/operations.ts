@@ -10,6 +10,8 @@ export interface OperationWorker {
   readonly silentAfter?: number | undefined;
 }
 
+export type AskedTask = Omit<ModelNewTask, "id" | "asked"> & { readonly id?: string | undefined };
+
 export interface OperationSettlement {
   readonly receipt: string;
   readonly outcome: "complete" | "reject" | "requeue" | "return" | "extend";
@@ -49,12 +51,15 @@ export type Operation =
       readonly name: string;
       readonly to: Switches;
     }
+  /** The client's deep sweep goes on by so many requests, or a new one begins; other calls happen between them. */
+  | { readonly does: "deepSweepOn"; readonly requests: number }
   | { readonly does: "removeSchedule"; readonly key: string; readonly name: string }
   | { readonly does: "getSchedule"; readonly name: string }
   | {
       readonly does: "enqueue";
       readonly key: string;
-      readonly tasks: readonly ModelNewTask[];
+      /** One without an id gets one that is made from the key. */
+      readonly tasks: readonly AskedTask[];
       readonly waker: boolean;
     }
   | ({ readonly does: "dequeue" } & Pull)
@@ -64,6 +69,8 @@ export type Operation =
       readonly pull?: Pull | undefined;
     }
   | { readonly does: "cancel"; readonly id: string; readonly lease?: number | undefined }
+  /** Each by a call of its own, some at once. */
+  | { readonly does: "cancelMany"; readonly ids: readonly string[] }
   | { readonly does: "remove"; readonly id: string }
   | { readonly does: "get"; readonly id: string }
   | ({

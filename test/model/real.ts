@@ -121,6 +121,11 @@ export class Real {
     return command;
   }
 
+  /** Clients, by number, whose deep sweep has not come to its end. */
+  sweeping(): number[] {
+    return this.#clients.flatMap(({ sweeping }, by) => (sweeping ? [by] : []));
+  }
+
   /** Makes one call, and looks at what it left. */
   async run(operation: Operation, by: number, mishap: Mishap): Promise<Happened> {
     const client = this.#clients[by % CLIENTS] as Client;

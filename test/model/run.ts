@@ -4,7 +4,7 @@ import { Real } from "./real.ts";
 import { allSteps } from "./steps.ts";
 import { World } from "./world.ts";
 
-const START = 1_700_000_000_000;
+export const START = 1_700_000_000_000;
 
 /** Most steps of a run. */
 const LONGEST = 160;
@@ -44,10 +44,10 @@ export async function runModel(
       real.calls - before >= bounds.calls || performance.now() >= (bounds.until ?? Number.POSITIVE_INFINITY);
     if (enough && !failed) return;
     try {
-      await asyncModelRun(async () => {
-        await real.reset(START);
-        return { model: new World(START), real };
-      }, drawn);
+      await real.reset(START);
+      const world = new World(START);
+      await asyncModelRun(() => ({ model: world, real }), drawn);
+      await endDeepSweeps(world, real);
     } catch (error) {
       failed = true;
       throw error;
@@ -59,4 +59,12 @@ export async function runModel(
     ...(bounds.path !== undefined && { path: bounds.path, endOnFailure: true }),
   });
   return real.calls - before;
+}
+
+/** Each comes to its end, and what it reports is held against the model. */
+async function endDeepSweeps(world: World, real: Real): Promise<void> {
+  for (const by of real.sweeping()) {
+    await world.call(real, { does: "deepSweepOn", requests: Number.POSITIVE_INFINITY }, by, "none");
+  }
+  await world.call(real, { does: "counts" }, 0, "none");
 }

@@ -112,6 +112,11 @@ export interface ModelGroup {
   used: Used;
   /** Whether it ever had a limit: what a limit met may come out of turn. */
   limited: boolean;
+  /**
+   * Since when pulls have met what its rate had counted ahead of a clock that was set back, -1 before the first: for a period from
+   * then on it is not the model's to tell what the rate allows.
+   */
+  metAhead?: number | undefined;
 }
 
 export interface ModelWorker {

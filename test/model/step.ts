@@ -3,6 +3,7 @@ import { constant, nat, oneof, tuple, type Arbitrary, type AsyncCommand } from "
 import { oneOf } from "./drawn.ts";
 import type { Mishap, Operation } from "./operations.ts";
 import type { Real } from "./real.ts";
+import { noteSetBack } from "./turns.ts";
 import type { World } from "./world.ts";
 
 /** What a step makes of where the run stands; nothing where it does not apply. */
@@ -38,6 +39,36 @@ class Step implements AsyncCommand<World, Real> {
   }
 }
 
+/** Some calls, one behind the other, that together lead where calls drawn one by one seldom come. */
+class Passage implements AsyncCommand<World, Real> {
+  readonly #make: (world: World) => readonly Operation[];
+  readonly #by: number;
+  #made: string;
+
+  constructor(name: string, by: number, make: (world: World) => readonly Operation[]) {
+    this.#make = make;
+    this.#by = by;
+    this.#made = name;
+  }
+
+  check(): boolean {
+    return true;
+  }
+
+  async run(world: World, real: Real): Promise<void> {
+    const operations = this.#make(world);
+    this.#made = `${JSON.stringify(operations)} by ${this.#by} and others at ${world.now}`;
+    for (const [i, operation] of operations.entries()) {
+      world.calls.push(operation);
+      await world.call(real, operation, this.#by + i, "none");
+    }
+  }
+
+  toString(): string {
+    return this.#made;
+  }
+}
+
 /** Time passes, or, now and then, jumps back. */
 class Wait implements AsyncCommand<World, Real> {
   readonly #ms: number;
@@ -52,6 +83,7 @@ class Wait implements AsyncCommand<World, Real> {
 
   async run(world: World): Promise<void> {
     world.now += this.#ms;
+    if (this.#ms < 0) noteSetBack(world.queue, world.now);
   }
 
   toString(): string {
@@ -76,6 +108,21 @@ export function step<T>(
     weight,
     arbitrary: tuple(drawn, nat(2), mishap).map(
       ([value, by, befalls]) => new Step(name, by, befalls, (world) => choose(value, world)),
+    ),
+  };
+}
+
+/** A passage of some kind, and how often it is to be drawn. */
+export function passage<T>(
+  weight: number,
+  name: string,
+  drawn: Arbitrary<T>,
+  make: (drawn: T, world: World) => readonly Operation[],
+) {
+  return {
+    weight,
+    arbitrary: tuple(drawn, nat(2)).map(
+      ([value, by]) => new Passage(name, by, (world) => make(value, world)),
     ),
   };
 }

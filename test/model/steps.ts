@@ -18,6 +18,7 @@ import {
   type DrawnSettlement,
 } from "./drawn.ts";
 import { INVALID } from "./invalid.ts";
+import { throughCancelled } from "./passages.ts";
 import { step, wait } from "./step.ts";
 import type { World } from "./world.ts";
 
@@ -36,6 +37,11 @@ export function allSteps({
 }) {
   const knownLease = (world: World, named: string, which: number) =>
     which === 0 ? undefined : which === 1 ? (world.queue.tasks.get(named)?.lease ?? 0) : 99;
+  // Those whose ids are made from the key first: their places tell one body from another.
+  const keyedTasks = tuple(
+    array(task(shared), { minLength: 1, maxLength: 4 }),
+    array(task(shared), { maxLength: 1 }),
+  ).map(([unnamed, named]) => [...unnamed.map(({ id: _, again: __, ...rest }) => rest), ...named]);
   const settleItems = array(settlement, { minLength: 1, maxLength: 4 });
   const items = (drawn: readonly DrawnSettlement[], world: World) =>
     drawn.flatMap((one) => {
@@ -46,13 +52,33 @@ export function allSteps({
   const most = option(oneOf(1, 2, 4), { nil: null });
 
   return oneof(
-    wait(14, 1, 50, 300, 1_000, 1_000, 3_000, 10_000, 61_000, 310_000, 3_700_000, -700),
+    wait(14, 1, 50, 300, 1_000, 1_000, 3_000, 10_000, 61_000, 310_000, 3_700_000, -700, -3_600_000),
     step(20, "enqueue", array(task(shared), { minLength: 1, maxLength: 4 }), (tasks, world) => ({
       does: "enqueue",
       key: world.newKey(),
       tasks,
       waker,
     })),
+    step(5, "enqueue under a key", keyedTasks, (tasks, world) => ({
+      does: "enqueue",
+      key: world.newKey(),
+      tasks,
+      waker,
+    })),
+    step(3, "enqueue under a used key", tuple(nat(), nat(2)), ([back, way], { calls }) => {
+      const before = calls.filter(
+        (call) => call.does === "enqueue" && call.tasks.some(({ id: own }) => own === undefined),
+      );
+      const call = before.at(-1 - (back % Math.max(1, Math.min(before.length, 4))));
+      if (call?.does !== "enqueue") return undefined;
+      const [first, ...others] = call.tasks;
+      const changed = [
+        [...call.tasks, { payload: "one more" }],
+        [{ ...first, payload: "another" }, ...others],
+        [{ ...first, payload: first?.payload, maxAttempts: 7 }, ...others],
+      ];
+      return { ...call, tasks: changed[way] ?? call.tasks };
+    }),
     step(20, "dequeue", pull, (drawn) => ({ does: "dequeue", ...drawn })),
     step(16, "settle", settleItems, (drawn, world) => {
       const settlements = items(drawn, world);
@@ -67,6 +93,7 @@ export function allSteps({
       id: named,
       lease: knownLease(world, named, which),
     })),
+    throughCancelled(3),
     step(3, "remove", id, (named) => ({ does: "remove", id: named })),
     step(4, "get", id, (named) => ({ does: "get", id: named })),
     step(
@@ -158,6 +185,7 @@ export function allSteps({
     step(1, "drop", boolean(), (force, world) => ({ does: "drop", key: world.newKey(), force })),
     step(waker ? 2 : 0, "wake another", constant(0), () => ({ does: "wakeAnother" })),
     step(5, "look", oneOf("counts", "workers", "statistics", "settings", "deepSweep"), (does) => ({ does })),
+    step(12, "deep sweep on", oneOf(1, 1, 2, 3, 5, 8), (requests) => ({ does: "deepSweepOn", requests })),
     step(
       4,
       "list",

@@ -32,6 +32,30 @@ function workingOf(queue: QueueState, { group }: ModelTask): number {
   return count;
 }
 
+/** Notes which rates of groups have counted ahead of a clock that was set back. */
+export function noteSetBack(queue: QueueState, now: number): void {
+  for (const group of queue.groups.values()) {
+    const { rate, used } = group;
+    if (rate === null || [...used.keys()].every((tenth) => tenth <= now / Math.ceil(rate.per / 10))) continue;
+    group.used = new Map();
+    group.metAhead = -1;
+  }
+}
+
+/** Notes that a pull meets them, and those whose period is over. */
+export function noteMet(queue: QueueState, now: number): void {
+  for (const group of queue.groups.values()) {
+    if (group.metAhead === undefined) continue;
+    if (group.metAhead < 0 || now < group.metAhead) group.metAhead = now;
+    const lost = group.rate === null ? 0 : group.rate.per + 2 * Math.ceil(group.rate.per / 10);
+    if (now > group.metAhead + lost) group.metAhead = undefined;
+  }
+}
+
+/** Whether the model can tell if a task's group may have more. */
+const isTold = (queue: QueueState, task: ModelTask) =>
+  !isShared(task) || groupOf(queue, task).metAhead === undefined;
+
 function open(queue: QueueState, now: number, task: ModelTask): boolean {
   if (!isShared(task)) return true;
   const { maxWorking, rate, used } = groupOf(queue, task);
@@ -43,13 +67,16 @@ function open(queue: QueueState, now: number, task: ModelTask): boolean {
 export function deliverable(queue: QueueState, now: number): ModelTask[] {
   const next = queue.line.map((id) => queue.task(id)).find((task) => task.ghosts === 0);
   const waiting = queue.shared.map((id) => queue.task(id)).filter(({ state }) => state === "pending");
-  return [...(next?.state === "pending" ? [next] : []), ...waiting].filter((task) => open(queue, now, task));
+  return [...(next?.state === "pending" ? [next] : []), ...waiting].filter(
+    (task) => isTold(queue, task) && open(queue, now, task),
+  );
 }
 
 /** @throws where a task must not be the next of a batch */
 export function mayFollow(queue: QueueState, now: number, task: ModelTask, { last }: Passed): void {
   const priority = task.priority ?? 0;
-  if (!open(queue, now, task)) throw new Error(`${task.id} was given past the limit of its group`);
+  if (isTold(queue, task) && !open(queue, now, task))
+    throw new Error(`${task.id} was given past the limit of its group`);
   if (last !== undefined && priority > last) throw new Error(`${task.id} came behind a lower priority`);
   const above = deliverable(queue, now).find((other) => (other.priority ?? 0) > priority);
   if (above) throw new Error(`${task.id} was given before ${above.id}, of a higher priority`);

@@ -50,6 +50,7 @@ export function heartbeat(
   const registered = queue.workers.get(call.worker);
   if (queue.lost.has(call.worker) && registered?.seenAt === undefined)
     return { ok: false, code: "worker_lost" };
+  // A lease that another worker took is left alone, and is lost to this one; one without a worker is whose receipt it is.
   const isCurrent = ({ id, lease, token }: ToldLease) => {
     const task = queue.tasks.get(id);
     if (task?.state !== "working" || task.lease !== lease || task.token !== token) return false;
@@ -135,9 +136,9 @@ export function failSilent(queue: QueueState, now: number): { returned: number; 
   return counts;
 }
 
-/** Takes those off that were being failed and have nothing in their hands any more. */
-export function leaveFailed(queue: QueueState): void {
+/** Takes those off that were being failed and have nothing in their hands any more, if they are met. */
+export function leaveFailed(queue: QueueState, isMet: (name: string) => boolean = () => true): void {
   for (const [name, { seenAt }] of queue.workers) {
-    if (seenAt === undefined && inHands(queue, name).length === 0) queue.workers.delete(name);
+    if (seenAt === undefined && isMet(name) && inHands(queue, name).length === 0) queue.workers.delete(name);
   }
 }

@@ -5,7 +5,8 @@ import { violations } from "../support/invariants.ts";
 import { dequeue, type ModelBatch, type Seen } from "./dequeue.ts";
 import { expectedOf, signOf } from "./expected.ts";
 import { outOfTurn, sharing } from "./look.ts";
-import type { Mishap, Operation, Pull } from "./operations.ts";
+import type { ModelNewTask } from "./enqueue.ts";
+import type { AskedTask, Mishap, Operation, Pull } from "./operations.ts";
 import { modelPlaces, realPlaces } from "./places.ts";
 import type { Happened, Real } from "./real.ts";
 import { QueueState } from "./state.ts";
@@ -30,14 +31,44 @@ export class World {
   /** Calls that were made, to be made again. */
   readonly calls: Operation[] = [];
   #keys = 0;
+  #ids = 0;
+  /** Ids that were made from a key and a place in the batch. */
+  readonly #made = new Map<string, string>();
   #remembered: { readonly key: string; readonly answer: unknown }[] = [];
 
   constructor(now: number) {
     this.now = now;
   }
 
+  /** An id that no task of this run has had. */
+  readonly newId = () => `n${++this.#ids}`;
+
   /** An idempotency key that no call of this run has had. */
   readonly newKey = () => `call-${++this.#keys}`;
+
+  /** The tasks of an enqueue with their ids: those that the key was made into are learnt from the first answer. */
+  named(key: string, tasks: readonly AskedTask[], answer: unknown): ModelNewTask[] {
+    const told = Array.isArray(answer) ? (answer as readonly { readonly id: string }[]) : [];
+    const asked = JSON.stringify(tasks);
+    return tasks.map((task, i) => {
+      if (task.id !== undefined) return { ...task, id: task.id };
+      const first = told[i]?.id;
+      // What a dedup key stands for has the id of another task.
+      const own = first !== undefined && !this.queue.tasks.has(first) ? first : `${key}#${i}`;
+      return { ...task, id: this.#made.get(`${key} ${i}`) ?? own, asked };
+    });
+  }
+
+  /** Notes which ids a key was made into; in a batch they rise, so that tasks due at one time keep their order. */
+  learnIds(key: string, tasks: readonly ModelNewTask[]): void {
+    let last = "";
+    for (const [i, { id, asked }] of tasks.entries()) {
+      if (asked === undefined || !this.queue.tasks.has(id)) continue;
+      if (id <= last) throw new Error(`${id} is behind ${last} in a batch, and comes before it`);
+      last = id;
+      this.#made.set(`${key} ${i}`, id);
+    }
+  }
 
   /** Makes one call on both sides and compares answers and places. */
   async call(
@@ -91,12 +122,14 @@ export class World {
 
   /** What a dequeue gives, with payloads and receipts. */
   pulled(pull: Pull, given: readonly LeasedTask[], { before, after }: Happened, resent: boolean) {
+    if (!Array.isArray(given)) throw new Error(`the pull was answered with ${JSON.stringify(given)}`);
     const seen: Seen = {
       given: given.map(({ id }) => id),
       // What is settled in the same request may bring groups into use, too.
       sharing: before.tasks.has("~fair") || after.tasks.has("~fair"),
       holding: before.held.size > 0,
       moving: [...before.tasks].some(([field, text]) => field.startsWith("~g:") && /;\d=\d+,\d+,/.test(text)),
+      brought: [...before.delayed].some(([id, due]) => due <= this.now && !after.delayed.has(id)),
       line: after.pending.toReversed(),
     };
     const { max, token, single, worker, lease = DEFAULT_LEASE } = pull;
@@ -150,6 +183,7 @@ function told(queue: QueueState, operation: Operation, answer: unknown): unknown
       return counted;
     }
     case "deepSweep":
+    case "deepSweepOn":
       return { faults: part["faults"], failed: part["failed"] };
     case "workers":
       return inOrderOf(
@@ -158,8 +192,12 @@ function told(queue: QueueState, operation: Operation, answer: unknown): unknown
       );
     case "statistics":
       return { on: part["on"], minutes: (part["minutes"] as MinuteCounts[]).flatMap(eventful) };
-    case "counts":
-      return sharing(queue) ? { ...part, oldestAge: null, nextDueAt: null } : answer;
+    case "counts": {
+      if (!sharing(queue)) return answer;
+      // Whose age it is, is not the model's to tell; that there is one where tasks are pending, is.
+      const oldestAge = part["oldestAge"] === null ? null : 0;
+      return { ...part, oldestAge, nextDueAt: null };
+    }
     case "list":
       return outOfTurn(queue, operation) ? inOrderOf(eachOnce(answer as TaskInfo[]), ({ id }) => id) : answer;
     case "listSchedules":

@@ -1,0 +1,41 @@
+/** Passages: what a queue goes through in some calls, one behind the other. */
+import { array, nat } from "fast-check";
+import { maybe, oneOf, pull, record } from "./drawn.ts";
+import type { Operation } from "./operations.ts";
+import { passage } from "./step.ts";
+
+/**
+ * Some tasks are enqueued, most of them are cancelled, and somebody pulls: fewer at once than were cancelled. Now and then
+ * statistics or events are turned on or off before.
+ */
+export const throughCancelled = (weight: number) =>
+  passage(
+    weight,
+    "through cancelled tasks",
+    record({
+      settings: maybe(
+        oneOf<object>(
+          { statistics: true },
+          { events: true, statistics: false },
+          { events: false, statistics: false },
+        ),
+      ),
+      count: oneOf(1, 2, 3, 5, 8, 12),
+      kept: array(nat(11), { maxLength: 2 }),
+      pulls: array(pull, { minLength: 1, maxLength: 3 }),
+    }),
+    ({ settings, count, kept, pulls }, world): Operation[] => {
+      const ids = Array.from({ length: count }, () => world.newId());
+      return [
+        ...(settings ? [{ does: "configure", key: world.newKey(), changes: settings } as const] : []),
+        {
+          does: "enqueue",
+          key: world.newKey(),
+          tasks: ids.map((id) => ({ id, payload: 0 })),
+          waker: false,
+        },
+        { does: "cancelMany", ids: ids.filter((_, i) => !kept.includes(i)) },
+        ...pulls.map((one) => ({ does: "dequeue", ...one }) as const),
+      ];
+    },
+  );
