@@ -82,7 +82,7 @@ export function allSteps({
     step(20, "dequeue", pull, (drawn) => ({ does: "dequeue", ...drawn })),
     step(16, "settle", settleItems, (drawn, world) => {
       const settlements = items(drawn, world);
-      return settlements.length > 0 ? { does: "settle", items: settlements } : undefined;
+      return settlements.length > 0 ? { does: "settle", key: world.newKey(), items: settlements } : undefined;
     }),
     step(4, "settle and dequeue", tuple(settleItems, pull), ([drawn, next], world) => {
       const settlements = items(drawn, world);
