@@ -18,7 +18,7 @@ import {
   type DrawnSettlement,
 } from "./drawn.ts";
 import { INVALID } from "./invalid.ts";
-import { throughCancelled } from "./passages.ts";
+import { throughCancelled, throughProgress } from "./passages.ts";
 import { step, wait } from "./step.ts";
 import type { World } from "./world.ts";
 
@@ -94,6 +94,7 @@ export function allSteps({
       lease: knownLease(world, named, which),
     })),
     throughCancelled(3),
+    throughProgress(2),
     step(3, "remove", id, (named) => ({ does: "remove", id: named })),
     step(4, "get", id, (named) => ({ does: "get", id: named })),
     step(
