@@ -65,10 +65,10 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
     return [await producer.enqueue(payload, { ...options, idempotencyKey })];
   },
   dequeue: ({ queue }, pull) => queue.dequeue(dequeueOptions(pull)),
-  settle: ({ queue }, { items, pull }) =>
+  settle: ({ queue }, { key: idempotencyKey, items, pull }) =>
     pull
       ? queue.settleAndDequeue(items.map(settlementOf), dequeueOptions(pull))
-      : queue.settle(items.map(settlementOf)),
+      : queue.settle(items.map(settlementOf), { idempotencyKey }),
   cancel: ({ queue }, { id, lease }) => queue.cancel(id, { lease }),
   cancelMany: async ({ queue }, { ids }) => {
     const answers: unknown[] = [];

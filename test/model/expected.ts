@@ -42,8 +42,8 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   },
   dequeue: (world, pull, happened, resent) =>
     world.pulled(pull, happened.answer as readonly LeasedTask[], happened, resent),
-  settle: (world, { items, pull }, happened, resent) => {
-    const settled = settle(world.queue, world.now, items.map(settlementOf));
+  settle: (world, { key, items, pull }, happened, resent) => {
+    const settled = settle(world.queue, world.now, items.map(settlementOf), key);
     if (!pull) return settled;
     const { tasks } = happened.answer as { tasks: readonly LeasedTask[] };
     return { settled, tasks: world.pulled(pull, tasks, happened, resent) };

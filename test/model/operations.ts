@@ -65,6 +65,7 @@ export type Operation =
   | ({ readonly does: "dequeue" } & Pull)
   | {
       readonly does: "settle";
+      readonly key?: string | undefined;
       readonly items: readonly OperationSettlement[];
       readonly pull?: Pull | undefined;
     }

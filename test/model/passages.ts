@@ -39,3 +39,21 @@ export const throughCancelled = (weight: number) =>
       ];
     },
   );
+
+/** A holder tells progress twice or thrice, and then comes a late copy of one of these calls. */
+export const throughProgress = (weight: number) =>
+  passage(
+    weight,
+    "late progress",
+    record({ receipt: nat(), steps: oneOf(2, 3), late: nat(2) }),
+    ({ receipt: n, steps, late }, world): Operation[] => {
+      const receipt = world.receipts.at(-1 - (n % Math.max(1, world.receipts.length)));
+      if (receipt === undefined) return [];
+      const calls = Array.from({ length: steps }, (_, i): Operation => ({
+        does: "settle",
+        key: world.newKey(),
+        items: [{ receipt, outcome: "extend", text: { step: i } }],
+      }));
+      return [...calls, calls[late % steps] as Operation];
+    },
+  );

@@ -17,8 +17,16 @@ export interface ModelSettlement {
   readonly text?: unknown;
 }
 
-/** Settles, in order; each gets an answer of its own. */
-export function settle(queue: QueueState, now: number, settlements: readonly ModelSettlement[]): Settled[] {
+/**
+ * Settles, in order; each gets an answer of its own.
+ * @param key the call's: by it a late copy of an extend is told from the newest one, whose progress it leaves as it is
+ */
+export function settle(
+  queue: QueueState,
+  now: number,
+  settlements: readonly ModelSettlement[],
+  key?: string,
+): Settled[] {
   const ends = newEnds();
   const later = new Map<string, number>();
   const answers = settlements.map((settlement): Settled => {
@@ -31,7 +39,13 @@ export function settle(queue: QueueState, now: number, settlements: readonly Mod
     if (outcome === "extend") {
       const deadline = now + (settlement.ms ?? task.leasedFor ?? 0);
       later.set(id, Math.max(later.get(id) ?? (queue.working.get(id) as number), deadline));
-      if (settlement.text !== undefined) task.progress = settlement.text;
+      const extended = task.progressBy ?? [];
+      const isLate =
+        key !== undefined && extended.includes(`${lease} ${key}`) && extended.at(-1) !== `${lease} ${key}`;
+      if (settlement.text !== undefined && !isLate) {
+        task.progress = settlement.text;
+        if (extended.at(-1) !== `${lease} ${key}`) task.progressBy = [...extended, `${lease} ${key}`];
+      }
       const flag = task.flagged ? { cancelRequested: true as const } : {};
       return { receipt, ok: true, state: "working", deadlineAt: later.get(id) as number, ...flag };
     }

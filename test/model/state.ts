@@ -60,6 +60,8 @@ export interface ModelTask {
   ghosts: number;
   worker?: string | undefined;
   progress?: unknown;
+  /** Lease and key of the calls that told progress, the newest last. */
+  progressBy?: readonly string[] | undefined;
   history: Transition[];
   /** The last settlement: `<lease>,<token>,<outcome>`, and its answer. */
   settled?: { readonly receipt: string; readonly answer: Settlement } | undefined;

@@ -18,7 +18,7 @@ import {
   type DrawnSettlement,
 } from "./drawn.ts";
 import { INVALID } from "./invalid.ts";
-import { throughCancelled } from "./passages.ts";
+import { throughCancelled, throughProgress } from "./passages.ts";
 import { step, wait } from "./step.ts";
 import type { World } from "./world.ts";
 
@@ -82,7 +82,7 @@ export function allSteps({
     step(20, "dequeue", pull, (drawn) => ({ does: "dequeue", ...drawn })),
     step(16, "settle", settleItems, (drawn, world) => {
       const settlements = items(drawn, world);
-      return settlements.length > 0 ? { does: "settle", items: settlements } : undefined;
+      return settlements.length > 0 ? { does: "settle", key: world.newKey(), items: settlements } : undefined;
     }),
     step(4, "settle and dequeue", tuple(settleItems, pull), ([drawn, next], world) => {
       const settlements = items(drawn, world);
@@ -94,6 +94,7 @@ export function allSteps({
       lease: knownLease(world, named, which),
     })),
     throughCancelled(3),
+    throughProgress(2),
     step(3, "remove", id, (named) => ({ does: "remove", id: named })),
     step(4, "get", id, (named) => ({ does: "get", id: named })),
     step(
