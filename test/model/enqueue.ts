@@ -6,8 +6,8 @@ import { isShared, newTask, scoreWhenDue, tell, type ModelTask, type QueueState 
 /** One task to add, its defaults filled in. Durations in ms. */
 export interface ModelNewTask {
   readonly id: string;
-  /** Of an id that was made from the call's key: what the whole call asked for. */
-  readonly asked?: string | undefined;
+  /** Whether the id was made from the call's key. */
+  readonly derived?: boolean | undefined;
   readonly payload: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly delay?: number | undefined;
@@ -30,7 +30,8 @@ export interface ModelEnqueued {
 
 /**
  * Adds tasks, all or none.
- * @param call.producer the call's token: the same for each copy of it
+ * @param call.producer the call's key: the same for each copy of it
+ * @param call.asked what the whole call asked for: another call may have the same key
  * @param call.look whether the call reads the queue's settings even for one plain task
  * @param call.wake for how long a wake counts, ms
  * @returns "queue_full" where nothing was added; so is "idempotency_key_reused": another call had the same key
@@ -39,11 +40,18 @@ export function enqueue(
   queue: QueueState,
   now: number,
   tasks: readonly ModelNewTask[],
-  call: { readonly producer: string; readonly look: boolean; readonly wake?: number | undefined },
+  call: {
+    readonly producer: string;
+    readonly asked: string;
+    readonly look: boolean;
+    readonly wake?: number | undefined;
+  },
 ): ModelEnqueued | "queue_full" | "idempotency_key_reused" {
-  const isReused = ({ id, asked }: ModelNewTask) => {
-    const old = asked === undefined ? undefined : queue.tasks.get(id);
-    return old !== undefined && old.state !== "ghost" && old.producer !== asked;
+  const producer = `${call.producer} ${call.asked}`;
+  const isReused = ({ id }: ModelNewTask) => {
+    const old = queue.tasks.get(id);
+    if (!old || old.state === "ghost" || old.producer === producer) return false;
+    return old.producer.startsWith(`${call.producer} `);
   };
   if (tasks.some(isReused)) return "idempotency_key_reused";
   const lone = tasks.length === 1 && tasks[0];
@@ -58,7 +66,7 @@ export function enqueue(
   const answers = tasks.map((task) => {
     const before = seen.has(task.id);
     seen.add(task.id);
-    const { own, old } = known(queue, task, call.producer);
+    const { own, old } = known(queue, task, producer);
     // What is known is answered about itself, whatever its key stands for by now: so is a copy of the call that made it.
     if (own === undefined && !added.some(({ task: { id } }) => id === task.id)) {
       const made = task.dedup && ours.get(task.dedup.key);
@@ -80,7 +88,7 @@ export function enqueue(
   const coming = added.filter(({ task }) => dueOf(task, now) <= now).length;
   if (!plain && coming > 0 && placesLeft(queue) < coming) return "queue_full";
   const ends = newEnds();
-  for (const { task, old } of added) begin(queue, now, task, { old, ends, producer: call.producer });
+  for (const { task, old } of added) begin(queue, now, task, { old, ends, producer });
   putInLine(queue, ends);
   for (const [key, note] of keys) {
     queue.dedup.set(key, note);
@@ -98,11 +106,10 @@ function dueOf(task: ModelNewTask, now: number): number {
 /** True where an earlier copy of the call made the task, false where another did; else the id is free. */
 function known(
   queue: QueueState,
-  { id, again, asked }: ModelNewTask,
-  caller: string,
+  { id, again }: ModelNewTask,
+  producer: string,
 ): { own?: boolean; old?: ModelTask } {
   const old = queue.tasks.get(id);
-  const producer = asked ?? caller;
   if (!old) return {};
   if (old.state === "ghost") return { old };
   const ended = old.state === "completed" || old.state === "rejected" || old.state === "removed";
@@ -126,7 +133,7 @@ function begin(
     headers,
     group,
     priority,
-    producer: task.asked ?? producer,
+    producer,
     enqueuedAt: now,
     fixedLease: task.lease,
     maxAttempts: task.maxAttempts ?? 5,

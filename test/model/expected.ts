@@ -32,7 +32,7 @@ const settingsOf = ({ queue }: World) => queue.settings;
 
 const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   enqueue: (world, { waker, key, tasks }, { look, answer }) => {
-    const call = { producer: key, look, wake: waker ? WINDOW : undefined };
+    const call = { producer: key, asked: JSON.stringify(tasks), look, wake: waker ? WINDOW : undefined };
     const named = world.named(key, tasks, answer);
     const added = enqueue(world.queue, world.now, named, call);
     if (typeof added === "string") return { refused: added };

@@ -10,7 +10,7 @@ export interface OperationWorker {
   readonly silentAfter?: number | undefined;
 }
 
-export type AskedTask = Omit<ModelNewTask, "id" | "asked"> & { readonly id?: string | undefined };
+export type AskedTask = Omit<ModelNewTask, "id" | "derived"> & { readonly id?: string | undefined };
 
 export interface OperationSettlement {
   readonly receipt: string;

@@ -49,21 +49,25 @@ export class World {
   /** The tasks of an enqueue with their ids: those that the key was made into are learnt from the first answer. */
   named(key: string, tasks: readonly AskedTask[], answer: unknown): ModelNewTask[] {
     const told = Array.isArray(answer) ? (answer as readonly { readonly id: string }[]) : [];
-    const asked = JSON.stringify(tasks);
     return tasks.map((task, i) => {
       if (task.id !== undefined) return { ...task, id: task.id };
       const first = told[i]?.id;
-      // What a dedup key stands for has the id of another task.
-      const own = first !== undefined && !this.queue.tasks.has(first) ? first : `${key}#${i}`;
-      return { ...task, id: this.#made.get(`${key} ${i}`) ?? own, asked };
+      // What a dedup key stands for has the id of another task, or of one before it in the batch.
+      const others =
+        first === undefined || this.queue.tasks.has(first) || told.findIndex(({ id }) => id === first) < i;
+      return {
+        ...task,
+        id: this.#made.get(`${key} ${i}`) ?? (others ? `${key}#${i}` : first),
+        derived: true,
+      };
     });
   }
 
   /** Notes which ids a key was made into; in a batch they rise, so that tasks due at one time keep their order. */
   learnIds(key: string, tasks: readonly ModelNewTask[]): void {
     let last = "";
-    for (const [i, { id, asked }] of tasks.entries()) {
-      if (asked === undefined || !this.queue.tasks.has(id)) continue;
+    for (const [i, { id, derived }] of tasks.entries()) {
+      if (!derived || !this.queue.tasks.has(id)) continue;
       if (id <= last) throw new Error(`${id} is behind ${last} in a batch, and comes before it`);
       last = id;
       this.#made.set(`${key} ${i}`, id);
