@@ -647,6 +647,7 @@ local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
 return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local RARE = { held = true, delayed = true, dead = true }
 local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
@@ -688,12 +689,18 @@ end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
-local names = {}
+local names, first = {}, 1
+if #entries == 0 then
+names, first = { '~set', '~lease' }, 3
+end
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
 local found = fields_in(mending, names)
-for i = 1, #names, 2 do
+if first == 3 then
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+end
+for i = first, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
 entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
@@ -701,17 +708,16 @@ entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
 entries[#entries + 1] = entry
 end
-slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
+slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
 end
 mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local control = fields_in(mending, { '~set', '~lease' })
-mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
-local entries = read_records(mending, ids)
+local at, entries = mending.at, read_records(mending, ids)
+local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(scores_in(mending, place, ids)) do
+for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
 entries[i][place] = score
 end
 end
@@ -1207,8 +1213,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "cbf8fe47796798bd875f4e3f6834a3ade0c16c98",
-  keyLockingSha1: "187e339c7a8c39136a5a17727a7d8d4227bae027",
+  sha1: "babaecbdde79ada4cdaf0da14fec8c292589525c",
+  keyLockingSha1: "2772ebafb7f74522002fd4d0a2096d63ec5128ca",
 };
 
 export const cancel: Script = {
@@ -6208,6 +6214,7 @@ local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
 return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local RARE = { held = true, delayed = true, dead = true }
 local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
@@ -6249,12 +6256,18 @@ end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
-local names = {}
+local names, first = {}, 1
+if #entries == 0 then
+names, first = { '~set', '~lease' }, 3
+end
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
 local found = fields_in(mending, names)
-for i = 1, #names, 2 do
+if first == 3 then
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+end
+for i = first, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
 entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
@@ -6262,17 +6275,16 @@ entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
 entries[#entries + 1] = entry
 end
-slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
+slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
 end
 mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local control = fields_in(mending, { '~set', '~lease' })
-mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
-local entries = read_records(mending, ids)
+local at, entries = mending.at, read_records(mending, ids)
+local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(scores_in(mending, place, ids)) do
+for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
 entries[i][place] = score
 end
 end
@@ -6723,7 +6735,7 @@ local mending = new_mending(at, clock(test_now))
 local members, listed, fields = {}, {}, {}
 mending.seen = { tasks = {} }
 local function read_tasks()
-local cursor, size, bytes = '0', FIRST_PAGE, 0
+local cursor, size, bytes, records = '0', FIRST_PAGE, 0, 0
 for _ = 1, PAGES do
 local page = redis.call('HSCAN', tasks, cursor, 'COUNT', int(size))
 for i = 1, #page[2], 2 do
@@ -6731,11 +6743,12 @@ local field, text = page[2][i], page[2][i + 1]
 if not mending.seen.tasks[field] then
 append(fields, field, text)
 bytes = bytes + #text
+records = records + (string.sub(field, 1, 1) ~= '~' and 1 or 0)
 end
 mending.seen.tasks[field] = text
 end
 cursor = page[1]
-if cursor == '0' or bytes > BYTES then
+if cursor == '0' or bytes > BYTES or records > 4 * MEMBERS then
 break
 end
 size = math.min(PAGE, math.ceil((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))
@@ -6921,8 +6934,8 @@ return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
 `,
-  sha1: "124afbba7960a332ef1082da738a5f050d8c1179",
-  keyLockingSha1: "6f02a42c9418e7cd3db0cbffde1b5848b72a6fdc",
+  sha1: "f977c225f1306e2640b69a430fb83b01b655f453",
+  keyLockingSha1: "7a99a4b5e170d1858e6499bc71e58b4fdec7ee6e",
 };
 
 export const heartbeat: Script = {
@@ -10458,6 +10471,7 @@ local test_now = ARGV[1]
 local counted = ARGV[2]
 local items = ARGV
 local STRIDE = 3
+local COUNTED = 200
 local at = queue_at(nil, fair, order, held, working, delayed, tasks)
 local mending = new_mending(at, clock(test_now))
 local plan = mending.plan
@@ -10469,7 +10483,7 @@ end
 return actual[name]
 end
 local function count(place, add_up)
-local found = redis.call('ZRANGE', place, '0', int(LOOK), 'WITHSCORES')
+local found = redis.call('ZRANGE', place, '0', int(COUNTED), 'WITHSCORES')
 local entries = {}
 for i = 1, #found, 2 do
 entries[#entries + 1] = { id = found[i], score = tonumber(found[i + 1]) }
@@ -10479,7 +10493,7 @@ if shared(entry.task) and sound(entry.fixed) then
 add_up(count_as(entry.task.G or ''), entry.score)
 end
 end)
-return done == #entries and left_among(entries, done) == 0
+return done == #entries and done <= COUNTED and left_among(entries, done) == 0
 end
 for i = 3, #items, STRIDE do
 local name = items[i]
@@ -10519,8 +10533,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "f8af6caaed519b54002cb22d9cd6c8b02585b259",
-  keyLockingSha1: "f746876681e1a18a5fb15d34cc144206e4210776",
+  sha1: "e82d3a66ba17bed3bb9b8dc6a4b22c04f91528c2",
+  keyLockingSha1: "c9ad4f49778b1328499adebbc4539053dc56053d",
 };
 
 export const remind: Script = {
@@ -11570,6 +11584,7 @@ end
 return back, ended, left
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local RARE = { held = true, delayed = true, dead = true }
 local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
@@ -11611,12 +11626,18 @@ end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
-local names = {}
+local names, first = {}, 1
+if #entries == 0 then
+names, first = { '~set', '~lease' }, 3
+end
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
 local found = fields_in(mending, names)
-for i = 1, #names, 2 do
+if first == 3 then
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+end
+for i = first, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
 entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
@@ -11624,17 +11645,16 @@ entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
 entries[#entries + 1] = entry
 end
-slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
+slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
 end
 mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local control = fields_in(mending, { '~set', '~lease' })
-mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
-local entries = read_records(mending, ids)
+local at, entries = mending.at, read_records(mending, ids)
+local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(scores_in(mending, place, ids)) do
+for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
 entries[i][place] = score
 end
 end
@@ -11931,8 +11951,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
 return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "5f295969fb64ec5618d7dace0edce0f9ea91bf28",
-  keyLockingSha1: "2a1687634bf521d0e167b035dabaeddd329cd4d3",
+  sha1: "b959a9baf945df00bc0ca1c29921909919cd526e",
+  keyLockingSha1: "73348438cee07adf2d0f38f518bfbe3167df495c",
 };
 
 export const schedule: Script = {
@@ -14465,6 +14485,7 @@ end
 return back, ended, left
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local RARE = { held = true, delayed = true, dead = true }
 local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
@@ -14506,12 +14527,18 @@ end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
-local names = {}
+local names, first = {}, 1
+if #entries == 0 then
+names, first = { '~set', '~lease' }, 3
+end
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
 local found = fields_in(mending, names)
-for i = 1, #names, 2 do
+if first == 3 then
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+end
+for i = first, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
 entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
@@ -14519,17 +14546,16 @@ entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
 entries[#entries + 1] = entry
 end
-slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
+slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
 end
 mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local control = fields_in(mending, { '~set', '~lease' })
-mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
-local entries = read_records(mending, ids)
+local at, entries = mending.at, read_records(mending, ids)
+local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(scores_in(mending, place, ids)) do
+for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
 entries[i][place] = score
 end
 end
@@ -14833,8 +14859,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "a15d7ff9fad116677c4c8b6b7ae06518608aa259",
-  keyLockingSha1: "36802979a3d7203bad7324567d831b555d88f92c",
+  sha1: "13152c37b7e049b7fcd05b485365fcb79f6d8f73",
+  keyLockingSha1: "b601eae6d4c0f408e36f6530349eb3b89ea21bd3",
 };
 
 export const workers: Script = {
