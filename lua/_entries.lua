@@ -3,6 +3,9 @@
 -- Where an id can stand, besides the list.
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 
+-- Of these often none exists: then one command tells it.
+local RARE = { held = true, delayed = true, dead = true }
+
 -- Put over an entry of the list that is to go: to take it out would move the others. Blanks are counted like
 -- the ghosts of an id that no task can have, so dequeue drops them.
 local BLANK = '-'
@@ -60,12 +63,19 @@ end
 local function read_records(mending, ids)
   local entries, bytes, slice = {}, 0, 16
   while #entries < #ids do
-    local names = {}
+    local names, first = {}, 1
+    if #entries == 0 then
+      -- At once with what the call has to heed.
+      names, first = { '~set', '~lease' }, 3
+    end
     for i = #entries + 1, math.min(#entries + slice, #ids) do
       append(names, ids[i], '.' .. ids[i])
     end
     local found = fields_in(mending, names)
-    for i = 1, #names, 2 do
+    if first == 3 then
+      mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+    end
+    for i = first, #names, 2 do
       local entry = { id = names[i], expected = 0 }
       bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
       -- Behind what is no id there may be another's record, or a control field.
@@ -74,7 +84,7 @@ local function read_records(mending, ids)
       entry.newer = newer(entry.fixed) or newer(entry.record)
       entries[#entries + 1] = entry
     end
-    slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
+    slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
   end
   mending.bytes = mending.bytes + bytes
   return entries
@@ -82,11 +92,10 @@ end
 
 -- Looks up ids: their records, and their scores by place. Returns entries, in order.
 local function look_up(mending, ids)
-  local control = fields_in(mending, { '~set', '~lease' })
-  mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
-  local entries = read_records(mending, ids)
+  local at, entries = mending.at, read_records(mending, ids)
+  local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
   for _, place in ipairs(ZSETS) do
-    for i, score in ipairs(scores_in(mending, place, ids)) do
+    for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
       entries[i][place] = finite(score)
     end
   end

@@ -44,7 +44,7 @@ mending.seen = { tasks = {} }
 
 -- Reads all of the hash. False where that is too much.
 local function read_tasks()
-  local cursor, size, bytes = '0', FIRST_PAGE, 0
+  local cursor, size, bytes, records = '0', FIRST_PAGE, 0, 0
   for _ = 1, PAGES do
     local page = redis.call('HSCAN', tasks, cursor, 'COUNT', int(size))
     for i = 1, #page[2], 2 do
@@ -52,11 +52,12 @@ local function read_tasks()
       if not mending.seen.tasks[field] then
         append(fields, field, text)
         bytes = bytes + #text
+        records = records + (string.sub(field, 1, 1) ~= '~' and 1 or 0)
       end
       mending.seen.tasks[field] = text
     end
     cursor = page[1]
-    if cursor == '0' or bytes > BYTES then
+    if cursor == '0' or bytes > BYTES or records > 4 * MEMBERS then
       break
     end
     size = math.min(PAGE, math.ceil((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))

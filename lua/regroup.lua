@@ -12,10 +12,12 @@ local items = ARGV -- then for each group: name, before (its state before the co
 -- Returns {'ok', {fault, group, …}} | {'large'}: there are more tasks than one call can count, or a later
 --         release's
 
--- A thousand tasks are counted here, in one look, whatever goes on. More are counted page by page, by the
+-- Two hundred tasks are counted here, in one look, whatever goes on. More are counted page by page, by the
 -- caller, and a group that has changed meanwhile is left for another time: what keeps it busy is not stuck.
 
 local STRIDE = 3
+-- So many tasks of a place are counted.
+local COUNTED = 200
 local at = queue_at(nil, fair, order, held, working, delayed, tasks)
 local mending = new_mending(at, clock(test_now))
 local plan = mending.plan
@@ -30,7 +32,7 @@ end
 
 -- Counts the members of a zset into `actual`. Returns whether these are all, and none a later release's.
 local function count(place, add_up)
-  local found = redis.call('ZRANGE', place, '0', int(LOOK), 'WITHSCORES')
+  local found = redis.call('ZRANGE', place, '0', int(COUNTED), 'WITHSCORES')
   local entries = {}
   for i = 1, #found, 2 do
     entries[#entries + 1] = { id = found[i], score = tonumber(found[i + 1]) }
@@ -40,7 +42,7 @@ local function count(place, add_up)
       add_up(count_as(entry.task.G or ''), entry.score)
     end
   end)
-  return done == #entries and left_among(entries, done) == 0
+  return done == #entries and done <= COUNTED and left_among(entries, done) == 0
 end
 
 for i = 3, #items, STRIDE do

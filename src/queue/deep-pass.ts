@@ -34,9 +34,12 @@ export function isPlace(text: string): text is Place {
 
 export const FIRST: Stand = { place: PLACES[0], scan: "0" };
 
-/** Entries that one call looks at: as many as have about so many bytes of records, and no more than these. */
+/**
+ * Entries that one call looks at: as many as have about so many bytes of records, and no more than these, so that no
+ * call keeps Redis from others for long.
+ */
 const PAGE_BYTES = 4_000_000;
-const MOST_ENTRIES = 500;
+const MOST_ENTRIES = 400;
 
 /** Ids that are compared with the list at once. More are compared in turns, each with the whole list. */
 const MOST_EXPECTED = 100_000;
@@ -49,9 +52,12 @@ const MOST_MEMBERS = 400_000;
 /** Ids that one call repairs. */
 const MOST_REPAIRED = 100;
 
+/** Entries after which one call that takes some out of the list is sent. */
+const MOST_WEEDED = 50;
+
 /** How far an entry of the list may have moved since it was seen. Those further are tried one by one. */
 const REACH = 256;
-const FAR_REACH = 10_000;
+const FAR_REACH = 5_000;
 const MOST_FAR = 50;
 
 /** What the list must hold of an id, and where it was seen there. */
@@ -146,7 +152,10 @@ export class DeepPass extends QueueHandle {
     // A page of the hash may hold notes of calls alone. A place that is empty tells nothing of the size of records.
     if (page.entries > 0 || page.cursor !== "0") {
       const affordable = Math.floor((PAGE_BYTES * Math.max(1, page.entries)) / Math.max(1, page.bytes));
-      this.#size = Math.max(1, Math.min(MOST_ENTRIES, 16 * this.#size, affordable));
+      // What is in a group, has a long record or is repaired takes longer.
+      const work = page.entries + page.members.length / 2 + page.bytes / 2_000 + 6 * page.faults.length;
+      const quick = Math.floor((MOST_ENTRIES * Math.max(1, page.entries)) / Math.max(1, work));
+      this.#size = Math.max(1, Math.min(quick, 16 * this.#size, affordable));
     }
     return page;
   }
@@ -233,7 +242,7 @@ export class DeepPass extends QueueHandle {
       for (let first = 0; first < others.length; first += MOST_REPAIRED) {
         const places = [...others.slice(first, first + MOST_REPAIRED), ...kept];
         batch.push(places.map((index) => ({ id: entry.id, index: String(index) })));
-        if (batch.flat().length >= MOST_REPAIRED) await flush();
+        if (batch.flat().length >= MOST_WEEDED) await flush();
       }
     }
     if (batch.length > 0) await flush();

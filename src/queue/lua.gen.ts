@@ -678,6 +678,7 @@ local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
 return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local RARE = { held = true, delayed = true, dead = true }
 local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
@@ -719,12 +720,18 @@ end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
-local names = {}
+local names, first = {}, 1
+if #entries == 0 then
+names, first = { '~set', '~lease' }, 3
+end
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
 local found = fields_in(mending, names)
-for i = 1, #names, 2 do
+if first == 3 then
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+end
+for i = first, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
 entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
@@ -732,17 +739,16 @@ entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
 entries[#entries + 1] = entry
 end
-slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
+slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
 end
 mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local control = fields_in(mending, { '~set', '~lease' })
-mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
-local entries = read_records(mending, ids)
+local at, entries = mending.at, read_records(mending, ids)
+local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(scores_in(mending, place, ids)) do
+for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
 entries[i][place] = finite(score)
 end
 end
@@ -1236,8 +1242,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "ef9f9127d4031ad12d33b0825c80117541ebe601",
-  keyLockingSha1: "fda759149fd13d1bcb6ea0edb5bd0a50a600a0ab",
+  sha1: "e97e0433562281810559e2ca4abc8d1c898d9098",
+  keyLockingSha1: "455c8e171b874390628e37131a2f073aff2d9225",
 };
 
 export const cancel: Script = {
@@ -6597,6 +6603,7 @@ local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
 return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local RARE = { held = true, delayed = true, dead = true }
 local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
@@ -6638,12 +6645,18 @@ end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
-local names = {}
+local names, first = {}, 1
+if #entries == 0 then
+names, first = { '~set', '~lease' }, 3
+end
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
 local found = fields_in(mending, names)
-for i = 1, #names, 2 do
+if first == 3 then
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+end
+for i = first, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
 entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
@@ -6651,17 +6664,16 @@ entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
 entries[#entries + 1] = entry
 end
-slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
+slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
 end
 mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local control = fields_in(mending, { '~set', '~lease' })
-mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
-local entries = read_records(mending, ids)
+local at, entries = mending.at, read_records(mending, ids)
+local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(scores_in(mending, place, ids)) do
+for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
 entries[i][place] = finite(score)
 end
 end
@@ -7112,7 +7124,7 @@ local mending = new_mending(at, clock(test_now))
 local members, listed, fields = {}, {}, {}
 mending.seen = { tasks = {} }
 local function read_tasks()
-local cursor, size, bytes = '0', FIRST_PAGE, 0
+local cursor, size, bytes, records = '0', FIRST_PAGE, 0, 0
 for _ = 1, PAGES do
 local page = redis.call('HSCAN', tasks, cursor, 'COUNT', int(size))
 for i = 1, #page[2], 2 do
@@ -7120,11 +7132,12 @@ local field, text = page[2][i], page[2][i + 1]
 if not mending.seen.tasks[field] then
 append(fields, field, text)
 bytes = bytes + #text
+records = records + (string.sub(field, 1, 1) ~= '~' and 1 or 0)
 end
 mending.seen.tasks[field] = text
 end
 cursor = page[1]
-if cursor == '0' or bytes > BYTES then
+if cursor == '0' or bytes > BYTES or records > 4 * MEMBERS then
 break
 end
 size = math.min(PAGE, math.ceil((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))
@@ -7310,8 +7323,8 @@ return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
 `,
-  sha1: "e4599c6243fcd7c0adbff1d502ff88d9304cec42",
-  keyLockingSha1: "e575f9a16c9a9e908d33004550eff36d941d06f2",
+  sha1: "7911026f675783b8b9803a29e744960455727f6f",
+  keyLockingSha1: "61e63c708aa90c224c9d58d21d6135e5ef38f014",
 };
 
 export const heartbeat: Script = {
@@ -11005,6 +11018,7 @@ local test_now = ARGV[1]
 local counted = ARGV[2]
 local items = ARGV
 local STRIDE = 3
+local COUNTED = 200
 local at = queue_at(nil, fair, order, held, working, delayed, tasks)
 local mending = new_mending(at, clock(test_now))
 local plan = mending.plan
@@ -11016,7 +11030,7 @@ end
 return actual[name]
 end
 local function count(place, add_up)
-local found = redis.call('ZRANGE', place, '0', int(LOOK), 'WITHSCORES')
+local found = redis.call('ZRANGE', place, '0', int(COUNTED), 'WITHSCORES')
 local entries = {}
 for i = 1, #found, 2 do
 entries[#entries + 1] = { id = found[i], score = tonumber(found[i + 1]) }
@@ -11026,7 +11040,7 @@ if shared(entry.task) and sound(entry.fixed) then
 add_up(count_as(entry.task.G or ''), entry.score)
 end
 end)
-return done == #entries and left_among(entries, done) == 0
+return done == #entries and done <= COUNTED and left_among(entries, done) == 0
 end
 for i = 3, #items, STRIDE do
 local name = items[i]
@@ -11066,8 +11080,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "2f2b589c967bba644836b5b6a9e512ef6f4c9899",
-  keyLockingSha1: "69720b6d073ed309172a1a6e0b3a2e558604ad10",
+  sha1: "510f46f499c66266cfdcb65c66b93b0e96a521d0",
+  keyLockingSha1: "ebf679676da1f43bd3d562c8b67b685aada30542",
 };
 
 export const remind: Script = {
@@ -12181,6 +12195,7 @@ end
 return back, ended, left, nil
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local RARE = { held = true, delayed = true, dead = true }
 local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
@@ -12222,12 +12237,18 @@ end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
-local names = {}
+local names, first = {}, 1
+if #entries == 0 then
+names, first = { '~set', '~lease' }, 3
+end
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
 local found = fields_in(mending, names)
-for i = 1, #names, 2 do
+if first == 3 then
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+end
+for i = first, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
 entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
@@ -12235,17 +12256,16 @@ entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
 entries[#entries + 1] = entry
 end
-slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
+slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
 end
 mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local control = fields_in(mending, { '~set', '~lease' })
-mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
-local entries = read_records(mending, ids)
+local at, entries = mending.at, read_records(mending, ids)
+local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(scores_in(mending, place, ids)) do
+for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
 entries[i][place] = finite(score)
 end
 end
@@ -12542,8 +12562,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
 return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "2fcfa53ac07fdb0f3e543d6b8771f9697f6c20f6",
-  keyLockingSha1: "0c6111a6cf6aea55043aecc4d8a0b92765448dbe",
+  sha1: "7066fe064d21b6e2403acf648b6c2b724ab025cb",
+  keyLockingSha1: "05c0392c3d0d07d85d0701ad8f351861f6e9ec26",
 };
 
 export const schedule: Script = {
@@ -15211,6 +15231,7 @@ end
 return back, ended, left, nil
 end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local RARE = { held = true, delayed = true, dead = true }
 local BLANK = '-'
 local READ_BYTES = 4000000
 local function new_mending(at, now)
@@ -15252,12 +15273,18 @@ end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
-local names = {}
+local names, first = {}, 1
+if #entries == 0 then
+names, first = { '~set', '~lease' }, 3
+end
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
 end
 local found = fields_in(mending, names)
-for i = 1, #names, 2 do
+if first == 3 then
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+end
+for i = first, #names, 2 do
 local entry = { id = names[i], expected = 0 }
 bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
 entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
@@ -15265,17 +15292,16 @@ entry.record = found[i + 1] and first_line(found[i + 1])
 entry.newer = newer(entry.fixed) or newer(entry.record)
 entries[#entries + 1] = entry
 end
-slice = math.max(1, math.min(SLICE / 2, math.floor(READ_BYTES * #entries / (bytes + 1))))
+slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
 end
 mending.bytes = mending.bytes + bytes
 return entries
 end
 local function look_up(mending, ids)
-local control = fields_in(mending, { '~set', '~lease' })
-mending.newer, mending.lease = newer(control[1]), tonumber(control[2] or 0)
-local entries = read_records(mending, ids)
+local at, entries = mending.at, read_records(mending, ids)
+local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
 for _, place in ipairs(ZSETS) do
-for i, score in ipairs(scores_in(mending, place, ids)) do
+for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
 entries[i][place] = finite(score)
 end
 end
@@ -15573,8 +15599,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "eeb61f3df7ae5e69bfba49bbff7e59f2d0a83944",
-  keyLockingSha1: "3252230c23f1bf00d3ff23debc08c002ddf3dcb7",
+  sha1: "5813a80bbc12c96734e63c9bdf58de9a8e6b426b",
+  keyLockingSha1: "a9abd2b6e336cce8148e733c81d170cb170011bc",
 };
 
 export const workers: Script = {
