@@ -29,7 +29,7 @@ const kinds: readonly (readonly [code: SluiceErrorCode, meaning: string, text: R
   [
     "redis_unauthorized",
     "Redis refused the credentials, or they do not allow the command",
-    /^(?:WRONGPASS|NOAUTH|NOPERM)\b|^(?:unauthorized|forbidden)\b|^ERR (?:AUTH|invalid password|Client sent AUTH)\b|user executing the script can't run|^ERR Protocol error: unauthenticated\b/i,
+    /^(?:WRONGPASS|NOAUTH|NOPERM)\b|^(?:unauthorized|forbidden)\b|^ERR (?:AUTH|invalid password|Client sent AUTH)\b|user executing the script can't (?:run|access)\b|^ERR ACL failure in script\b|^ERR Protocol error: unauthenticated\b/i,
   ],
   ["redis_error", "Redis refused the command", /(?:)/],
 ];

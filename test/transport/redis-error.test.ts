@@ -17,6 +17,15 @@ describe("redisError", () => {
     // What Redis says instead where the command has more than ten words.
     ["ERR Protocol error: unauthenticated multibulk length", "redis_unauthorized"],
     ["NOPERM this user has no permissions to run the 'evalsha' command", "redis_unauthorized"],
+    [
+      "ERR ACL failure in script: User default has no permissions to run the 'hset' command script: 42, on @user_script:1.",
+      "redis_unauthorized",
+    ],
+    ["ERR ACL failure in script: No permissions to access a key", "redis_unauthorized"],
+    [
+      "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
+      "redis_unauthorized",
+    ],
     ["ERR AUTH <password> called without any password configured", "redis_unauthorized"],
     ["Unauthorized", "redis_unauthorized"],
     ["WRONGTYPE Operation against a key holding the wrong kind of value", "redis_error"],
