@@ -7,13 +7,17 @@ local delayed = KEYS[4] -- zset  id -> due (ms)
 local tasks = KEYS[5] -- hash  records and control fields
 local expiry = KEYS[6] -- zset  id -> when its record goes away (ms)
 local workers = KEYS[7] -- zset  worker -> when it is silent (ms)
+local calls = KEYS[8] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local began = ARGV[2] -- when the count began (ms), as the first call told; empty in that
 local items = ARGV -- then for each: field (of a count), came, gone, count
 -- came, gone: what its two fields said before the count
--- Returns {'ok', ~ghosts, ~dropped, ~timers, ~rung, ~broken, ~mended, {fault, field, …}} | {'newer_schema'}
+-- Returns {'ok', now (ms), ~ghosts, ~dropped, ~timers, ~rung, ~broken, ~mended, {fault, field, …}}
+--      or {'newer_schema'}
 
 -- A count goes on while the queue does, and can be off by what comes and goes meanwhile. So it is heeded only
--- where both fields say what they said before: as neither ever goes down, nothing has come or gone.
+-- where both fields say what they said before: as neither ever goes down, nothing has come or gone. Both
+-- begin anew in a queue that was deleted, which the notes of operators' calls tell.
 
 local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
 local mending = new_mending(at, clock(test_now))
@@ -32,14 +36,23 @@ mend_control(mending, found, is)
 -- By the field that counts what came: the one that counts what has gone.
 local GONE = { ['~ghosts'] = '~dropped', ['~timers'] = '~rung', ['~broken'] = '~mended' }
 
-for i = 2, #items, 4 do
+local function was_deleted()
+  for when in string.gmatch(redis.call('GET', calls) or '', '=ok,(%d+)') do
+    if tonumber(when) >= tonumber(began) then
+      return true
+    end
+  end
+  return false
+end
+
+for i = 3, #items, 4 do
   local field, other = items[i], GONE[items[i]]
   local came, gone, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
   local says, less = tonumber(found[field] or 0), tonumber(found[other] or 0)
   if field == '~broken' then
     -- What was put aside before the sweep began, the sweep has found.
     put(mending, other, found[other], came > less and int(came) or found[other])
-  elseif says == came and less == gone and says - less ~= count then
+  elseif says == came and less == gone and says - less ~= count and not was_deleted() then
     local raised = says - less < count and field or other
     put(mending, raised, found[raised], int(raised == field and less + count or says - count))
     note(mending, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
@@ -47,9 +60,9 @@ for i = 2, #items, 4 do
 end
 
 local failed = write_mended(mending)
-local reply = { 'ok' }
+local reply = { 'ok', mending.now }
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(NUMBERS, 4))) do
-  reply[i + 1] = tonumber(value or 0)
+  reply[i + 2] = tonumber(value or 0)
 end
 reply[#reply + 1] = mending.report
 return failed or reply

@@ -88,6 +88,7 @@ local function choose()
   -- In slices, so that large payloads cannot fill the script's memory.
   local first, last = 1, math.min(32, #line)
   local found = look_at(line, slot, first, last)
+  line.looked = true
   local reply, full = heed_control(found)
   if reply then
     put_back(line, 1)
@@ -176,7 +177,7 @@ if failed then
   return failed
 end
 write_strays(batch, tasks)
-if #batch == 0 and not (line.drained and line.next_due) then
+if #batch == 0 and (line.unseen or not (line.drained and line.next_due)) then
   return { 'more', time() }
 elseif #batch == 0 then
   spend_token()

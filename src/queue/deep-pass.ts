@@ -101,7 +101,7 @@ export class DeepPass extends QueueHandle {
    * @returns where to go on once time is up; null at the end
    */
   async goOn(from: Stand, timeIsUp: () => boolean): Promise<Stand | null> {
-    const before = await this.#control([]);
+    const before = await this.#control("", []);
     const whole = from.place === FIRST.place && from.scan === FIRST.scan;
     for (let stand: Stand | null = from; stand !== null;) {
       const scan: string =
@@ -122,7 +122,7 @@ export class DeepPass extends QueueHandle {
       { field: "~timers", ...before.timers, count: this.#timers.size },
       { field: "~broken", ...before.broken, count: 0 },
     ];
-    await this.#control(whole && this.#turns === 1 && !this.#metNewer ? counts : []);
+    await this.#control(String(before.now), whole && this.#turns === 1 && !this.#metNewer ? counts : []);
     return null;
   }
 
@@ -134,14 +134,18 @@ export class DeepPass extends QueueHandle {
     return reply;
   }
 
-  async #control(counts: readonly { field: string; came: number; gone: number; count: number }[]) {
+  async #control(
+    began: string,
+    counts: readonly { field: string; came: number; gone: number; count: number }[],
+  ) {
     const items = counts.map(({ field, came, gone, count }) => ({
       field,
       came: String(came),
       gone: String(gone),
       count: String(count),
     }));
-    return this.#note(await this.run(controlScript, { testNow: this.testNow() }, items, this.#options));
+    const args = { testNow: this.testNow(), began };
+    return this.#note(await this.run(controlScript, args, items, this.#options));
   }
 
   async #audit({ place, scan }: Stand) {

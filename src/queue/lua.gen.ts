@@ -2952,7 +2952,9 @@ local delayed = KEYS[4]
 local tasks = KEYS[5]
 local expiry = KEYS[6]
 local workers = KEYS[7]
+local calls = KEYS[8]
 local test_now = ARGV[1]
+local began = ARGV[2]
 local items = ARGV
 local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
 local mending = new_mending(at, clock(test_now))
@@ -2967,28 +2969,36 @@ local is = { fair = redis.call('ZCARD', fair), held = redis.call('ZCARD', held),
 is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
 mend_control(mending, found, is)
 local GONE = { ['~ghosts'] = '~dropped', ['~timers'] = '~rung', ['~broken'] = '~mended' }
-for i = 2, #items, 4 do
+local function was_deleted()
+for when in string.gmatch(redis.call('GET', calls) or '', '=ok,(%d+)') do
+if tonumber(when) >= tonumber(began) then
+return true
+end
+end
+return false
+end
+for i = 3, #items, 4 do
 local field, other = items[i], GONE[items[i]]
 local came, gone, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
 local says, less = tonumber(found[field] or 0), tonumber(found[other] or 0)
 if field == '~broken' then
 put(mending, other, found[other], came > less and int(came) or found[other])
-elseif says == came and less == gone and says - less ~= count then
+elseif says == came and less == gone and says - less ~= count and not was_deleted() then
 local raised = says - less < count and field or other
 put(mending, raised, found[raised], int(raised == field and less + count or says - count))
 note(mending, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
 end
 end
 local failed = write_mended(mending)
-local reply = { 'ok' }
+local reply = { 'ok', mending.now }
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(NUMBERS, 4))) do
-reply[i + 1] = tonumber(value or 0)
+reply[i + 2] = tonumber(value or 0)
 end
 reply[#reply + 1] = mending.report
 return failed or reply
 `,
-  sha1: "8d0fce8121a8b9e557a287af0d28827b57bbf206",
-  keyLockingSha1: "1c2eb6d597e434313c25f5d4d7620c92e98a9bcd",
+  sha1: "98fcf917d739ed82b65357869b05cc26e827ba8f",
+  keyLockingSha1: "8821c2ce9d2dda019cb371fad1742a33fc2ab6ce",
 };
 
 export const count: Script = {
@@ -4254,6 +4264,7 @@ local first = #line + 1
 line.drained = pop(line, most) < most
 if line.drained and not line.next_due and not line.busy and bring_due(line, first, most, time) then
 line.drained = pop(line, most) < most
+line.unseen = line.looked
 end
 end
 local function when_again(line, plan)
@@ -4564,6 +4575,7 @@ local function choose()
 fetch(line, max, time)
 local first, last = 1, math.min(32, #line)
 local found = look_at(line, slot, first, last)
+line.looked = true
 local reply, full = heed_control(found)
 if reply then
 put_back(line, 1)
@@ -4645,7 +4657,7 @@ put_back(line, 1)
 return failed
 end
 write_strays(batch, tasks)
-if #batch == 0 and not (line.drained and line.next_due) then
+if #batch == 0 and (line.unseen or not (line.drained and line.next_due)) then
 return { 'more', time() }
 elseif #batch == 0 then
 spend_token()
@@ -4657,8 +4669,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "8a60f818a50a92701173177f887b9678762da3ab",
-  keyLockingSha1: "1f1b03f556c16a8f86ac237008e5cbf0a2af73c3",
+  sha1: "19670149737ed48d20c368c1a72345620a0fce4b",
+  keyLockingSha1: "8ed5d3a118568078175e458f0f423d69c8b4bba4",
 };
 
 export const drop: Script = {

@@ -89,12 +89,13 @@ export const regroupScript = {
 
 export const controlScript = {
   script: lua.control,
-  keys: ["fair", "order", "held", "delayed", "tasks", "expiry", "workers"],
-  args: ["testNow"],
+  keys: ["fair", "order", "held", "delayed", "tasks", "expiry", "workers", "calls"],
+  args: ["testNow", "began"],
   each: ["field", "came", "gone", "count"],
   decode: (reply: Reply) => {
     const reader = okay("control", reply);
     const pair = () => ({ came: reader.integer(), gone: reader.integer() });
-    return { ghosts: pair(), timers: pair(), broken: pair(), faults: readFaults(reader) };
+    const now = reader.integer();
+    return { now, ghosts: pair(), timers: pair(), broken: pair(), faults: readFaults(reader) };
   },
 } as const satisfies Binding;

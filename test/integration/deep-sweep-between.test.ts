@@ -16,7 +16,7 @@ const { look, enqueue, drained } = deepTools(rig);
 const nameOf = (command: Command) => {
   if (!("script" in command)) return command.slice(0, 2).join(" ");
   const { script, args } = command;
-  if (script.name === "control") return args.length > 1 ? "control counts" : "control";
+  if (script.name === "control") return args.length > 2 ? "control counts" : "control";
   return ["audit", "regroup"].includes(script.name) ? `${script.name} ${args[1]}` : script.name;
 };
 
@@ -120,6 +120,28 @@ test("as many timers as before it began, but others: it leaves their count as it
   expect(faults).toEqual([]);
   expect([...(await rig.space()).delayed.keys()]).toEqual(["~g:late"]);
   expect(await rig.queue().counts()).toMatchObject({ delayed: 0 });
+});
+
+test("a queue that is deleted while it counts and begins anew is not held against what it was", async () => {
+  const limited = () => rig.operator().configureGroup("g", { rate: { max: 1, per: "1s" } });
+  const hold = async () => {
+    await limited();
+    await rig.queue().enqueueMany(numbered(2, { group: "g" }));
+    await rig.queue().dequeue();
+  };
+  await hold();
+  await enqueue("a");
+  await rig.queue().cancel("a");
+  const faults = await lookWith({
+    "audit delayed": () => rig.operator().deleteQueue({ force: true }),
+    "control counts": async () => {
+      await hold();
+      await enqueue("a");
+      await rig.queue().cancel("a");
+    },
+  });
+  expect(faults).toEqual([]);
+  expect(await rig.queue().counts()).toMatchObject({ pending: 1, delayed: 0 });
 });
 
 test("two at once: neither corrects what the other has corrected", async () => {

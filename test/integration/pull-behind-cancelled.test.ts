@@ -51,6 +51,14 @@ describe("a pull that meets only cancelled tasks", () => {
     expect(minutes.at(-1)).toMatchObject({ enqueued: 3, cancelled: 2, dequeued: 1 });
   });
 
+  test("gives a task of a group that falls due behind them (I6)", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("later", { delay: 1_000, group: "g" });
+    await enqueueAndCancel(1, 1);
+    rig.now += 1_000;
+    expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["later"]);
+  });
+
   test("settles what was settled in the same request", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true });

@@ -5,10 +5,18 @@ export const pulling: readonly Mutant[] = [
   {
     name: "a dequeue that only passed cancelled tasks says that nothing is there",
     file: "lua/dequeue.lua",
-    find: "if #batch == 0 and not (line.drained and line.next_due) then",
-    replace: "if #batch == 0 and not line.drained then",
+    find: "if #batch == 0 and (line.unseen or not (line.drained and line.next_due)) then",
+    replace: "if #batch == 0 and (line.unseen or not line.drained) then",
     breaks: "answers",
     because: "its reply lacks a number, and the pull fails with it",
+  },
+  {
+    name: "a dequeue does not see what it has just promoted behind a cancelled task",
+    file: "lua/_line.lua",
+    find: "line.unseen = line.looked",
+    replace: "line.unseen = nil",
+    breaks: "I6",
+    because: "a due task of a group waits though somebody asked, and nobody is told when to ask again",
   },
   {
     name: "a dequeue passes as many entries as there are",

@@ -125,10 +125,18 @@ export const repairing: readonly Mutant[] = [
   {
     name: "control believes a count though ghosts came and went meanwhile",
     file: "lua/control.lua",
-    find: "elseif says == came and less == gone and says - less ~= count then",
+    find: "elseif says == came and less == gone and says - less ~= count and not was_deleted() then",
     replace: "elseif says - less == came - gone and says - less ~= count then",
     breaks: "repair",
     because: "the ghosts of a busy queue are counted wrong by the repair",
+  },
+  {
+    name: "control believes a count of a queue that has been deleted since",
+    file: "lua/control.lua",
+    find: "if tonumber(when) >= tonumber(began) then",
+    replace: "if tonumber(when) < 0 then",
+    breaks: "repair",
+    because: "a queue that begins anew is repaired to what the old one had",
   },
   {
     name: "control forgets what was put aside while it looked",
