@@ -144,10 +144,11 @@ for i = 1, count do
   if newer(stored[id]) then
     return { 'newer_schema' }
   elseif seen[id] then
-    reply[i + 3] = 0
+    reply[i + 3] = seen[id]
   elseif own == nil and stands then
-    reply[i + 3] = first
+    reply[i + 3], seen[id] = first, first
   else
+    seen[id] = 0
     if own and key then
       fresh[key] = int(plan.now + 1) .. ' ' .. id
     end
@@ -164,7 +165,6 @@ for i = 1, count do
       end
     end
   end
-  seen[id] = true
 end
 if reused then
   return { 'reused' }

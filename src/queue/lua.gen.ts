@@ -5475,10 +5475,11 @@ end
 if newer(stored[id]) then
 return { 'newer_schema' }
 elseif seen[id] then
-reply[i + 3] = 0
+reply[i + 3] = seen[id]
 elseif own == nil and stands then
-reply[i + 3] = first
+reply[i + 3], seen[id] = first, first
 else
+seen[id] = 0
 if own and key then
 fresh[key] = int(plan.now + 1) .. ' ' .. id
 end
@@ -5495,7 +5496,6 @@ append(plan.expiry, over, '~d:' .. key)
 end
 end
 end
-seen[id] = true
 end
 if reused then
 return { 'reused' }
@@ -5530,8 +5530,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
 `,
-  sha1: "afbf7cc4262cca5d19c9af3192ed4c6b094c914d",
-  keyLockingSha1: "bd44dad7f6e518718cc4d76fb65fed9eeaa2d2db",
+  sha1: "63d5c0e4ade9d2389e04426013d979e5540e16f1",
+  keyLockingSha1: "7071cc348a4519a9f82f2823daf2741866ef0dd9",
 };
 
 export const fail: Script = {

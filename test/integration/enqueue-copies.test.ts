@@ -98,6 +98,22 @@ describe("a copy of an enqueue with a dedup key is answered as the first", () =>
     expect(await rig.keySpace()).toEqual(before);
   });
 
+  test("and of tasks with one id in a batch all stand for the first", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("first", { id: "first", dedup });
+    const batch = [
+      { payload: 1, id: "new", dedup },
+      { payload: 2, id: "new", dedup },
+    ];
+    const told = [
+      { id: "first", created: false },
+      { id: "first", created: false },
+    ];
+    expect(await queue.enqueueMany(batch, { idempotencyKey })).toEqual(told);
+    expect(await queue.enqueueMany(batch, { idempotencyKey })).toEqual(told);
+    expect((await rig.space()).pending).toEqual(["first"]);
+  });
+
   test.each([0, 400])("in a batch that has a known id, after %i ms", async (later) => {
     const queue = rig.queue();
     await queue.enqueue("known", { id: "known" });

@@ -70,7 +70,8 @@ describe("ids", () => {
     const [a, b] = await one.enqueueMany([{ payload: 1 }, { payload: 2 }], { idempotencyKey: "key-1" });
     const c = await one.enqueue(3, { idempotencyKey: "key-2" });
     expect(new Set([a?.id, b?.id, c.id]).size).toBe(3);
-    expect(await one.enqueue(1, { idempotencyKey: "key-1" })).toEqual({ id: a?.id, created: true });
+    const copy = await one.enqueueMany([{ payload: 1 }, { payload: 2 }], { idempotencyKey: "key-1" });
+    expect(copy).toEqual([a, b]);
     expect((await rig.space()).pending).toHaveLength(3);
   });
 

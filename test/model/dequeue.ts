@@ -42,10 +42,12 @@ export interface Seen {
   readonly brought: boolean;
   /** The list afterwards, the next one first. */
   readonly line: readonly string[];
+  /** Whether the call's token is used up: it went on, and had nothing to give. */
+  readonly spent: boolean;
 }
 
 /** Which slot remembers the dequeue. */
-function slotOf({ token, max }: ModelDequeue): string {
+export function slotOf({ token, max }: Pick<ModelDequeue, "token" | "max">): string {
   const slots = max > 100 ? 64 : 1_024;
   let hash = 0;
   for (const character of token) hash = (hash * 31 + character.charCodeAt(0)) % slots;
@@ -53,25 +55,23 @@ function slotOf({ token, max }: ModelDequeue): string {
 }
 
 /**
- * Leases tasks. `seen` decides among those that groups and priorities have in use, within what they allow. A look that did no more
- * than drop entries of cancelled tasks is followed by another: these stand in nobody's way.
+ * Leases tasks. `seen` decides among those that groups and priorities have in use, within what they allow. A call that has
+ * passed only what is not to be delivered goes on: that stands in nobody's way.
  */
 export function dequeue(queue: QueueState, now: number, call: ModelDequeue, seen: Seen): ModelBatch {
-  const unspent = { ...call, resend: false };
-  for (;;) {
-    const { ghosts } = queue;
-    const isGiven = queue.slots.get(slotOf(call))?.token === call.token;
-    const batch = lookOnce(queue, now, unspent, seen);
-    if (batch.tasks.length === 0 && !isGiven && queue.ghosts < ghosts) continue;
-    // A first copy that arrives later leases nothing.
-    if (call.resend && batch.tasks.length === 0 && !isGiven) {
-      queue.slots.set(slotOf(call), { token: call.token, ids: [] });
-    }
-    return batch;
+  for (let looks = 1; ; looks++) {
+    const { goesOn, ...batch } = lookOnce(queue, now, { ...call, resend: call.resend || looks > 1 }, seen);
+    if (!goesOn) return batch;
   }
 }
 
-function lookOnce(queue: QueueState, now: number, call: ModelDequeue, seen: Seen): ModelBatch {
+function lookOnce(
+  queue: QueueState,
+  now: number,
+  call: ModelDequeue,
+  seen: Seen,
+): ModelBatch & { readonly goesOn?: boolean } {
+  const { ghosts } = queue;
   const slot = slotOf(call);
   const line = new Line(queue, now);
   line.fetch(call.max);
@@ -125,11 +125,17 @@ function lookOnce(queue: QueueState, now: number, call: ModelDequeue, seen: Seen
     : plainBatch(queue, line, call, most);
   if (call.worker) noteWorker(queue, call.worker, now);
   const tasks = batch.map((task) => give(queue, now, call, task));
+  // Of groups the order is not the model's, nor how often a call goes on.
+  const unfinished = shared
+    ? queue.ghosts < ghosts
+    : !line.drained || line.asked === undefined || line.unseen;
+  if (tasks.length === 0 && unfinished) return { tasks, nextDueAt: now, paused: false, goesOn: true };
   if (tasks.length > 0) {
     queue.slots.set(slot, { token: call.token, ids: tasks.map(({ id }) => id) });
     if (rate) queue.used = spend(rate, queue.used, now, tasks.length);
     heardOf(queue, now);
   } else {
+    if (shared && seen.spent) queue.slots.set(slot, { token: call.token, ids: [] });
     spendToken();
     if (line.drained) queue.wake = undefined;
   }
@@ -269,6 +275,8 @@ class Line {
   drained = false;
   /** When more falls due; 0 where nothing will, undefined where nobody has looked. */
   asked: number | undefined;
+  /** What was put in line after the call had looked whether groups are in use. */
+  unseen = false;
   readonly #queue: QueueState;
   readonly #now: number;
   #fetched = false;
@@ -283,10 +291,12 @@ class Line {
     const first = this.entries.length;
     this.drained = this.#pop(most);
     const { events, statistics } = this.#queue.settings;
-    const busy = this.#fetched && (events || statistics);
+    const again = this.#fetched;
+    const busy = again && (events || statistics);
     this.#fetched = true;
     if (this.drained && this.asked === undefined && !busy && this.bringDue(first, most)) {
       this.drained = this.#pop(most);
+      this.unseen = again;
     }
   }
 

@@ -56,7 +56,8 @@ export function enqueue(
   if (tasks.some(isReused)) return "idempotency_key_reused";
   const lone = tasks.length === 1 && tasks[0];
   const plain = !call.look && lone && !lone.again && !lone.dedup && !isShared(lone);
-  const seen = new Set<string>();
+  /** What the first task of an id in the call was told: the others stand for that one. */
+  const told = new Map<string, string>();
   const added: { task: ModelNewTask; old: ModelTask | undefined }[] = [];
   const keys = new Map<string, { until: number; id: string }>();
   /** What the keys of this call stand for, by tasks that it, or an earlier copy of it, made. */
@@ -64,17 +65,16 @@ export function enqueue(
   let [dueNow, resent] = [false, false];
 
   const answers = tasks.map((task) => {
-    const before = seen.has(task.id);
-    seen.add(task.id);
+    const before = told.get(task.id);
+    if (before !== undefined) return { id: before, created: false };
     const { own, old } = known(queue, task, producer);
     // What is known is answered about itself, whatever its key stands for by now: so is a copy of the call that made it.
-    if (own === undefined && !added.some(({ task: { id } }) => id === task.id)) {
-      const made = task.dedup && ours.get(task.dedup.key);
-      if (made !== undefined) return { id: made, created: false };
-      const first = task.dedup && queue.dedup.get(task.dedup.key);
-      if (first && first.until > now) return { id: first.id, created: false };
-    }
-    if (before) return { id: task.id, created: false };
+    const first = task.dedup && queue.dedup.get(task.dedup.key);
+    const made = task.dedup && ours.get(task.dedup.key);
+    const stands =
+      own !== undefined ? undefined : (made ?? (first && first.until > now ? first.id : undefined));
+    told.set(task.id, stands ?? task.id);
+    if (stands !== undefined && stands !== task.id) return { id: stands, created: false };
     if (own !== false && task.dedup) ours.set(task.dedup.key, task.id);
     if (own !== false && dueOf(task, now) <= now) dueNow = true;
     if (own === true) resent = true;

@@ -116,6 +116,8 @@ export class Real {
     if (command.script === enqueueScript.script) this.#look = command.args[1] === "1";
     // A first copy says nothing of others; the transport's own resends do.
     if (command.script === dequeueScript.script && !this.#flagged) {
+      // Whatever goes on after that first call says so.
+      this.#flagged = true;
       return { ...command, args: command.args.with(dequeueScript.args.indexOf("resend"), "") };
     }
     return command;

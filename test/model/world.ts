@@ -2,7 +2,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 import type { LeasedTask, MinuteCounts, TaskInfo, WorkerInfo } from "../../src/index.ts";
 import { violations } from "../support/invariants.ts";
-import { dequeue, type ModelBatch, type Seen } from "./dequeue.ts";
+import { dequeue, slotOf, type ModelBatch, type Seen } from "./dequeue.ts";
 import { expectedOf, signOf } from "./expected.ts";
 import { outOfTurn, sharing } from "./look.ts";
 import type { ModelNewTask } from "./enqueue.ts";
@@ -135,6 +135,7 @@ export class World {
       moving: [...before.tasks].some(([field, text]) => field.startsWith("~g:") && /;\d=\d+,\d+,/.test(text)),
       brought: [...before.delayed].some(([id, due]) => due <= this.now && !after.delayed.has(id)),
       line: after.pending.toReversed(),
+      spent: after.tasks.get(`~${slotOf(pull)}`) === pull.token,
     };
     const { max, token, single, worker, lease = DEFAULT_LEASE } = pull;
     const call = { max, token, lease, single, resend: pull.flagged || resent };
