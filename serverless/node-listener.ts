@@ -7,6 +7,9 @@ import type { Listener, Runtime } from "./process.ts";
 /** From a connection's last answer to its end, once the server lets nobody in, ms. */
 const LINGER = 50;
 
+/** How long an answer may wait for a client that reads none of it, ms: then its connection ends, and what it holds is let go. */
+const UNREAD = 30_000;
+
 /**
  * How long a request's headers may take to come, ms, and how often Node looks whether any have taken longer: together they
  * are the most. By itself Node looks every 30 s.
@@ -18,8 +21,15 @@ export async function listen(
   fetch: Parameters<Runtime["listen"]>[0],
   { port, hostname }: Parameters<Runtime["listen"]>[1],
   bounds = HEADER_BOUNDS,
+  unread = UNREAD,
 ): Promise<Listener> {
   const server = createAdaptorServer({ fetch, serverOptions: bounds }) as HttpServer;
+  // A time without a byte, which a handler may well take: only what waits to be read is none of its.
+  server.prependListener("request", (_, response) => {
+    response.setTimeout(unread, () => {
+      if (response.writableLength > 0) response.destroy();
+    });
+  });
   server.listen(port, hostname);
   await once(server, "listening");
   return {

@@ -2,8 +2,8 @@ import type { Client } from "./resp-client.ts";
 import { Transient } from "./retry.ts";
 import type { Opening } from "./subscriber.ts";
 
-/** So many characters may wait for whoever reads; Redis itself cuts off a subscriber that is far behind. */
-const MOST_BEHIND = 16_000_000;
+/** So many characters may wait for whoever reads, eight messages of the longest at least; Redis, too, cuts off a subscriber. */
+const MOST_BEHIND = 1_000_000;
 
 /**
  * Subscribes on a connection of its own.

@@ -72,5 +72,5 @@ describe("a request whose headers do not end", () => {
 test("the documented figure is the longest that it takes", () => {
   const { headersTimeout, connectionsCheckingInterval } = HEADER_BOUNDS;
   const seconds = (headersTimeout + connectionsCheckingInterval) / 1_000;
-  expect(readFileSync("docs/http.md", "utf8")).toContain(`gives them ${seconds} s.`);
+  expect(readFileSync("docs/http.md", "utf8")).toContain(`gives them ${seconds} s. `);
 });

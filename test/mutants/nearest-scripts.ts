@@ -98,6 +98,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/delete-queue",
   ],
   "lua/schedule.lua": [
+    "integration/schedules-refused",
     "integration/schedules",
     "integration/schedules-at-once",
     "fault/schedules",

@@ -7,8 +7,8 @@ import type { Argument, RedisClient } from "./redis.ts";
  */
 export type Feed = Readable;
 
-/** In bytes. Redis itself cuts off a subscriber who is so far behind. */
-const maxBehind = 32 * 1024 * 1024;
+/** Most bytes that wait for a client that does not read: then its stream breaks, as Redis cuts off a subscriber. */
+const maxBehind = 1024 * 1024;
 
 /** A feed that owns the client and has nothing to tell yet. */
 export function feedOf(client: RedisClient): Feed {

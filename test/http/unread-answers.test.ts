@@ -1,0 +1,128 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { HEADER_BOUNDS, listen } from "../../serverless/node-listener.ts";
+import type { Listener } from "../../serverless/process.ts";
+import { createApp } from "../../src/http/app.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { secrets, tokens } from "./served.ts";
+
+// Clients that ask and do not read, on connections of their own: they must cost no more than a bounded time and room.
+
+const UNREAD = 200;
+const MEBIBYTE = 1024 * 1024;
+
+let answer: (request: Request) => Promise<Response>;
+let listener: Listener;
+const sockets: Socket[] = [];
+beforeEach(async () => {
+  const at = { port: 0, hostname: "127.0.0.1" };
+  listener = await listen((request) => answer(request), at, HEADER_BOUNDS, UNREAD);
+});
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await listener.stop();
+});
+
+/** Sends a request, and reads nothing of what comes back. */
+async function asked(path = "/"): Promise<Socket> {
+  const socket = connect(listener.port, "127.0.0.1");
+  sockets.push(socket);
+  await once(socket, "connect");
+  socket.pause();
+  socket.on("error", () => undefined);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secrets.all}\r\n`);
+  socket.write("Accept: text/event-stream\r\n\r\n");
+  return socket;
+}
+
+/** How many bytes come from here on, until the connection ends. */
+async function received(socket: Socket): Promise<number> {
+  let bytes = 0;
+  socket.on("data", (chunk: Buffer) => (bytes += chunk.length));
+  socket.resume();
+  await once(socket, "close");
+  return bytes;
+}
+
+describe("an answer that nobody reads", () => {
+  test("is let go, and so is the source of a stream", async () => {
+    let drawn = 0;
+    const left = vi.fn<() => void>();
+    const body = () =>
+      new ReadableStream<Uint8Array>({
+        pull(controller) {
+          drawn += 64 * 1024;
+          controller.enqueue(new Uint8Array(64 * 1024));
+        },
+        cancel: left,
+      });
+    answer = async () => new Response(body());
+    const many = await Promise.all([asked(), asked(), asked()]);
+    await vi.waitUntil(() => left.mock.calls.length === many.length, { timeout: 20_000 });
+    // Drawn from only as far as the buffers between take it, which the system sizes.
+    expect(drawn).toBeLessThan(many.length * 24 * MEBIBYTE);
+    for (const socket of many) expect(await received(socket)).toBeLessThanOrEqual(drawn);
+  });
+
+  test("is cut where it stands as a whole", async () => {
+    answer = async () => new Response(new Uint8Array(64 * MEBIBYTE));
+    const socket = await asked();
+    await sleep(10 * UNREAD);
+    expect(await received(socket)).toBeLessThan(64 * MEBIBYTE);
+  });
+});
+
+test("a handler that takes longer than that is waited for, and a client that reads slowly, too", async () => {
+  answer = async () => {
+    await sleep(5 * UNREAD);
+    return new Response(new Uint8Array(16 * MEBIBYTE));
+  };
+  const socket = await asked();
+  let bytes = 0;
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes >= 16 * MEBIBYTE) break;
+    if (bytes % 8 === 0) await sleep(1);
+  }
+  expect(bytes).toBeGreaterThanOrEqual(16 * MEBIBYTE);
+});
+
+describe("a queue's events that nobody reads", () => {
+  let redis: TestRedis;
+  let transport: ReturnType<typeof resp>;
+  beforeEach(async () => {
+    redis = await startRedis();
+    transport = resp(redis.url);
+    const app = createApp({ transport, tokens, report: () => {} });
+    answer = async (request) => app.fetch(request);
+  });
+  afterEach(async () => {
+    await transport.close();
+    await redis.stop();
+  });
+
+  test("cost a megabyte each, then the subscription, and the connections end", async () => {
+    const channel = "sluice:{q}:events";
+    const listening = async () => {
+      const [outcome] = await transport.send([["PUBSUB", "NUMSUB", channel]]);
+      return outcome && "reply" in outcome && Array.isArray(outcome.reply) ? outcome.reply[1] : undefined;
+    };
+    const many = await Promise.all(Array.from({ length: 5 }, () => asked("/v1/queues/q/events")));
+    await vi.waitUntil(async () => (await listening()) === many.length, { timeout: 20_000 });
+    const message = `enqueued 1 ${"x".repeat(100)} `.padEnd(64 * 1024, "id ");
+    let published = 0;
+    while ((await listening()) !== 0) {
+      await transport.send([["PUBLISH", channel, message]]);
+      published += message.length;
+    }
+    expect(published).toBeLessThan(24 * MEBIBYTE);
+    // Nobody has read, and every connection has ended.
+    await listener.stop();
+    // As JSON an event is longer than as a message.
+    for (const socket of many) expect(await received(socket)).toBeLessThanOrEqual(2 * published);
+    listener = await listen(answer, { port: 0, hostname: "127.0.0.1" });
+  });
+});
