@@ -767,9 +767,8 @@ mend_names(mending, 'order', mending.turns, 'turn_wrong')
 mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
-local function blank(mending, at_index)
-local at, indexes = mending.at, sorted_keys(at_index)
-local count = #indexes
+local function blank(mending, indexes)
+local at, count = mending.at, #indexes
 if count == 0 then
 return nil
 end
@@ -1129,7 +1128,7 @@ local ids, places = {}, {}
 for i, id in ipairs(found) do
 append(ids, not places[id] and id or nil)
 places[id] = places[id] or {}
-places[id][first + i - 1] = true
+append(places[id], first + i - 1)
 end
 return #found < tonumber(size) and '0' or int(first + #found), ids, places
 end
@@ -1166,8 +1165,8 @@ if entry.expected > 0 then
 append(expected, entry.id, entry.ghosts)
 append(expected, entry.waits, entry.witness)
 elseif places and not entry.newer then
-for _, index in ipairs(sorted_keys(places[entry.id])) do
-blanks[index] = true
+for _, index in ipairs(places[entry.id]) do
+append(blanks, index)
 note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
 end
 end
@@ -1199,8 +1198,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "56ea9c99c3608fe1f512abd01c9a9819a74d505e",
-  keyLockingSha1: "77a7310ff77a92cf36dbdac0ffad279bde39a166",
+  sha1: "289b84617570a08565ba96cc1235ff5e610d81b2",
+  keyLockingSha1: "631ac48799ea884f14e70769b33f5e40a9fd8d7a",
 };
 
 export const cancel: Script = {
@@ -13769,9 +13768,8 @@ mend_names(mending, 'order', mending.turns, 'turn_wrong')
 mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
-local function blank(mending, at_index)
-local at, indexes = mending.at, sorted_keys(at_index)
-local count = #indexes
+local function blank(mending, indexes)
+local at, count = mending.at, #indexes
 if count == 0 then
 return nil
 end
@@ -13976,7 +13974,7 @@ local reach = ARGV[2]
 local items = ARGV
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
-local ids, places, again = {}, {}, {}
+local ids, places, met, again = {}, {}, {}, {}
 for i = 3, #items, 2 do
 local id, index = items[i], tonumber(items[i + 1])
 if not places[id] then
@@ -13985,8 +13983,10 @@ end
 again[#again + 1] = 0
 for j, other in ipairs(redis.call('LRANGE', pending, int(index), int(index + reach))) do
 if other == id then
-places[id][index + j - 1] = true
-again[#again] = 1
+local place = index + j - 1
+local name = id .. ' ' .. int(place)
+append(places[id], not met[name] and place or nil)
+met[name], again[#again] = true, 1
 end
 end
 end
@@ -13996,17 +13996,18 @@ return { 'newer_schema' }
 end
 local blanks = {}
 local function weed(entry)
-local sorted = sorted_keys(places[entry.id])
+local sorted = places[entry.id]
+table.sort(sorted)
 for i = 1, #sorted - entry.expected do
-blanks[sorted[i]] = true
+append(blanks, sorted[i])
 note(mending, 'two_places', entry.id)
 end
 end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "a05c4fdd92206772b0fdd37a25df3029540a7f11",
-  keyLockingSha1: "e70e86ab5b21293419fb79c213683d02fd374d73",
+  sha1: "266904f6e715203dc3857ac55956305bed85ee66",
+  keyLockingSha1: "a436777734a9e25732cc79776637840dc7972a91",
 };
 
 export const workers: Script = {
