@@ -172,11 +172,10 @@ local function write_mended(mending)
   clear(mending.plan)
 end
 
--- Puts blanks over entries of the list. at_index: a set of places from the left. Returns the error where
+-- Puts blanks over entries of the list. indexes: places from the left, each once. Returns the error where
 -- Redis has no room.
-local function blank(mending, at_index)
-  local at, indexes = mending.at, sorted_keys(at_index)
-  local count = #indexes
+local function blank(mending, indexes)
+  local at, count = mending.at, #indexes
   if count == 0 then
     return nil
   end

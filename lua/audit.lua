@@ -32,7 +32,7 @@ local function read_list()
   for i, id in ipairs(found) do
     append(ids, not places[id] and id or nil)
     places[id] = places[id] or {}
-    places[id][first + i - 1] = true
+    append(places[id], first + i - 1)
   end
   return #found < tonumber(size) and '0' or int(first + #found), ids, places
 end
@@ -75,8 +75,8 @@ local function look_at_ids(ids, places)
       append(expected, entry.id, entry.ghosts)
       append(expected, entry.waits, entry.witness)
     elseif places and not entry.newer then
-      for _, index in ipairs(sorted_keys(places[entry.id])) do
-        blanks[index] = true
+      for _, index in ipairs(places[entry.id]) do
+        append(blanks, index)
         note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
       end
     end

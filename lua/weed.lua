@@ -20,7 +20,7 @@ local items = ARGV -- then for each: id, index (where an entry of its was seen, 
 
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
-local ids, places, again = {}, {}, {}
+local ids, places, met, again = {}, {}, {}, {}
 for i = 3, #items, 2 do
   local id, index = items[i], tonumber(items[i + 1])
   if not places[id] then
@@ -29,8 +29,10 @@ for i = 3, #items, 2 do
   again[#again + 1] = 0
   for j, other in ipairs(redis.call('LRANGE', pending, int(index), int(index + reach))) do
     if other == id then
-      places[id][index + j - 1] = true
-      again[#again] = 1
+      local place = index + j - 1
+      local name = id .. ' ' .. int(place)
+      append(places[id], not met[name] and place or nil)
+      met[name], again[#again] = true, 1
     end
   end
 end
@@ -41,9 +43,10 @@ end
 
 local blanks = {}
 local function weed(entry)
-  local sorted = sorted_keys(places[entry.id])
+  local sorted = places[entry.id]
+  table.sort(sorted)
   for i = 1, #sorted - entry.expected do
-    blanks[sorted[i]] = true
+    append(blanks, sorted[i])
     note(mending, 'two_places', entry.id)
   end
 end

@@ -810,9 +810,8 @@ write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, '
 mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
-local function blank(mending, at_index)
-local at, indexes = mending.at, sorted_keys(at_index)
-local count = #indexes
+local function blank(mending, indexes)
+local at, count = mending.at, #indexes
 if count == 0 then
 return nil
 end
@@ -1172,7 +1171,7 @@ local ids, places = {}, {}
 for i, id in ipairs(found) do
 append(ids, not places[id] and id or nil)
 places[id] = places[id] or {}
-places[id][first + i - 1] = true
+append(places[id], first + i - 1)
 end
 return #found < tonumber(size) and '0' or int(first + #found), ids, places
 end
@@ -1209,8 +1208,8 @@ if entry.expected > 0 then
 append(expected, entry.id, entry.ghosts)
 append(expected, entry.waits, entry.witness)
 elseif places and not entry.newer then
-for _, index in ipairs(sorted_keys(places[entry.id])) do
-blanks[index] = true
+for _, index in ipairs(places[entry.id]) do
+append(blanks, index)
 note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
 end
 end
@@ -1242,8 +1241,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "e97e0433562281810559e2ca4abc8d1c898d9098",
-  keyLockingSha1: "455c8e171b874390628e37131a2f073aff2d9225",
+  sha1: "45fd3dd28f979686c139050bd6e586e26eb1ddcb",
+  keyLockingSha1: "fd6ec3f70b7a2c85b25287f47af57dd0c1b27ca2",
 };
 
 export const cancel: Script = {
@@ -15375,9 +15374,8 @@ write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, '
 mending.hands, mending.turns, mending.deadlines = {}, {}, {}
 clear(mending.plan)
 end
-local function blank(mending, at_index)
-local at, indexes = mending.at, sorted_keys(at_index)
-local count = #indexes
+local function blank(mending, indexes)
+local at, count = mending.at, #indexes
 if count == 0 then
 return nil
 end
@@ -15582,7 +15580,7 @@ local reach = ARGV[2]
 local items = ARGV
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local mending = new_mending(at, clock(test_now))
-local ids, places, again = {}, {}, {}
+local ids, places, met, again = {}, {}, {}, {}
 for i = 3, #items, 2 do
 local id, index = items[i], tonumber(items[i + 1])
 if not places[id] then
@@ -15591,8 +15589,10 @@ end
 again[#again + 1] = 0
 for j, other in ipairs(redis.call('LRANGE', pending, int(index), int(index + reach))) do
 if other == id then
-places[id][index + j - 1] = true
-again[#again] = 1
+local place = index + j - 1
+local name = id .. ' ' .. int(place)
+append(places[id], not met[name] and place or nil)
+met[name], again[#again] = true, 1
 end
 end
 end
@@ -15602,17 +15602,18 @@ return { 'newer_schema' }
 end
 local blanks = {}
 local function weed(entry)
-local sorted = sorted_keys(places[entry.id])
+local sorted = places[entry.id]
+table.sort(sorted)
 for i = 1, #sorted - entry.expected do
-blanks[sorted[i]] = true
+append(blanks, sorted[i])
 note(mending, 'two_places', entry.id)
 end
 end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "5813a80bbc12c96734e63c9bdf58de9a8e6b426b",
-  keyLockingSha1: "a9abd2b6e336cce8148e733c81d170cb170011bc",
+  sha1: "033f3f24563a6a8c17d31cf5d3ef065724f5ca69",
+  keyLockingSha1: "7357e1be2d6ed6afe0ce851e0d7fc914a925172f",
 };
 
 export const workers: Script = {

@@ -5,8 +5,8 @@ export const repairing: readonly Mutant[] = [
   {
     name: "audit blanks the entry beside the one that is to go",
     file: "lua/audit.lua",
-    find: "places[id][first + i - 1] = true",
-    replace: "places[id][first + i] = true",
+    find: "append(places[id], first + i - 1)",
+    replace: "append(places[id], first + i)",
     breaks: "I1",
     because: "a sound task loses its place",
   },
@@ -37,8 +37,8 @@ export const repairing: readonly Mutant[] = [
   {
     name: "weed keeps the entry that comes out last",
     file: "lua/weed.lua",
-    find: "blanks[sorted[i]] = true",
-    replace: "blanks[sorted[#sorted + 1 - i]] = true",
+    find: "append(blanks, sorted[i])",
+    replace: "append(blanks, sorted[#sorted + 1 - i])",
     breaks: "I8",
     because: "a task loses the place for which it has waited",
   },

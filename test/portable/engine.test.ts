@@ -8,7 +8,8 @@ import { startRedis, type TestRedis } from "../support/redis.ts";
  * to what the real one does, and all but the first few say the same of both.
  */
 const LUA = process.env["SLUICE_TEST_LUA"] ?? "C Lua";
-const WHICH = "return rawget(_G, '_printregs') and 'GopherLua' or 'C Lua'";
+const WHICH =
+  "return (rawget(_G, '_GOPHER_LUA_VERSION') or rawget(_G, '_printregs')) and 'GopherLua' or 'C Lua'";
 const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
 
 let redis: TestRedis;
@@ -32,7 +33,7 @@ afterAll(async () => {
 
 const refusal = (...args: string[]) => send(...args).catch((error: Error) => error.message);
 
-describe(`scripts run on ${LUA}`, () => {
+describe("the Lua that a run names runs the scripts", () => {
   test.each(["EVAL", "EVAL_RO"])("by %s", async (command) => {
     expect(await send(command, WHICH, "0")).toBe(LUA);
   });

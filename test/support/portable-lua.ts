@@ -270,7 +270,7 @@ function within(node: LuaNode): LuaNode[] {
 
 function children(node: LuaNode): LuaNode[] {
   return Object.entries(node)
-    .flatMap(([field, value]) => (field === "globals" ? [] : (value as unknown)))
+    .flatMap(([field, value]) => (field === "globals" ? [] : value))
     .filter(isNode);
 }
 
