@@ -122,6 +122,7 @@ local function enter(plan, id, task, place)
   if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
     ready(group, band, 1)
     put_into_fair(plan, group, task.S, id)
+    group.returned = group.h > 0
   elseif place == 'aside' or (full and ready_below(group, band) == 0) then
     local zone = place == 'aside' and 'p' or 'q'
     group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -165,14 +166,23 @@ local function release(plan)
   -- In any order: no group takes another's room.
   for _, group in pairs(plan.groups) do
     local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-    if free >= 1 then
+    -- Those of a higher priority go past what was handed back, as many as may be delivered.
+    local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+    local most = math.max(free, past)
+    group.returned = nil
+    if most >= 1 then
       local lowest = group.settings.n * HELD_GROUP
-      local wanted = math.min(free, group.h - group.fresh)
+      local wanted = math.min(most, group.h - group.fresh)
       local waiting, found = held_by(plan, group, lowest, wanted)
-      local kept, taken, count = {}, {}, math.min(free, #waiting)
-      for i = 1, count do
+      local kept, taken, count = {}, {}, 0
+      for i = 1, math.min(most, #waiting) do
         local task = waiting[i]
-        admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+        local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+        if i > free and ready_below(group, band) == 0 then
+          break
+        end
+        count = i
+        admit(plan, group, band, task.id)
         if task.place then
           taken[task.place] = true
         else

@@ -375,6 +375,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
+group.returned = group.h > 0
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -411,14 +412,22 @@ end
 local function release(plan)
 for _, group in pairs(plan.groups) do
 local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-if free >= 1 then
+local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+local most = math.max(free, past)
+group.returned = nil
+if most >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(free, group.h - group.fresh)
+local wanted = math.min(most, group.h - group.fresh)
 local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, math.min(free, #waiting)
-for i = 1, count do
+local kept, taken, count = {}, {}, 0
+for i = 1, math.min(most, #waiting) do
 local task = waiting[i]
-admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+if i > free and ready_below(group, band) == 0 then
+break
+end
+count = i
+admit(plan, group, band, task.id)
 if task.place then
 taken[task.place] = true
 else
@@ -1241,8 +1250,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "45fd3dd28f979686c139050bd6e586e26eb1ddcb",
-  keyLockingSha1: "fd6ec3f70b7a2c85b25287f47af57dd0c1b27ca2",
+  sha1: "2405bd32df3d5973f5e7b9941250efc60a148427",
+  keyLockingSha1: "c202ea00e43e753ee72aec9771a7ebb9c845aee4",
 };
 
 export const cancel: Script = {
@@ -1546,6 +1555,14 @@ end
 local function room(group, now)
 return deliverable(group, now) - group.ready
 end
+local function ready_below(group, band)
+local count = 0
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
+end
+return count
+end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
 group.bands[band] = share
@@ -1658,14 +1675,22 @@ end
 local function release(plan)
 for _, group in pairs(plan.groups) do
 local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-if free >= 1 then
+local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+local most = math.max(free, past)
+group.returned = nil
+if most >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(free, group.h - group.fresh)
+local wanted = math.min(most, group.h - group.fresh)
 local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, math.min(free, #waiting)
-for i = 1, count do
+local kept, taken, count = {}, {}, 0
+for i = 1, math.min(most, #waiting) do
 local task = waiting[i]
-admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+if i > free and ready_below(group, band) == 0 then
+break
+end
+count = i
+admit(plan, group, band, task.id)
 if task.place then
 taken[task.place] = true
 else
@@ -1929,8 +1954,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "d13e9e31824475b7fc602b0b01ded3a4bd6a4b6f",
-  keyLockingSha1: "3bd8c48f1b0a37f1bdedb58e02b6d90bcef69e44",
+  sha1: "77c2fb233058978510558388873598452572bf15",
+  keyLockingSha1: "2c6fb807272d6dd6208b7eaa46808aca41ed8ec0",
 };
 
 export const configure: Script = {
@@ -2184,6 +2209,14 @@ end
 local function room(group, now)
 return deliverable(group, now) - group.ready
 end
+local function ready_below(group, band)
+local count = 0
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
+end
+return count
+end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
 group.bands[band] = share
@@ -2232,14 +2265,22 @@ end
 local function release(plan)
 for _, group in pairs(plan.groups) do
 local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-if free >= 1 then
+local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+local most = math.max(free, past)
+group.returned = nil
+if most >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(free, group.h - group.fresh)
+local wanted = math.min(most, group.h - group.fresh)
 local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, math.min(free, #waiting)
-for i = 1, count do
+local kept, taken, count = {}, {}, 0
+for i = 1, math.min(most, #waiting) do
 local task = waiting[i]
-admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+if i > free and ready_below(group, band) == 0 then
+break
+end
+count = i
+admit(plan, group, band, task.id)
 if task.place then
 taken[task.place] = true
 else
@@ -2478,8 +2519,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "322353dad45d7e76c48438aa65c994b563bd4ca2",
-  keyLockingSha1: "2eeae9556007080af931061d0a8c02cd4acddb6e",
+  sha1: "63cf0376510bb804ab49c976c1f94466783e4475",
+  keyLockingSha1: "9cc840f77ca09d0832aaf6341be64b609214a615",
 };
 
 export const control: Script = {
@@ -3619,6 +3660,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
+group.returned = group.h > 0
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -3655,14 +3697,22 @@ end
 local function release(plan)
 for _, group in pairs(plan.groups) do
 local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-if free >= 1 then
+local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+local most = math.max(free, past)
+group.returned = nil
+if most >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(free, group.h - group.fresh)
+local wanted = math.min(most, group.h - group.fresh)
 local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, math.min(free, #waiting)
-for i = 1, count do
+local kept, taken, count = {}, {}, 0
+for i = 1, math.min(most, #waiting) do
 local task = waiting[i]
-admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+if i > free and ready_below(group, band) == 0 then
+break
+end
+count = i
+admit(plan, group, band, task.id)
 if task.place then
 taken[task.place] = true
 else
@@ -4668,8 +4718,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "19670149737ed48d20c368c1a72345620a0fce4b",
-  keyLockingSha1: "8ed5d3a118568078175e458f0f423d69c8b4bba4",
+  sha1: "60d4cd738eca83aa894c9a4311c2f94708ec9f35",
+  keyLockingSha1: "73889c77e0be8ad9c6fe562d7e8a1010a783502d",
 };
 
 export const drop: Script = {
@@ -5166,6 +5216,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
+group.returned = group.h > 0
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -5529,8 +5580,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
 `,
-  sha1: "63d5c0e4ade9d2389e04426013d979e5540e16f1",
-  keyLockingSha1: "7071cc348a4519a9f82f2823daf2741866ef0dd9",
+  sha1: "8346c2c045930958072051861233da30a03910ec",
+  keyLockingSha1: "5a868cecd3e549261288cac0101106ee808457df",
 };
 
 export const fail: Script = {
@@ -5882,6 +5933,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
+group.returned = group.h > 0
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -5918,14 +5970,22 @@ end
 local function release(plan)
 for _, group in pairs(plan.groups) do
 local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-if free >= 1 then
+local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+local most = math.max(free, past)
+group.returned = nil
+if most >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(free, group.h - group.fresh)
+local wanted = math.min(most, group.h - group.fresh)
 local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, math.min(free, #waiting)
-for i = 1, count do
+local kept, taken, count = {}, {}, 0
+for i = 1, math.min(most, #waiting) do
 local task = waiting[i]
-admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+if i > free and ready_below(group, band) == 0 then
+break
+end
+count = i
+admit(plan, group, band, task.id)
 if task.place then
 taken[task.place] = true
 else
@@ -6260,8 +6320,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "a66be3a645702723ff1045e2bcbc500b7f630eea",
-  keyLockingSha1: "d3600eafe6cf686559bbf002918f5ca96024ce92",
+  sha1: "ed3fb8766fa286c94758626751bcea9a406be03c",
+  keyLockingSha1: "a062f6b568d28f82ea10f6d211dd8d7362015219",
 };
 
 export const forget: Script = {
@@ -8131,6 +8191,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
+group.returned = group.h > 0
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -8409,8 +8470,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "ba63f97b4b3f6d466c9f17624715face2b806b2b",
-  keyLockingSha1: "b94f4b4766928e0193be5549e22969c4507252fb",
+  sha1: "3eff3f8f65ad77116f7ca2771714ba34f245cf0c",
+  keyLockingSha1: "f0e3fbe969f876ba7fef87d6251463576b15f1de",
 };
 
 export const occurrences: Script = {
@@ -10026,6 +10087,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
+group.returned = group.h > 0
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -10407,8 +10469,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "17829d65a41afdce9d669d502cfacf395b609cce",
-  keyLockingSha1: "034e1b55d9e705ba305770ad1472ce7a6651e9ef",
+  sha1: "f58799429dbdc8aebf4214f223a21a2cfbf85745",
+  keyLockingSha1: "5837388fe03277d1d1d4f222526221866e41cc45",
 };
 
 export const register: Script = {
@@ -10716,6 +10778,14 @@ end
 local function room(group, now)
 return deliverable(group, now) - group.ready
 end
+local function ready_below(group, band)
+local count = 0
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
+end
+return count
+end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
 group.bands[band] = share
@@ -10764,14 +10834,22 @@ end
 local function release(plan)
 for _, group in pairs(plan.groups) do
 local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-if free >= 1 then
+local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+local most = math.max(free, past)
+group.returned = nil
+if most >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(free, group.h - group.fresh)
+local wanted = math.min(most, group.h - group.fresh)
 local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, math.min(free, #waiting)
-for i = 1, count do
+local kept, taken, count = {}, {}, 0
+for i = 1, math.min(most, #waiting) do
 local task = waiting[i]
-admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+if i > free and ready_below(group, band) == 0 then
+break
+end
+count = i
+admit(plan, group, band, task.id)
 if task.place then
 taken[task.place] = true
 else
@@ -11091,8 +11169,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "510f46f499c66266cfdcb65c66b93b0e96a521d0",
-  keyLockingSha1: "ebf679676da1f43bd3d562c8b67b685aada30542",
+  sha1: "166f8042f32dec2322004af4ce4f6b97966e4b18",
+  keyLockingSha1: "4e030c0e52d95dc1258d64dee41ed7f5d4e5be5c",
 };
 
 export const remind: Script = {
@@ -11908,6 +11986,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
+group.returned = group.h > 0
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -11944,14 +12023,22 @@ end
 local function release(plan)
 for _, group in pairs(plan.groups) do
 local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-if free >= 1 then
+local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+local most = math.max(free, past)
+group.returned = nil
+if most >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(free, group.h - group.fresh)
+local wanted = math.min(most, group.h - group.fresh)
 local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, math.min(free, #waiting)
-for i = 1, count do
+local kept, taken, count = {}, {}, 0
+for i = 1, math.min(most, #waiting) do
 local task = waiting[i]
-admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+if i > free and ready_below(group, band) == 0 then
+break
+end
+count = i
+admit(plan, group, band, task.id)
 if task.place then
 taken[task.place] = true
 else
@@ -12573,8 +12660,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
 return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "7066fe064d21b6e2403acf648b6c2b724ab025cb",
-  keyLockingSha1: "05c0392c3d0d07d85d0701ad8f351861f6e9ec26",
+  sha1: "cacebb2480f20bbf64d248cdeb562eb373ee64d7",
+  keyLockingSha1: "947920a1f2ea7f2c3b03d3ae0260accf371db2ae",
 };
 
 export const schedule: Script = {
@@ -13124,6 +13211,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
+group.returned = group.h > 0
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -13160,14 +13248,22 @@ end
 local function release(plan)
 for _, group in pairs(plan.groups) do
 local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-if free >= 1 then
+local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+local most = math.max(free, past)
+group.returned = nil
+if most >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(free, group.h - group.fresh)
+local wanted = math.min(most, group.h - group.fresh)
 local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, math.min(free, #waiting)
-for i = 1, count do
+local kept, taken, count = {}, {}, 0
+for i = 1, math.min(most, #waiting) do
 local task = waiting[i]
-admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+if i > free and ready_below(group, band) == 0 then
+break
+end
+count = i
+admit(plan, group, band, task.id)
 if task.place then
 taken[task.place] = true
 else
@@ -13531,8 +13627,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "292d6621aa44af1d855de74249773acae506f2aa",
-  keyLockingSha1: "2cd255307816cd4a52e4467a1f593a90fcb3ba42",
+  sha1: "17d61dcf50b1886f849982b5ca6da684235e392f",
+  keyLockingSha1: "2079abef10cebce0ffd5ec0e284caec93089cfb6",
 };
 
 export const statistics: Script = {
@@ -13959,6 +14055,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
+group.returned = group.h > 0
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -13995,14 +14092,22 @@ end
 local function release(plan)
 for _, group in pairs(plan.groups) do
 local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-if free >= 1 then
+local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+local most = math.max(free, past)
+group.returned = nil
+if most >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(free, group.h - group.fresh)
+local wanted = math.min(most, group.h - group.fresh)
 local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, math.min(free, #waiting)
-for i = 1, count do
+local kept, taken, count = {}, {}, 0
+for i = 1, math.min(most, #waiting) do
 local task = waiting[i]
-admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+if i > free and ready_below(group, band) == 0 then
+break
+end
+count = i
+admit(plan, group, band, task.id)
 if task.place then
 taken[task.place] = true
 else
@@ -14527,8 +14632,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "f0577ededd7d75d45f3ff1b67dc28d7c73053755",
-  keyLockingSha1: "ffe9167d35e21b8db3eac526925846c3f68fccf3",
+  sha1: "f85789e73f1e645b4f3d3b84bd1a145456fef753",
+  keyLockingSha1: "894f137d72a3bdeb3df4ea4be7d219a4fb653502",
 };
 
 export const wake: Script = {
@@ -14944,6 +15049,7 @@ local full = group.h > 0 or room(group, plan.now) < 1
 if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
 ready(group, band, 1)
 put_into_fair(plan, group, task.S, id)
+group.returned = group.h > 0
 elseif place == 'aside' or (full and ready_below(group, band) == 0) then
 local zone = place == 'aside' and 'p' or 'q'
 group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
@@ -14980,14 +15086,22 @@ end
 local function release(plan)
 for _, group in pairs(plan.groups) do
 local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-if free >= 1 then
+local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+local most = math.max(free, past)
+group.returned = nil
+if most >= 1 then
 local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(free, group.h - group.fresh)
+local wanted = math.min(most, group.h - group.fresh)
 local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, math.min(free, #waiting)
-for i = 1, count do
+local kept, taken, count = {}, {}, 0
+for i = 1, math.min(most, #waiting) do
 local task = waiting[i]
-admit(plan, group, 9 - math.floor((task.score - lowest) / HELD_BAND), task.id)
+local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+if i > free and ready_below(group, band) == 0 then
+break
+end
+count = i
+admit(plan, group, band, task.id)
 if task.place then
 taken[task.place] = true
 else
@@ -15612,8 +15726,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "033f3f24563a6a8c17d31cf5d3ef065724f5ca69",
-  keyLockingSha1: "7357e1be2d6ed6afe0ce851e0d7fc914a925172f",
+  sha1: "ceaa5e0d8ed7fe7731488dea77241c78485ff70a",
+  keyLockingSha1: "3db81c81278cdc2a5a0c58e41af34527ce1f166b",
 };
 
 export const workers: Script = {

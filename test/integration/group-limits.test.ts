@@ -209,3 +209,22 @@ describe("a group's limit on how often it is dequeued", () => {
     expect(await queue.dequeue({ max: 3 })).toHaveLength(1);
   });
 });
+
+test("a held task of a higher priority goes past one of its group that is handed back", async () => {
+  const queue = rig.queue();
+  await queue.enqueueMany([1, 2].map((payload) => ({ payload, group: "g" })));
+  await rig.operator().configureGroup("g", { maxWorking: 1 });
+  const [first] = await queue.dequeue({ max: 5 });
+  await queue.enqueue("urgent", { group: "g", priority: 9 });
+  await first?.requeue({ unstarted: true });
+  const [urgent] = await queue.dequeue({ max: 5 });
+  expect(urgent?.payload).toBe("urgent");
+  await urgent?.complete();
+  const rest = [];
+  for (let i = 0; i < 2; i++) {
+    const [task] = await queue.dequeue({ max: 5 });
+    rest.push(task?.payload);
+    await task?.complete();
+  }
+  expect(rest.toSorted()).toEqual([1, 2]);
+});
