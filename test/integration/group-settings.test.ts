@@ -175,7 +175,7 @@ describe("a group's limit that is loosened", () => {
     expect(await queue.dequeue({ max: 20 })).toHaveLength(5);
     await operator.configureGroup("a", { rate: null });
     expect(await queue.dequeue({ max: 20 })).toHaveLength(10);
-    expect((await fields())["~g:a"]).toBe("1;w=20");
+    expect((await fields())["~g:a"]).toBe(`1;v=${rig.now + 3};w=20`);
   });
 
   test("of a group without tasks brings no other into the account of groups", async () => {
