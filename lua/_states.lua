@@ -14,7 +14,9 @@ end
 
 -- True where a group's state does not say what is there, or not in the form it should. Makes it say so.
 local function correct(group, is, text)
-  local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
+  local wrong = group.w ~= is.w or group.h ~= is.h
+  -- One that is changed already has a rate, and the clock has jumped back since.
+  wrong = wrong or (not group.changed and format_group(group) ~= text)
   if is.h > 0 and group.q == 0 then
     -- Behind all that are held.
     group.q = HELD_LATER / 2

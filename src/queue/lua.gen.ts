@@ -7137,7 +7137,8 @@ local function count_working(group)
 group.w = group.w + 1
 end
 local function correct(group, is, text)
-local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
+local wrong = group.w ~= is.w or group.h ~= is.h
+wrong = wrong or (not group.changed and format_group(group) ~= text)
 if is.h > 0 and group.q == 0 then
 group.q = HELD_LATER / 2
 end
@@ -7394,8 +7395,8 @@ return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
 `,
-  sha1: "7911026f675783b8b9803a29e744960455727f6f",
-  keyLockingSha1: "61e63c708aa90c224c9d58d21d6135e5ef38f014",
+  sha1: "30b10db6d55d71b7265655f6229cf6a53bedfd4d",
+  keyLockingSha1: "e84ca04db7eadc3cfca7ce52a567767037205640",
 };
 
 export const heartbeat: Script = {
@@ -11069,7 +11070,8 @@ local function count_working(group)
 group.w = group.w + 1
 end
 local function correct(group, is, text)
-local wrong = group.w ~= is.w or group.h ~= is.h or format_group(group) ~= text
+local wrong = group.w ~= is.w or group.h ~= is.h
+wrong = wrong or (not group.changed and format_group(group) ~= text)
 if is.h > 0 and group.q == 0 then
 group.q = HELD_LATER / 2
 end
@@ -11169,8 +11171,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "166f8042f32dec2322004af4ce4f6b97966e4b18",
-  keyLockingSha1: "4e030c0e52d95dc1258d64dee41ed7f5d4e5be5c",
+  sha1: "42315ffc54964a77ac422f54bec4a0795e13df06",
+  keyLockingSha1: "7c6be3ccf9e5c0e75edd35dd9ddb37e8a06689b1",
 };
 
 export const remind: Script = {

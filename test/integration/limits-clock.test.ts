@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Queue } from "../../src/index.ts";
+import { deepSweep, type Queue } from "../../src/index.ts";
 import { many } from "../support/new-tasks.ts";
-import { useRig } from "../support/rig.ts";
+import { QUEUE, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 
@@ -83,3 +83,16 @@ test("a jump of the clock to and fro loses no task of a limited group", async ()
   }
   expect(given).toBe(30);
 });
+
+test.each([1, 200])(
+  "a deep sweep after such a jump finds nothing wrong with a group of %i tasks",
+  async (count) => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("g", { rate: { max: 5, per: "1s" } });
+    await queue.enqueueMany(many(count, { group: "g" }));
+    await queue.dequeue({ max: 10 });
+    rig.now -= HOUR;
+    const { faults } = await deepSweep(rig.transport, { queue: QUEUE, now: () => rig.now });
+    expect(faults).toEqual([]);
+  },
+);
