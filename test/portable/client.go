@@ -7,19 +7,23 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	lua "github.com/yuin/gopher-lua"
 )
 
 // A server is what its clients share.
 type server struct {
 	// Held for writing while a script runs, so that nobody else's command runs in the middle of it.
-	world    sync.RWMutex
-	scripts  map[string]*script
+	world sync.RWMutex
+	// Which scripts the clients may call by their SHA-1; and by that what was ever compiled.
+	known    map[string]bool
+	programs map[string]*lua.FunctionProto
 	engine   *engine
 	monitors int32
 }
 
 func newServer() *server {
-	return &server{scripts: map[string]*script{}, engine: newEngine()}
+	return &server{known: map[string]bool{}, programs: map[string]*lua.FunctionProto{}, engine: newEngine()}
 }
 
 // A client has a connection to the real server of its own: its user, its database and its state are there.

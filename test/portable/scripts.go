@@ -6,15 +6,7 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
-
-	lua "github.com/yuin/gopher-lua"
 )
-
-// A script that the server knows by its SHA-1.
-type script struct {
-	sha     string
-	program *lua.FunctionProto
-}
 
 // In place of a client's script the real server is sent this one, with the client's keys and arguments. So it is
 // the real server that says who may run scripts, on which keys, and when.
@@ -47,19 +39,16 @@ func (c *client) script(name string, args [][]byte) ([]byte, bool) {
 	if !bySha {
 		sha = shaOf(args[1])
 	}
-	known := c.server.scripts[sha]
-	if bySha && known == nil {
+	if bySha && !c.server.known[sha] {
 		return c.ask(args)
 	}
 	if frame, ok := c.askForNothing(name, bySha, args[2:]); !ok || isError(frame) {
 		return frame, ok
 	}
-	if known == nil {
-		frame, ok := c.learn(sha, args[1])
-		if frame != nil || !ok {
+	if !c.server.known[sha] {
+		if frame, ok := c.learn(sha, args[1]); frame != nil || !ok {
 			return frame, ok
 		}
-		known = c.server.scripts[sha]
 	}
 	if c.protocol == '3' {
 		// What a script is told is of version 2.
@@ -68,7 +57,7 @@ func (c *client) script(name string, args [][]byte) ([]byte, bool) {
 	}
 	count, _ := strconv.Atoi(string(args[2]))
 	run := &run{client: c, sha: sha, readOnly: strings.HasSuffix(name, "_RO")}
-	frame := c.server.engine.run(run, known.program, args[3:3+count], args[3+count:])
+	frame := c.server.engine.run(run, c.server.programs[sha], args[3:3+count], args[3+count:])
 	return frame, !run.lost
 }
 
@@ -95,11 +84,14 @@ func (c *client) learn(sha string, text []byte) ([]byte, bool) {
 			return frame, ok
 		}
 	}
-	program, err := compile(text)
-	if err != nil {
-		return encodeLine('-', "ERR Error compiling script (new function): "+err.Error()), true
+	if c.server.programs[sha] == nil {
+		program, err := compile(text)
+		if err != nil {
+			return encodeLine('-', "ERR Error compiling script (new function): "+err.Error()), true
+		}
+		c.server.programs[sha] = program
 	}
-	c.server.scripts[sha] = &script{sha: sha, program: program}
+	c.server.known[sha] = true
 	return nil, true
 }
 
@@ -114,12 +106,12 @@ func (c *client) scriptCommand(args [][]byte) ([]byte, bool) {
 			return refused, ok
 		}
 	case "FLUSH":
-		c.server.scripts = map[string]*script{}
+		c.server.known = map[string]bool{}
 	case "EXISTS":
 		frame = encodeHead('*', len(args)-2)
 		for _, sha := range args[2:] {
 			known := 0
-			if c.server.scripts[strings.ToLower(string(sha))] != nil {
+			if c.server.known[strings.ToLower(string(sha))] {
 				known = 1
 			}
 			frame = append(frame, encodeHead(':', known)...)
