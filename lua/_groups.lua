@@ -128,7 +128,8 @@ local function open_groups(plan, tasks)
   end
   for i, name in ipairs(names) do
     local group = parse_group(name, found[2 * i - 1], found[2 * i])
-    if group.settings.r and plan.now then
+    -- A deep sweep meets rates that cannot be read.
+    if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
       local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
       group.u = jumped and used or group.u
       group.changed = jumped or nil

@@ -307,7 +307,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -1250,8 +1250,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "2405bd32df3d5973f5e7b9941250efc60a148427",
-  keyLockingSha1: "c202ea00e43e753ee72aec9771a7ebb9c845aee4",
+  sha1: "2ac552ab6cd3e7bb3c1fe91d62a25f9b3ddea81d",
+  keyLockingSha1: "a0ddcd55dc671214450e51d16b7b9ffd745c6ed4",
 };
 
 export const cancel: Script = {
@@ -1529,7 +1529,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -1954,8 +1954,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "77c2fb233058978510558388873598452572bf15",
-  keyLockingSha1: "2c6fb807272d6dd6208b7eaa46808aca41ed8ec0",
+  sha1: "505d161adf9745bfcae31678dd64e0340b8f861f",
+  keyLockingSha1: "d8e831fb624b8cceb3657fac94816dea9eed5dfc",
 };
 
 export const configure: Script = {
@@ -2183,7 +2183,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -2519,8 +2519,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "63cf0376510bb804ab49c976c1f94466783e4475",
-  keyLockingSha1: "9cc840f77ca09d0832aaf6341be64b609214a615",
+  sha1: "8bbd8d242649d79407140b9a735e6458f928ee23",
+  keyLockingSha1: "fd2c0db9002391b6e20b7f8fc221fd425c7e82a9",
 };
 
 export const control: Script = {
@@ -3523,7 +3523,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -4718,8 +4718,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "60d4cd738eca83aa894c9a4311c2f94708ec9f35",
-  keyLockingSha1: "73889c77e0be8ad9c6fe562d7e8a1010a783502d",
+  sha1: "97040d0bcbf73d1b0d0c8b33f12e8b5b3bbb7ec8",
+  keyLockingSha1: "57c4d9e795d97d43eecacb29e4ea5787bcaadda1",
 };
 
 export const drop: Script = {
@@ -5148,7 +5148,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -5580,8 +5580,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
 `,
-  sha1: "8346c2c045930958072051861233da30a03910ec",
-  keyLockingSha1: "5a868cecd3e549261288cac0101106ee808457df",
+  sha1: "5c57e781725b5dc14da1f77454203e49735adf57",
+  keyLockingSha1: "242ae02600c48ba2f9de1297c85db5a9ccf73526",
 };
 
 export const fail: Script = {
@@ -5865,7 +5865,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -6320,8 +6320,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "ed3fb8766fa286c94758626751bcea9a406be03c",
-  keyLockingSha1: "a062f6b568d28f82ea10f6d211dd8d7362015219",
+  sha1: "5700e3783ec65f92c783a3611c009d6eeae8de71",
+  keyLockingSha1: "d456e85b06f6a07579a10230ed196caa39d2aeab",
 };
 
 export const forget: Script = {
@@ -6621,7 +6621,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -7395,8 +7395,8 @@ return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
 `,
-  sha1: "30b10db6d55d71b7265655f6229cf6a53bedfd4d",
-  keyLockingSha1: "e84ca04db7eadc3cfca7ce52a567767037205640",
+  sha1: "db5fa3719af04e5dbc4e8993124f18e7230df71f",
+  keyLockingSha1: "68f6e92324085cd9c70d1f324dd405909fdd94ec",
 };
 
 export const heartbeat: Script = {
@@ -8124,7 +8124,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -8471,8 +8471,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "3eff3f8f65ad77116f7ca2771714ba34f245cf0c",
-  keyLockingSha1: "f0e3fbe969f876ba7fef87d6251463576b15f1de",
+  sha1: "855a948d2997aa70036a064c06df36473b8972a2",
+  keyLockingSha1: "65bbc54d068629756188c6fe331897bf70098438",
 };
 
 export const occurrences: Script = {
@@ -9117,7 +9117,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -9715,8 +9715,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "7bc5bdc5bad9296e2ae63f324d824d7c4fdee582",
-  keyLockingSha1: "176797ba9221aa873eaadf40a14dc5d1695c8212",
+  sha1: "4769fb5b1aad635a2585c0e03d8df93be3d4ec63",
+  keyLockingSha1: "7523e17217d485397570080b2ef09dc7864b1501",
 };
 
 export const queues: Script = {
@@ -10020,7 +10020,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -10470,8 +10470,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "f58799429dbdc8aebf4214f223a21a2cfbf85745",
-  keyLockingSha1: "5837388fe03277d1d1d4f222526221866e41cc45",
+  sha1: "068a0161418b7cec1aeeb4433cb3592584728dcb",
+  keyLockingSha1: "2340444e205a899e0928204199f4382918dca535",
 };
 
 export const register: Script = {
@@ -10758,7 +10758,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -11171,8 +11171,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "42315ffc54964a77ac422f54bec4a0795e13df06",
-  keyLockingSha1: "7c6be3ccf9e5c0e75edd35dd9ddb37e8a06689b1",
+  sha1: "7182a74df5c040425ee4cf4c2514663a54e8a245",
+  keyLockingSha1: "cf553a13e81e6f15f87ded7c2e890c2b31cf9924",
 };
 
 export const remind: Script = {
@@ -11920,7 +11920,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -12662,8 +12662,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
 return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "cacebb2480f20bbf64d248cdeb562eb373ee64d7",
-  keyLockingSha1: "947920a1f2ea7f2c3b03d3ae0260accf371db2ae",
+  sha1: "2db4610b9338503d5e46104f9ff1e58117a20359",
+  keyLockingSha1: "4e0825b434c6f2903baebc1934e681eadb669818",
 };
 
 export const schedule: Script = {
@@ -13145,7 +13145,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -13629,8 +13629,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "17d61dcf50b1886f849982b5ca6da684235e392f",
-  keyLockingSha1: "2079abef10cebce0ffd5ec0e284caec93089cfb6",
+  sha1: "6ed3a34e740aabd0652bd14863dda749d0ee4576",
+  keyLockingSha1: "8a4ddd662743d4396753a62f3c361f348bc323a3",
 };
 
 export const statistics: Script = {
@@ -13989,7 +13989,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -14634,8 +14634,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "f85789e73f1e645b4f3d3b84bd1a145456fef753",
-  keyLockingSha1: "894f137d72a3bdeb3df4ea4be7d219a4fb653502",
+  sha1: "a2d092b2a41c4e83431494743e9e03d1d1d5d70b",
+  keyLockingSha1: "aa9ac63ffe54050dd940e5c379af8250fb2992fe",
 };
 
 export const wake: Script = {
@@ -14983,7 +14983,7 @@ plan.was[field] = found[i]
 end
 for i, name in ipairs(names) do
 local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if group.settings.r and plan.now then
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
 local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
 group.u = jumped and used or group.u
 group.changed = jumped or nil
@@ -15728,8 +15728,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "ceaa5e0d8ed7fe7731488dea77241c78485ff70a",
-  keyLockingSha1: "3db81c81278cdc2a5a0c58e41af34527ce1f166b",
+  sha1: "7edcaea45999ca1fd6eee9c636036ed0e7bffc0d",
+  keyLockingSha1: "1cf9b09110e3b8742486dc7a4647222bc7884d09",
 };
 
 export const workers: Script = {

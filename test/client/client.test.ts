@@ -94,6 +94,10 @@ describe("the client itself", () => {
   });
 });
 
+/** What is left of a wait when its first copy goes out: on a busy machine some ms have passed. */
+const nearly = (wait: number) =>
+  expect.toSatisfy((left: number) => left <= wait && left > wait - Math.min(wait, 500));
+
 describe("a dequeue that waits", () => {
   const waits = () => server.way().copies.map(({ body }) => (JSON.parse(body) as { wait?: number }).wait);
 
@@ -102,13 +106,13 @@ describe("a dequeue that waits", () => {
     await expect.poll(() => server.way().copies.length).toBe(1);
     await server.direct("emails").enqueue("x", { id: "a" });
     expect((await pulled).map(({ id }) => id)).toEqual(["a"]);
-    expect(waits()).toEqual([30_000]);
+    expect(waits()).toEqual([nearly(30_000)]);
   });
 
   test("waits for longer than a copy may otherwise take, and then comes back with nothing", async () => {
     const queue = server.client({ retry: { tryTimeout: 1_000, deadline: 1_000 } }).queue("emails");
     expect(await queue.dequeue({ wait: 1_500 })).toMatchObject({ length: 0, nextDueAt: null, paused: false });
-    expect(waits()).toEqual([1_500]);
+    expect(waits()).toEqual([nearly(1_500)]);
   });
 
   test("behind settlements waits for longer than a copy may otherwise take, too", async () => {
@@ -139,7 +143,7 @@ describe("a dequeue that waits", () => {
     server.way().faults = [{ status: 503, headers: { "retry-after": "1" } }];
     await queue.dequeue({ wait: 1_100 });
     const [first, second = 0] = waits();
-    expect(first).toBe(1_100);
+    expect(first).toEqual(nearly(1_100));
     expect(second).toBeLessThanOrEqual(100);
 
     const { copies } = server.way();
@@ -149,7 +153,7 @@ describe("a dequeue that waits", () => {
     });
     expect([settled, [...tasks]]).toEqual([[{ receipt, ok: false, code: "lease_lost" }], []]);
     expect(copies.map(({ body }) => (JSON.parse(body) as { pull: object }).pull)).toMatchObject([
-      { wait: 100 },
+      { wait: nearly(100) },
     ]);
   });
 

@@ -106,6 +106,19 @@ describe("the faults of a caller", () => {
     expectProblem(await served.ask("DELETE", "/v1/queues/busy"), "still_working");
   });
 
+  it("idempotency_key_reused: other tasks under a used Idempotency-Key, of which none is created", async () => {
+    const headers = { "idempotency-key": "used" };
+    const enqueueUnder = (...payloads: number[]) =>
+      served.ask("POST", "/v1/queues/reused/tasks", {
+        json: { tasks: payloads.map((payload) => ({ payload })) },
+        headers,
+      });
+    const first = await enqueueUnder(1);
+    expectProblem(await enqueueUnder(1, 2, 3), "idempotency_key_reused");
+    expect((await enqueueUnder(1)).body).toEqual(first.body);
+    expect((await served.ask("GET", "/v1/queues/reused")).body.pending).toBe(1);
+  });
+
   it("worker_lost: a worker that was failed shows a sign of life", async () => {
     const json = { worker: { name: "w" } };
     await served.ask("POST", "/v1/queues/failed/tasks", { json: { payload: 1 } });

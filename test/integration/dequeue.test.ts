@@ -260,13 +260,12 @@ describe("entries that are no tasks", () => {
     expect(ids(await queue.dequeue({ max: 5 }))).toEqual(["t29"]);
   });
 
-  test("a call drops at most about 1,000 of them and says to come again", async () => {
+  test("of which there are more than one call drops do not stand in the way of a task behind them", async () => {
     const queue = rig.queue();
     await fill(1_500);
     await Promise.all(Array.from({ length: 1_499 }, (_, i) => queue.cancel(`t${i}`)));
-    const first = await queue.dequeue();
-    expect([first.length, first.nextDueAt]).toEqual([0, START]);
-    expect(ids(await queue.dequeue())).toEqual(["t1499"]);
+    const [task, ...others] = await queue.dequeue();
+    expect([task?.id, others, (await rig.space()).pending]).toEqual(["t1499", [], []]);
   });
 });
 

@@ -127,7 +127,7 @@ function lookOnce(
   const tasks = batch.map((task) => give(queue, now, call, task));
   // Of groups the order is not the model's, nor how often a call goes on.
   const unfinished = shared
-    ? queue.ghosts < ghosts
+    ? queue.ghosts < ghosts && line.asked === undefined
     : !line.drained || line.asked === undefined || line.unseen;
   if (tasks.length === 0 && unfinished) return { tasks, nextDueAt: now, paused: false, goesOn: true };
   if (tasks.length > 0) {
