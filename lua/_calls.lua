@@ -35,9 +35,6 @@ local function lease_again(at, now, token, held)
   return reply
 end
 
--- How many calls of operators are remembered, until nobody has made one for the resend window.
-local OPERATOR_CALLS = 16
-
 -- What was noted of an operator's call, nothing where no copy of it has run; and all notes.
 local function noted(calls, token)
   local notes = redis.call('GET', calls) or ''
@@ -45,10 +42,11 @@ local function noted(calls, token)
   return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
 end
 
--- Notes an operator's call; a full Redis may refuse that where nothing else was written.
+-- Notes an operator's call: the last 16 are remembered, until nobody has made one for the resend window. A
+-- full Redis may refuse that where nothing else was written.
 local function note_call(calls, notes, token, answer)
   local _, count = string.gsub(notes, '=', '')
-  if count >= OPERATOR_CALLS then
+  if count >= 16 then
     notes = string.match(notes, '^ %S+(.*)$')
   end
   redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))

@@ -1,8 +1,5 @@
 -- _due: what falls due with time.
 
--- How many timers one call looks after.
-local TIMERS = 100
-
 -- When to try again what found no room in Redis.
 local RETRY = 60000
 
@@ -109,6 +106,7 @@ end
 -- to be done.
 local function promote(at, now, limit)
   -- Timers that are due take no task's place.
+  local TIMERS = 100 -- so many of these a call
   local latest, most = int(now) .. '.5', int(limit + TIMERS)
   local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
   local gone, back, fair, timers, left = {}, {}, {}, {}, 0

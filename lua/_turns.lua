@@ -5,9 +5,6 @@
 -- How many tasks of a group move up at once. The others do when these have had their turns.
 local RUN = 200
 
--- How many of all groups together, so that no call takes long.
-local MOVES = 2000
-
 -- A member of `order`: sorted by group, then by score.
 local function turn_of(group, score, id)
   return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
@@ -82,7 +79,8 @@ local function move_up(plan, group, band, share)
   end
 end
 
--- To be called where tasks have left `fair`, before anything comes into it.
+-- To be called where tasks have left `fair`, before anything comes into it. Of all groups together
+-- 2,000 move up at most, so that no call takes long.
 local function straighten(plan)
   local lines = {}
   -- In any order: each line moves on its own, and all by as many.
@@ -94,7 +92,7 @@ local function straighten(plan)
       end
     end
   end
-  plan.run = math.min(plan.run, math.ceil(MOVES / #lines))
+  plan.run = math.min(plan.run, math.ceil(2000 / #lines))
   for _, line in ipairs(lines) do
     move_up(plan, unpack(line))
   end

@@ -8,9 +8,6 @@ local FORGOTTEN_AFTER = 3600000
 -- How long a worker from which tasks were taken is told so.
 local LOST_FOR = 86400000
 
--- How many silent workers one call looks after.
-local WORKERS = 10
-
 -- Adds a sign of life to a plan. info: `<silent after, ms>;<node>;<pid>`. alarm: when silent workers are
 -- looked for.
 local function note_worker(plan, worker, info, alarm)
@@ -88,11 +85,11 @@ local function fail(at, worker, now, limit)
   return back, ended, left, failed, more and back + ended + #stale > 0
 end
 
--- Fails the workers that went silent, forgets those that asked for no more than to be listed and have nothing
--- in their hands, and sets the alarm for the next. Returns how many tasks went back, how many ended, and true
--- where more is to be done.
+-- Fails the workers that went silent, ten a call, forgets those that asked for no more than to be listed and
+-- have nothing in their hands, and sets the alarm for the next. Returns how many tasks went back, how many
+-- ended, and true where more is to be done.
 local function fail_silent(at, now)
-  local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
+  local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
   local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
   for i, worker in ipairs(silent) do
     names[i] = '~w:' .. worker

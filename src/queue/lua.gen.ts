@@ -1574,7 +1574,6 @@ local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
 local RUN = 200
-local MOVES = 2000
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -1640,7 +1639,7 @@ lines[#lines + 1] = { group, band, share }
 end
 end
 end
-plan.run = math.min(plan.run, math.ceil(MOVES / #lines))
+plan.run = math.min(plan.run, math.ceil(2000 / #lines))
 for _, line in ipairs(lines) do
 move_up(plan, unpack(line))
 end
@@ -1954,8 +1953,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "505d161adf9745bfcae31678dd64e0340b8f861f",
-  keyLockingSha1: "d8e831fb624b8cceb3657fac94816dea9eed5dfc",
+  sha1: "d88e17227d9daed9e7f5655fb1ce942b2bfd7dd2",
+  keyLockingSha1: "29f3d87c21c5bcbfdfd15115504fa58a5ddabc1c",
 };
 
 export const configure: Script = {
@@ -2428,7 +2427,6 @@ if plan.news and plan.settings.e then
 publish(plan)
 end
 end
-local OPERATOR_CALLS = 16
 local function noted(calls, token)
 local notes = redis.call('GET', calls) or ''
 local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
@@ -2436,7 +2434,7 @@ return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
 end
 local function note_call(calls, notes, token, answer)
 local _, count = string.gsub(notes, '=', '')
-if count >= OPERATOR_CALLS then
+if count >= 16 then
 notes = string.match(notes, '^ %S+(.*)$')
 end
 redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
@@ -2519,8 +2517,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "8bbd8d242649d79407140b9a735e6458f928ee23",
-  keyLockingSha1: "fd2c0db9002391b6e20b7f8fc221fd425c7e82a9",
+  sha1: "fbb097c8b9834c442bec577c2b15e7ac3812d9c5",
+  keyLockingSha1: "ba8d5a114ec1844b59dbf6e12857be31a6646b0c",
 };
 
 export const control: Script = {
@@ -3568,7 +3566,6 @@ local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
 local RUN = 200
-local MOVES = 2000
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -3639,7 +3636,7 @@ lines[#lines + 1] = { group, band, share }
 end
 end
 end
-plan.run = math.min(plan.run, math.ceil(MOVES / #lines))
+plan.run = math.min(plan.run, math.ceil(2000 / #lines))
 for _, line in ipairs(lines) do
 move_up(plan, unpack(line))
 end
@@ -3994,7 +3991,6 @@ end)
 end
 local FORGOTTEN_AFTER = 3600000
 local LOST_FOR = 86400000
-local WORKERS = 10
 local function note_worker(plan, worker, info, alarm)
 local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
 append(plan.workers, int(deadline), worker)
@@ -4058,7 +4054,7 @@ end
 return back, ended, left, failed, more and back + ended + #stale > 0
 end
 local function fail_silent(at, now)
-local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
+local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
 local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
 for i, worker in ipairs(silent) do
 names[i] = '~w:' .. worker
@@ -4105,7 +4101,6 @@ local sent, _, given = parse_wake(text)
 window = tonumber(window or given)
 return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
 end
-local TIMERS = 100
 local RETRY = 60000
 local function upcoming(delayed, deadline)
 local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
@@ -4195,6 +4190,7 @@ end
 end
 end
 local function promote(at, now, limit)
+local TIMERS = 100
 local latest, most = int(now) .. '.5', int(limit + TIMERS)
 local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
 local gone, back, fair, timers, left = {}, {}, {}, {}, 0
@@ -4718,8 +4714,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "97040d0bcbf73d1b0d0c8b33f12e8b5b3bbb7ec8",
-  keyLockingSha1: "57c4d9e795d97d43eecacb29e4ea5787bcaadda1",
+  sha1: "e7229df1e8d45a4ddad28eeaa89bf4f53fa3e2e0",
+  keyLockingSha1: "89c152bd1ac90494b6814e3c50ebdfa49ac762e8",
 };
 
 export const drop: Script = {
@@ -4793,7 +4789,6 @@ local ids = table.concat(plan.news[event], ' ')
 redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
-local OPERATOR_CALLS = 16
 local function noted(calls, token)
 local notes = redis.call('GET', calls) or ''
 local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
@@ -4801,7 +4796,7 @@ return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
 end
 local function note_call(calls, notes, token, answer)
 local _, count = string.gsub(notes, '=', '')
-if count >= OPERATOR_CALLS then
+if count >= 16 then
 notes = string.match(notes, '^ %S+(.*)$')
 end
 redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
@@ -4845,8 +4840,8 @@ end
 local status, number = string.match(done, '^(%a+),(%d+)$')
 return { status, tonumber(number) }
 `,
-  sha1: "388b9254fdba9d7b99d3f668e46bf92e683e7579",
-  keyLockingSha1: "6fff65ba8556d8119cb2521b1e226341f84fdf63",
+  sha1: "a8658aa609e6f42794d9a00612a0fc6379641615",
+  keyLockingSha1: "3a0dd30a1fb034c77cdc2e22983383d5954ba740",
 };
 
 export const enqueue: Script = {
@@ -9141,7 +9136,6 @@ local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
 local RUN = 200
-local MOVES = 2000
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -9203,7 +9197,7 @@ lines[#lines + 1] = { group, band, share }
 end
 end
 end
-plan.run = math.min(plan.run, math.ceil(MOVES / #lines))
+plan.run = math.min(plan.run, math.ceil(2000 / #lines))
 for _, line in ipairs(lines) do
 move_up(plan, unpack(line))
 end
@@ -9715,8 +9709,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "4769fb5b1aad635a2585c0e03d8df93be3d4ec63",
-  keyLockingSha1: "7523e17217d485397570080b2ef09dc7864b1501",
+  sha1: "9668f01c67134efd8b15830bba408488366c8638",
+  keyLockingSha1: "52b4677048873e352569af90bfd812ee91d233a5",
 };
 
 export const queues: Script = {
@@ -12694,7 +12688,6 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local OPERATOR_CALLS = 16
 local function noted(calls, token)
 local notes = redis.call('GET', calls) or ''
 local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
@@ -12702,7 +12695,7 @@ return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
 end
 local function note_call(calls, notes, token, answer)
 local _, count = string.gsub(notes, '=', '')
-if count >= OPERATOR_CALLS then
+if count >= 16 then
 notes = string.match(notes, '^ %S+(.*)$')
 end
 redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
@@ -12763,8 +12756,8 @@ end
 local before, due = string.match(done, '^(%d),(%d+)$')
 return { 'ok', tonumber(before), tonumber(due) }
 `,
-  sha1: "be243bc95ebf3c38039ca1b0d7478b67f06e1de1",
-  keyLockingSha1: "ea819c7e017a5684b2d0ef18faee6123307aa00f",
+  sha1: "b9880108174c7a822f67eda81a9b1131195e3df1",
+  keyLockingSha1: "e79ee0c0ad7c783c224ab864e2c2391ac5b8f625",
 };
 
 export const schedules: Script = {
@@ -14371,7 +14364,6 @@ end)
 end
 local FORGOTTEN_AFTER = 3600000
 local LOST_FOR = 86400000
-local WORKERS = 10
 local function in_hands(at, worker, from, limit)
 local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
 return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
@@ -14426,7 +14418,7 @@ end
 return back, ended, left, failed, more and back + ended + #stale > 0
 end
 local function fail_silent(at, now)
-local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(WORKERS))
+local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
 local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
 for i, worker in ipairs(silent) do
 names[i] = '~w:' .. worker
@@ -14478,7 +14470,6 @@ local sent, _, given = parse_wake(text)
 window = tonumber(window or given)
 return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
 end
-local TIMERS = 100
 local RETRY = 60000
 local function ring(at, timers, now)
 redis.call('ZREM', at.delayed, unpack(timers))
@@ -14536,6 +14527,7 @@ end
 end
 end
 local function promote(at, now, limit)
+local TIMERS = 100
 local latest, most = int(now) .. '.5', int(limit + TIMERS)
 local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
 local gone, back, fair, timers, left = {}, {}, {}, {}, 0
@@ -14634,8 +14626,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "a2d092b2a41c4e83431494743e9e03d1d1d5d70b",
-  keyLockingSha1: "aa9ac63ffe54050dd940e5c379af8250fb2992fe",
+  sha1: "d44058c316f34e7e8252931e907a804eb7dd48a3",
+  keyLockingSha1: "c37317e187baa0167bc76e2ccbfe9141570dacfd",
 };
 
 export const wake: Script = {

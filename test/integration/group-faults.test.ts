@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createClient } from "@redis/client";
-import { type LeasedTask, sweep } from "../../src/index.ts";
+import { sweep, type Transport } from "../../src/index.ts";
 import { deliveries, groupSettings, ofGroup, timesOf } from "../support/groups.ts";
 import { roomFor } from "../support/no-room.ts";
 import { key, START, useRig } from "../support/rig.ts";
@@ -169,10 +169,15 @@ describe("what groups must not do to each other, or to themselves", () => {
     await queue.enqueue("free", { group: "free" });
     for (const [g, name] of names.entries()) await groupSettings(rig)(name, `n=${g + 1};m=1`);
     const held: number[] = [];
-    for (let free: LeasedTask[] = []; free.length === 0;) {
-      free = await queue.dequeue({ max: 1_000 });
-      held.push((await rig.space()).held.size);
-    }
+    const watching: Transport = {
+      async send(commands, options) {
+        const outcomes = await rig.transport.send(commands, options);
+        held.push((await rig.space()).held.size);
+        return outcomes;
+      },
+    };
+    const [free, ...others] = await rig.queue({ transport: watching }).dequeue({ max: 1_000 });
+    expect([free?.group, others]).toEqual(["free", []]);
     expect(held).toEqual([200, 400, 600, 600]);
   });
 });

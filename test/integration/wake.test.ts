@@ -38,14 +38,13 @@ describe("an enqueue wakes a consumer", () => {
     expect(woken).toHaveLength(2);
   });
 
-  test("not while one finds nothing but the cancelled ones that stand in front", async () => {
+  test("not while one takes what stands behind cancelled ones, however many", async () => {
     const queue = producer();
     const ids = [...(await queue.enqueueMany(many(1_000))), ...(await queue.enqueueMany(many(200)))];
     await queue.enqueue("behind");
     await abreast(ids, ({ id }) => queue.cancel(id));
-    expect(await queue.dequeue()).toHaveLength(0);
-    expect(await field()).toBe(`${START} ${START + 5_000} 5000`);
     expect(await queue.dequeue()).toHaveLength(1);
+    expect(await field()).toBe(`${START} ${START + 5_000} 5000`);
     expect(woken).toHaveLength(1);
   });
 
