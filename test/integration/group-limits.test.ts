@@ -226,5 +226,5 @@ test("a held task of a higher priority goes past one of its group that is handed
     rest.push(task?.payload);
     await task?.complete();
   }
-  expect(rest.toSorted()).toEqual([1, 2]);
+  expect(new Set(rest)).toEqual(new Set([1, 2]));
 });
