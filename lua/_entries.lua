@@ -37,7 +37,8 @@ end
 
 -- The scores of members of a zset, in order; false for those that are not there.
 local function scores_in(mending, place, members)
-  local seen, found = mending.seen and mending.seen[place], {}
+  local found = {}
+  local seen = mending.seen and mending.seen[place]
   if not seen then
     return read('ZMSCORE', mending.at[place], members)
   end
@@ -49,7 +50,8 @@ end
 
 -- What stands in fields of `tasks`, in order; false for those that are not there.
 local function fields_in(mending, names)
-  local seen, found = mending.seen and mending.seen.tasks, {}
+  local found = {}
+  local seen = mending.seen and mending.seen.tasks
   if not seen then
     return read('HMGET', mending.at.tasks, names)
   end
@@ -63,10 +65,11 @@ end
 local function read_records(mending, ids)
   local entries, bytes, slice = {}, 0, 16
   while #entries < #ids do
-    local names, first = {}, 1
-    if #entries == 0 then
+    local names = {}
+    local first = #entries == 0 and 3 or 1
+    if first == 3 then
       -- At once with what the call has to heed.
-      names, first = { '~set', '~lease' }, 3
+      append(names, '~set', '~lease')
     end
     for i = #entries + 1, math.min(#entries + slice, #ids) do
       append(names, ids[i], '.' .. ids[i])

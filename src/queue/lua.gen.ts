@@ -707,7 +707,8 @@ local ids = mending.out[place]
 ids[#ids + 1] = id
 end
 local function scores_in(mending, place, members)
-local seen, found = mending.seen and mending.seen[place], {}
+local found = {}
+local seen = mending.seen and mending.seen[place]
 if not seen then
 return read('ZMSCORE', mending.at[place], members)
 end
@@ -717,7 +718,8 @@ end
 return found
 end
 local function fields_in(mending, names)
-local seen, found = mending.seen and mending.seen.tasks, {}
+local found = {}
+local seen = mending.seen and mending.seen.tasks
 if not seen then
 return read('HMGET', mending.at.tasks, names)
 end
@@ -729,9 +731,10 @@ end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
-local names, first = {}, 1
-if #entries == 0 then
-names, first = { '~set', '~lease' }, 3
+local names = {}
+local first = #entries == 0 and 3 or 1
+if first == 3 then
+append(names, '~set', '~lease')
 end
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
@@ -1250,8 +1253,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "2ac552ab6cd3e7bb3c1fe91d62a25f9b3ddea81d",
-  keyLockingSha1: "a0ddcd55dc671214450e51d16b7b9ffd745c6ed4",
+  sha1: "ee1c72d6300a9bb002184523a2421250ab120bc1",
+  keyLockingSha1: "d1983c4f73e4906392ec861101c559dde0080fc2",
 };
 
 export const cancel: Script = {
@@ -2840,7 +2843,8 @@ local function note(mending, fault, id)
 append(mending.report, fault, id)
 end
 local function scores_in(mending, place, members)
-local seen, found = mending.seen and mending.seen[place], {}
+local found = {}
+local seen = mending.seen and mending.seen[place]
 if not seen then
 return read('ZMSCORE', mending.at[place], members)
 end
@@ -3035,8 +3039,8 @@ end
 reply[#reply + 1] = mending.report
 return failed or reply
 `,
-  sha1: "98fcf917d739ed82b65357869b05cc26e827ba8f",
-  keyLockingSha1: "8821c2ce9d2dda019cb371fad1742a33fc2ab6ce",
+  sha1: "5dbfa0b723625a2275779bf4e1d517dc135d8a23",
+  keyLockingSha1: "0838a391b63d4c4f1f0891688a5e90f47e877256",
 };
 
 export const count: Script = {
@@ -6689,7 +6693,8 @@ local ids = mending.out[place]
 ids[#ids + 1] = id
 end
 local function scores_in(mending, place, members)
-local seen, found = mending.seen and mending.seen[place], {}
+local found = {}
+local seen = mending.seen and mending.seen[place]
 if not seen then
 return read('ZMSCORE', mending.at[place], members)
 end
@@ -6699,7 +6704,8 @@ end
 return found
 end
 local function fields_in(mending, names)
-local seen, found = mending.seen and mending.seen.tasks, {}
+local found = {}
+local seen = mending.seen and mending.seen.tasks
 if not seen then
 return read('HMGET', mending.at.tasks, names)
 end
@@ -6711,9 +6717,10 @@ end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
-local names, first = {}, 1
-if #entries == 0 then
-names, first = { '~set', '~lease' }, 3
+local names = {}
+local first = #entries == 0 and 3 or 1
+if first == 3 then
+append(names, '~set', '~lease')
 end
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
@@ -7390,8 +7397,8 @@ return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
 `,
-  sha1: "db5fa3719af04e5dbc4e8993124f18e7230df71f",
-  keyLockingSha1: "68f6e92324085cd9c70d1f324dd405909fdd94ec",
+  sha1: "563399a7bebab93c70d3f919781ff7c51d3cfa72",
+  keyLockingSha1: "e10ae00213a7e96bf108193f494a0412c0d30d6c",
 };
 
 export const heartbeat: Script = {
@@ -11045,7 +11052,8 @@ local function note(mending, fault, id)
 append(mending.report, fault, id)
 end
 local function scores_in(mending, place, members)
-local seen, found = mending.seen and mending.seen[place], {}
+local found = {}
+local seen = mending.seen and mending.seen[place]
 if not seen then
 return read('ZMSCORE', mending.at[place], members)
 end
@@ -11165,8 +11173,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "7182a74df5c040425ee4cf4c2514663a54e8a245",
-  keyLockingSha1: "cf553a13e81e6f15f87ded7c2e890c2b31cf9924",
+  sha1: "f1f3db8e8c0f9ea577f9c0283e690708b2988cac",
+  keyLockingSha1: "d2120c6b788f60a2cbb8a382e098e277e7ca76f0",
 };
 
 export const remind: Script = {
@@ -12309,7 +12317,8 @@ local ids = mending.out[place]
 ids[#ids + 1] = id
 end
 local function scores_in(mending, place, members)
-local seen, found = mending.seen and mending.seen[place], {}
+local found = {}
+local seen = mending.seen and mending.seen[place]
 if not seen then
 return read('ZMSCORE', mending.at[place], members)
 end
@@ -12319,7 +12328,8 @@ end
 return found
 end
 local function fields_in(mending, names)
-local seen, found = mending.seen and mending.seen.tasks, {}
+local found = {}
+local seen = mending.seen and mending.seen.tasks
 if not seen then
 return read('HMGET', mending.at.tasks, names)
 end
@@ -12331,9 +12341,10 @@ end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
-local names, first = {}, 1
-if #entries == 0 then
-names, first = { '~set', '~lease' }, 3
+local names = {}
+local first = #entries == 0 and 3 or 1
+if first == 3 then
+append(names, '~set', '~lease')
 end
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
@@ -12656,8 +12667,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
 return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "2db4610b9338503d5e46104f9ff1e58117a20359",
-  keyLockingSha1: "4e0825b434c6f2903baebc1934e681eadb669818",
+  sha1: "a44a2f1235a9a515faecc30aeeae624a7903f4c9",
+  keyLockingSha1: "9cbbc9bd10d3ac73a8925ed5b4560373898e1cfe",
 };
 
 export const schedule: Script = {
@@ -15370,7 +15381,8 @@ local ids = mending.out[place]
 ids[#ids + 1] = id
 end
 local function scores_in(mending, place, members)
-local seen, found = mending.seen and mending.seen[place], {}
+local found = {}
+local seen = mending.seen and mending.seen[place]
 if not seen then
 return read('ZMSCORE', mending.at[place], members)
 end
@@ -15380,7 +15392,8 @@ end
 return found
 end
 local function fields_in(mending, names)
-local seen, found = mending.seen and mending.seen.tasks, {}
+local found = {}
+local seen = mending.seen and mending.seen.tasks
 if not seen then
 return read('HMGET', mending.at.tasks, names)
 end
@@ -15392,9 +15405,10 @@ end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
-local names, first = {}, 1
-if #entries == 0 then
-names, first = { '~set', '~lease' }, 3
+local names = {}
+local first = #entries == 0 and 3 or 1
+if first == 3 then
+append(names, '~set', '~lease')
 end
 for i = #entries + 1, math.min(#entries + slice, #ids) do
 append(names, ids[i], '.' .. ids[i])
@@ -15720,8 +15734,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "7edcaea45999ca1fd6eee9c636036ed0e7bffc0d",
-  keyLockingSha1: "1cf9b09110e3b8742486dc7a4647222bc7884d09",
+  sha1: "d3c732e6ee7e647b66f0eac4075094c8c96f0a20",
+  keyLockingSha1: "8c714d8eb588c1981cf7cadbc9ef0185d5ba1def",
 };
 
 export const workers: Script = {
