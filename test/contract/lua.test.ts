@@ -81,6 +81,7 @@ return { 'ok', ids, first, redis.call('HMGET', tasks, unpack(rest)) }
 
 describe("what another Lua 5.1 takes for something else is found", () => {
   const several = "an assignment to several reads what it assigns: make it two";
+  const table = "an assignment to several has a table: make it two";
   const behind = "an assignment reads what it assigns behind `and` or `or`: use another local, or `if`";
   const atEnd = "nil may be put at the end of a list: use append";
   const format = "string.format must be of '%.0f', or of '%0….0f', and of one tonumber(…)";
@@ -108,6 +109,8 @@ describe("what another Lua 5.1 takes for something else is found", () => {
     ["local text = string.format('%d', tonumber(score))", format],
     ["local text = string.format(form, tonumber(score))", format],
     ["local a, b = 1, 2 a, b = a + 1, a", several],
+    ["local a, b = 1, 2 a, b = { 'x' }, 3", table],
+    ["local a, b = {}, 2 at.list, at.count = {}, b"],
     ["local a, b = 1, 2 a, b = math.min(a, b), 1", several],
     ["local a, b = 1, 2 a, b = f(a), a < 1 and 2 or b", several],
     ["local a, b = 1, 2 a, b = a + 1, b + 1"],

@@ -47,6 +47,11 @@ function assignment(node: LuaNode, breach: Breach): void {
       }),
   );
   if (early) breach(node, "an assignment to several reads what it assigns: make it two");
+  // It writes the table over another local, such as an argument.
+  const isTable = ({ type }: LuaNode) => type === "TableConstructorExpression";
+  if (targets.length > 1 && targets.some(({ type }) => type === "Identifier") && values.some(isTable)) {
+    breach(node, "an assignment to several has a table: make it two");
+  }
   const [target] = targets;
   const [value] = values;
   if (
