@@ -42,8 +42,6 @@ export interface Seen {
   readonly brought: boolean;
   /** The list afterwards, the next one first. */
   readonly line: readonly string[];
-  /** Whether the call's token is used up: it went on, and had nothing to give. */
-  readonly spent: boolean;
 }
 
 /** Which slot remembers the dequeue. */
@@ -135,7 +133,6 @@ function lookOnce(
     if (rate) queue.used = spend(rate, queue.used, now, tasks.length);
     heardOf(queue, now);
   } else {
-    if (shared && seen.spent) queue.slots.set(slot, { token: call.token, ids: [] });
     spendToken();
     if (line.drained) queue.wake = undefined;
   }

@@ -6,7 +6,7 @@ import { dequeue, slotOf, type ModelBatch, type Seen } from "./dequeue.ts";
 import { expectedOf, signOf } from "./expected.ts";
 import { outOfTurn, sharing } from "./look.ts";
 import type { ModelNewTask } from "./enqueue.ts";
-import type { AskedTask, Mishap, Operation, Pull } from "./operations.ts";
+import { pullOf, type AskedTask, type Mishap, type Operation, type Pull } from "./operations.ts";
 import { modelPlaces, realPlaces } from "./places.ts";
 import type { Happened, Real } from "./real.ts";
 import { QueueState } from "./state.ts";
@@ -96,6 +96,7 @@ export class World {
       this.woken = woken;
       expected = expectedOf(this, operation, happened, mishap === "reply lost");
     }
+    this.#noteSpent(operation, happened);
     deepStrictEqual(told(this.queue, operation, happened.answer), expected);
     deepStrictEqual(real.woken, this.woken);
     deepStrictEqual(realPlaces(happened.after), modelPlaces(this.queue));
@@ -113,6 +114,17 @@ export class World {
     return [...before.held.keys()].filter(
       (id) => (group ?? this.queue.task(id).group) === this.queue.task(id).group,
     ).length;
+  }
+
+  /** How often a pull goes on where groups share the queue is not the model's: then a token may be used up. */
+  #noteSpent(operation: Operation, { before, after }: Happened): void {
+    const pull = pullOf(operation);
+    if (!pull || !(before.tasks.has("~fair") || after.tasks.has("~fair"))) return;
+    const slot = slotOf(pull);
+    const isKnown = this.queue.slots.get(slot)?.token === pull.token;
+    if (!isKnown && after.tasks.get(`~${slot}`) === pull.token) {
+      this.queue.slots.set(slot, { token: pull.token, ids: [] });
+    }
   }
 
   /** What an operator's call came to, now or when an earlier copy of it ran. */
@@ -135,7 +147,6 @@ export class World {
       moving: [...before.tasks].some(([field, text]) => field.startsWith("~g:") && /;\d=\d+,\d+,/.test(text)),
       brought: [...before.delayed].some(([id, due]) => due <= this.now && !after.delayed.has(id)),
       line: after.pending.toReversed(),
-      spent: after.tasks.get(`~${slotOf(pull)}`) === pull.token,
     };
     const { max, token, single, worker, lease = DEFAULT_LEASE } = pull;
     const call = { max, token, lease, single, resend: pull.flagged || resent };
