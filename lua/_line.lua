@@ -123,7 +123,7 @@ end
 
 -- When more will be in line (ms; 0: nothing known).
 local function when_again(line, plan)
-  local next_due = line.drained and line.next_due or plan.now
+  local next_due = line.drained and not line.unseen and line.next_due or plan.now
   if line.drained and plan.times and plan.times.h > 0 and plan.times.m > 0 then
     local soon = plan.now + ASK_AGAIN
     next_due = math.min(next_due > 0 and next_due or soon, soon)

@@ -4317,7 +4317,7 @@ line.unseen = line.looked
 end
 end
 local function when_again(line, plan)
-local next_due = line.drained and line.next_due or plan.now
+local next_due = line.drained and not line.unseen and line.next_due or plan.now
 if line.drained and plan.times and plan.times.h > 0 and plan.times.m > 0 then
 local soon = plan.now + ASK_AGAIN
 next_due = math.min(next_due > 0 and next_due or soon, soon)
@@ -4718,8 +4718,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "e7229df1e8d45a4ddad28eeaa89bf4f53fa3e2e0",
-  keyLockingSha1: "89c152bd1ac90494b6814e3c50ebdfa49ac762e8",
+  sha1: "2a100f410bd0e9aa2dad14d73591f963990371b3",
+  keyLockingSha1: "847a16c2819fed7b12edb7cda1637778a6e1efd6",
 };
 
 export const drop: Script = {

@@ -59,6 +59,17 @@ describe("a pull that meets only cancelled tasks", () => {
     expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["later"]);
   });
 
+  test("tells to come again at once for a task of a group that falls due behind one that it gives", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("later", { delay: 1_000, group: "g" });
+    await queue.enqueueMany(["t", "x", "y"].map((id) => ({ id, payload: id })));
+    await Promise.all(["x", "y"].map((id) => queue.cancel(id)));
+    rig.now += 1_000;
+    const batch = await queue.dequeue({ max: 2 });
+    expect([batch.map(({ id }) => id), batch.nextDueAt]).toEqual([["t"], rig.now]);
+    expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["later"]);
+  });
+
   test("settles what was settled in the same request", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true });

@@ -139,7 +139,11 @@ function lookOnce(
   tell(queue, "dequeued", now, tasks.length);
   // A group at its limit has a timer of its own.
   const nextDueAt =
-    shared || queue.groups.size > 0 ? undefined : line.drained ? (line.asked ?? now) || null : now;
+    shared || queue.groups.size > 0
+      ? undefined
+      : line.drained && !line.unseen
+        ? (line.asked ?? now) || null
+        : now;
   return { tasks, nextDueAt, paused: false };
 }
 
