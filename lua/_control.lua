@@ -11,8 +11,8 @@ local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
 -- `held`, when the first worker is silent, and when somebody looks for it; nothing for never.
 local function mend_control(mending, found, is)
   local plan, now = mending.plan, mending.now
-  -- Numbers beyond reading stop every call that counts with them. Those that are given out go on far beyond
-  -- any that can have been.
+  -- Numbers that cannot be read stop every call that counts with them. Those that are given out go on far
+  -- beyond any that can have been.
   local beyond =
     { ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~mended'] or 0) }
   local limits = { ['~groups'] = MOST_GROUPS }

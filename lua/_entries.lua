@@ -3,7 +3,7 @@
 -- Where an id can stand, besides the list.
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 
--- Of these often none exists: then one command tells it.
+-- These places are often all empty: then one command shows it.
 local RARE = { held = true, delayed = true, dead = true }
 
 -- Put over an entry of the list that is to go: to take it out would move the others. Blanks are counted like

@@ -68,6 +68,7 @@ local function heed_control(found)
   if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
     local again
     if plan.settings.r then
+      -- Written only after a clock that jumped back.
       local _, _, counted, jumped = recent(plan.settings.r, used, time(), 0)
       used = counted
       if jumped then
