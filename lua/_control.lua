@@ -1,8 +1,10 @@
 -- _control: what the deep sweep does with the control fields that are of the queue as a whole.
 
--- Those that are numbers; last the pairs of which neither ever goes down.
-local NUMBERS =
-  { '~lease', '~groups', '~alarm', '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
+-- In pairs: what came, and what has gone. Neither ever goes down.
+local PAIRS = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
+
+-- Those that are numbers.
+local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
 
 -- All that `mend_control` looks at.
 local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
@@ -24,6 +26,11 @@ local function mend_control(mending, found, is)
       found[name] = beyond[name] and int(beyond[name])
       put(mending, name, value, found[name])
     end
+  end
+  if tonumber(found['~mended'] or 0) > tonumber(found['~broken'] or 0) then
+    note(mending, 'control_broken', '~mended')
+    put(mending, '~mended', found['~mended'], found['~broken'])
+    found['~mended'] = found['~broken']
   end
   if found['~set'] then
     mend_settings(mending, '~set', found['~set'], 0)

@@ -27,27 +27,30 @@ end
 -- Counts dequeues against a rate, `<most>/<period in ms>`. `used` says how many there were in which tenth of
 -- the period: `<tenth>:<count>,…`. A tenth counts until it has wholly passed, so no period sees too many.
 -- Returns how many more may follow, when so many pass out that one may, `used` with `spent` more of now, and
--- true if the clock has jumped back since the last: `used` has then to be written, or it never passes out.
+-- true if the clock has jumped back by over a period: `used` has then to be written, or it never passes out.
 local function recent(rate, used, now, spent)
   local most, period, tenth = parse_rate(rate)
   local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-  local tenths, counts, left, jumped = {}, {}, most, false
+  local tenths, counts, left, jumped = {}, {}, most, false -- counts: by tenth
   for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-    -- After a clock that jumped back, later tenths than this one count as this one.
-    jumped = jumped or tonumber(number) > current
-    local when, some = math.min(tonumber(number), current), tonumber(count)
+    local when, some = tonumber(number), tonumber(count)
+    -- After a clock that jumped back, one over a period ahead counts as the current one.
+    if when > current + 10 then
+      when, jumped = current, true
+    end
     if when >= oldest and some > 0 then
-      local place = tenths[#tenths] == when and #tenths or #tenths + 1
-      tenths[place], counts[place] = when, (counts[place] or 0) + some
+      append(tenths, not counts[when] and when or nil)
+      counts[when] = (counts[when] or 0) + some
       left = left - some
     end
   end
+  table.sort(tenths)
   local opens, free, kept = nil, left, {}
   for i, number in ipairs(tenths) do
     if i == 1 or free < 1 then
-      opens, free = (number + 1) * tenth + period, free + counts[i]
+      opens, free = (number + 1) * tenth + period, free + counts[number]
     end
-    kept[i] = int(number) .. ':' .. int(counts[i])
+    kept[i] = int(number) .. ':' .. int(counts[number])
   end
   return left, opens, table.concat(kept, ','), jumped
 end

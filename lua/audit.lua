@@ -13,7 +13,7 @@ local hands = KEYS[11] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local part = ARGV[2] -- which place: a key, by its part
 local cursor = ARGV[3] -- '0' for the first page, else the cursor of the page before; of the list an index
-local size = ARGV[4] -- about this many entries, 1 to 500
+local size = ARGV[4] -- about this many entries, 1 to 400
 -- Returns {'ok', cursor of the next page ('0': none), how many entries there were, bytes of their records,
 --          ghosts added, {fault, id, …}, {id, its ghosts, 1 where it waits in the list, witness, …},
 --          {group, its state, …}, {timer, …}, {id, group, what its state counts of it, …}}

@@ -34,7 +34,10 @@ is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
 mend_control(mending, found, is)
 
 -- By the field that counts what came: the one that counts what has gone.
-local GONE = { ['~ghosts'] = '~dropped', ['~timers'] = '~rung', ['~broken'] = '~mended' }
+local gone_of = {}
+for i = 1, #PAIRS, 2 do
+  gone_of[PAIRS[i]] = PAIRS[i + 1]
+end
 
 local function was_deleted()
   for when in string.gmatch(redis.call('GET', calls) or '', '=ok,(%d+)') do
@@ -46,12 +49,13 @@ local function was_deleted()
 end
 
 for i = 3, #items, 4 do
-  local field, other = items[i], GONE[items[i]]
+  local field, other = items[i], gone_of[items[i]]
   local came, gone, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
   local says, less = tonumber(found[field] or 0), tonumber(found[other] or 0)
   if field == '~broken' then
     -- What was put aside before the sweep began, the sweep has found.
-    put(mending, other, found[other], came > less and int(came) or found[other])
+    local told = came > less and says >= came and not was_deleted()
+    put(mending, other, found[other], told and int(came) or found[other])
   elseif says == came and less == gone and says - less ~= count and not was_deleted() then
     local raised = says - less < count and field or other
     put(mending, raised, found[raised], int(raised == field and less + count or says - count))
@@ -61,7 +65,7 @@ end
 
 local failed = write_mended(mending)
 local reply = { 'ok', mending.now }
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(NUMBERS, 4))) do
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(PAIRS))) do
   reply[i + 2] = tonumber(value or 0)
 end
 reply[#reply + 1] = mending.report

@@ -14,13 +14,13 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local max_tasks = ARGV[2] -- at most this many tasks, 1 to 1,000
 local lease = ARGV[3] -- lease (ms) of tasks that fixed none
 local token = ARGV[4] -- the caller's lease token, one a call
-local resend = ARGV[5] -- '1' where an earlier copy of this call may have been sent, or after 'more'
+local resend = ARGV[5] -- '1' if an earlier copy of this call may have been sent, or after 'more'
 local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
 local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
 -- Returns {'ok', when more will be ready (ms; 0: nothing known), then for each task:
 --          id, attempt, lease number, deadline (ms), fixed record}
---      or {'more', now (ms)}: it only put aside what is not to be delivered; the same call goes on from there
+--      or {'more', now (ms)}: nothing to deliver so far; the same call, with resend '1', goes on from there
 --      or {'paused'} | {'newer_schema'}
 
 -- How many tasks one call takes where groups are in use: no command then has more than SLICE arguments.
@@ -28,7 +28,7 @@ local SHARED = 200
 -- After how many groups such a call looks no further.
 local GROUPS = 90
 -- After about so many entries that are not to be delivered a call looks no further.
-local PASSED = 500
+local PASSED = 200
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
@@ -68,7 +68,7 @@ local function heed_control(found)
   if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
     local again
     if plan.settings.r then
-      -- Written only after a clock that jumped back.
+      -- Written only if the clock has jumped back.
       local _, _, counted, jumped = recent(plan.settings.r, used, time(), 0)
       used = counted
       if jumped then
@@ -107,7 +107,7 @@ local function choose()
     local times = parse_clock(found[5])
     if not line.reset and times.h > 0 and ((times.t or 0) > time() or times.c) then
       reset_timers(at, plan.now, times)
-      line.reset, line.busy, line.next_due = true, nil, nil
+      line.reset, line.looked, line.busy, line.next_due = true, nil, nil, nil
       return choose()
     end
     -- Where a group is at a limit, a timer lets it go on, however much else is in line.

@@ -60,7 +60,7 @@ local function read_tasks()
     if cursor == '0' or bytes > BYTES or records > 4 * MEMBERS then
       break
     end
-    size = math.min(PAGE, math.ceil((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))
+    size = math.min(PAGE, 1 + math.floor((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))
   end
   return cursor == '0'
 end
@@ -146,7 +146,7 @@ local function counts_agree(entries, timers)
   end
   return says['~ghosts'] - says['~dropped'] == ghosts
     and says['~timers'] - says['~rung'] == timers
-    and says['~broken'] <= says['~mended']
+    and says['~broken'] == says['~mended']
 end
 
 -- The states of groups, against what stands in `fair`, `held` and `working`.

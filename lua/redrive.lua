@@ -14,7 +14,7 @@ local interval = ARGV[4] -- between the due times of two tasks (ms, may have a f
 local cursor = ARGV[5] -- where the call before ended; empty for the first
 local filter = ARGV[6] -- which dead letters; see README.md
 local items = ARGV -- then for each: id, lease (the last lease number it must have; empty for any)
--- With ids, at most 1,000, these are meant; limit and filter then count for nothing.
+-- With ids, at most 1,000, these are meant; the filter then counts for nothing.
 -- Returns {'ok', how many were redriven, cursor for the next call (empty: no more), how many were left alone
 --          because their records are a later release's or beyond reading, then for each id, as far as the
 --          call came: 'redriven' (now or by an earlier copy), 'not_found', 'not_dead_letter', 'lease_lost' or
@@ -41,6 +41,8 @@ local function judge(entry, number)
   local waits = task.s == ''
   if answers[id] then
     return false
+  elseif #chosen == tonumber(limit) then
+    return true
   elseif task.s == 'g' or task.s == 'x' or (waits and entry.fixed == '') then
     answers[id] = 'not_found'
   elseif entry.lease ~= '' and entry.lease ~= task.n then

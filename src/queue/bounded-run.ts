@@ -2,8 +2,8 @@ import { endOf } from "./duration.ts";
 import { wholeNumber } from "./names.ts";
 import type { Duration, RequestOptions } from "./types.ts";
 
-/** Most tasks of one call of a script that redrives or purges: more would keep Redis from others for too long. */
-const MAX_STEP = 320;
+/** Most tasks of one redrive or purge script call: more would keep Redis busy for too long. */
+export const MAX_STEP = 160;
 
 /** The options that bound a run. */
 export const BOUNDS = ["limit", "cursor", "budget"] as const satisfies readonly (keyof RunOptions)[];

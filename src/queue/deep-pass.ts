@@ -34,10 +34,7 @@ export function isPlace(text: string): text is Place {
 
 export const FIRST: Stand = { place: PLACES[0], scan: "0" };
 
-/**
- * Entries that one call looks at: as many as have about so many bytes of records, and no more than these, so that no
- * call keeps Redis from others for long.
- */
+/** Most bytes of records, and most entries, that one call looks at: more would keep Redis busy for too long. */
 const PAGE_BYTES = 4_000_000;
 const MOST_ENTRIES = 400;
 
@@ -52,7 +49,7 @@ const MOST_MEMBERS = 400_000;
 /** Ids that one call repairs. */
 const MOST_REPAIRED = 100;
 
-/** Entries after which one call that takes some out of the list is sent. */
+/** A call that takes entries out of the list is sent once it has so many, and those that are kept beside them. */
 const MOST_WEEDED = 50;
 
 /** How far an entry of the list may have moved since it was seen. Those further are tried one by one. */
@@ -84,7 +81,7 @@ export class DeepPass extends QueueHandle {
   #size = 16;
   #metNewer = false;
   #turns = 0;
-  /** Ghosts that this pass added and dropped, and how many its records say there were before it did. */
+  /** Ghosts that this pass added and dropped, and how many there were before by the records. */
   #ghostsAdded = 0;
   #ghostsDropped = 0;
   #ghostsBefore = 0;
@@ -111,7 +108,7 @@ export class DeepPass extends QueueHandle {
       else stand = next === undefined ? null : { place: next, scan: "0" };
       if (stand !== null && timeIsUp()) return stand;
     }
-    // Only who has counted all of them at once can tell how many there are.
+    // Only a pass that has counted all of them at once knows how many there are.
     const counts = [
       {
         field: "~ghosts",
@@ -157,7 +154,7 @@ export class DeepPass extends QueueHandle {
     if (page.entries > 0 || page.cursor !== "0") {
       const affordable = Math.floor((PAGE_BYTES * Math.max(1, page.entries)) / Math.max(1, page.bytes));
       // What is in a group, has a long record or is repaired takes longer.
-      const work = page.entries + page.members.length / 2 + page.bytes / 2_000 + 6 * page.faults.length;
+      const work = page.entries + page.members.length / 2 + page.bytes / 1_500 + 8 * page.faults.length;
       const quick = Math.floor((MOST_ENTRIES * Math.max(1, page.entries)) / Math.max(1, work));
       this.#size = Math.max(1, Math.min(quick, 16 * this.#size, affordable));
     }
@@ -243,8 +240,8 @@ export class DeepPass extends QueueHandle {
       // Those that come out first are kept, and stand beside each slice of the others.
       const kept = entry.places.slice(-own(entry));
       const others = entry.places.slice(0, -own(entry));
-      for (let first = 0; first < others.length; first += MOST_REPAIRED) {
-        const places = [...others.slice(first, first + MOST_REPAIRED), ...kept];
+      for (let first = 0; first < others.length; first += MOST_WEEDED) {
+        const places = [...others.slice(first, first + MOST_WEEDED), ...kept];
         batch.push(places.map((index) => ({ id: entry.id, index: String(index) })));
         if (batch.flat().length >= MOST_WEEDED) await flush();
       }
@@ -260,11 +257,11 @@ export class DeepPass extends QueueHandle {
     return found;
   }
 
-  /** Sets the states of groups right. told: what they said before. */
+  /** Corrects the states of groups. told: what they said before. */
   async #regroup(told: ReadonlyMap<string, string>): Promise<void> {
     const unknown = Array.from(told, ([name, before]) => ({ name, before, state: "" }));
     if (await this.#regroupAll(unknown, "")) return;
-    // Too many for one look. A state is never the same twice, so what was counted while it stayed is so. A group without
+    // Too many for one look. A state is never the same twice: where it is unchanged, the count is right. A group without
     // one may have come and gone meanwhile: of that two counts have to agree.
     const once = await this.#countGroups();
     const names = [...new Set([...told.keys(), ...once.keys()])];

@@ -130,8 +130,12 @@ async function glanceAt(
   const outcomes = await checkedTransport(transport).send(calls, { signal });
   for (const [i, name] of names.entries()) {
     const outcome = outcomes[i];
-    // What is wrong then, the pass through it tells.
-    if (outcome && "reply" in outcome) glances.set(name, glanceScript.decode(outcome.reply));
+    if (!outcome || !("reply" in outcome)) continue;
+    try {
+      glances.set(name, glanceScript.decode(outcome.reply));
+    } catch {
+      // What is wrong, the pass through the queue tells.
+    }
   }
   return glances;
 }

@@ -36,11 +36,10 @@ function levelOf(part: object): Level {
 
 /** What `JSON.stringify` writes in place of a part of a value. */
 function written(part: unknown, key: string): unknown {
-  if (typeof part !== "object" || part === null) return part;
+  if ((typeof part !== "object" && typeof part !== "function") || part === null) return part;
   const { toJSON } = part as { toJSON?: unknown };
   const told: unknown = typeof toJSON === "function" ? toJSON.call(part, key) : part;
-  const isBoxed = Object.prototype.toString.call(told) === "[object Number]";
-  return isBoxed ? Number(told) : told;
+  return told instanceof Number ? told.valueOf() : told;
 }
 
 /** The first level holds the value itself. */

@@ -193,20 +193,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -1253,8 +1256,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "ee1c72d6300a9bb002184523a2421250ab120bc1",
-  keyLockingSha1: "d1983c4f73e4906392ec861101c559dde0080fc2",
+  sha1: "401a700529c65af8f3b03e154095401d0eda8175",
+  keyLockingSha1: "438eff48fa0bb9e25f8b59b78445b1d40b9787c8",
 };
 
 export const cancel: Script = {
@@ -1422,20 +1425,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -1956,8 +1962,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "d88e17227d9daed9e7f5655fb1ce942b2bfd7dd2",
-  keyLockingSha1: "29f3d87c21c5bcbfdfd15115504fa58a5ddabc1c",
+  sha1: "72d1c0bf96c354db41f4a06a6de945f63204783c",
+  keyLockingSha1: "80fb4ccedd2501f988af2761faff58748ccee02c",
 };
 
 export const configure: Script = {
@@ -2067,20 +2073,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -2520,8 +2529,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "fbb097c8b9834c442bec577c2b15e7ac3812d9c5",
-  keyLockingSha1: "ba8d5a114ec1844b59dbf6e12857be31a6646b0c",
+  sha1: "b14f927958c2989cdbc46e7caabc0084351351ca",
+  keyLockingSha1: "fb84ea7460cac3c2d51f02bce1f67b4ff1654172",
 };
 
 export const control: Script = {
@@ -2638,20 +2647,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -2935,8 +2947,8 @@ note(mending, 'control_broken', '~groups')
 end
 return needed and math.max(last, number) or last
 end
-local NUMBERS =
-{ '~lease', '~groups', '~alarm', '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
+local PAIRS = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
+local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
 local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
 local function mend_control(mending, found, is)
 local plan, now = mending.plan, mending.now
@@ -2951,6 +2963,11 @@ note(mending, 'control_broken', name)
 found[name] = beyond[name] and int(beyond[name])
 put(mending, name, value, found[name])
 end
+end
+if tonumber(found['~mended'] or 0) > tonumber(found['~broken'] or 0) then
+note(mending, 'control_broken', '~mended')
+put(mending, '~mended', found['~mended'], found['~broken'])
+found['~mended'] = found['~broken']
 end
 if found['~set'] then
 mend_settings(mending, '~set', found['~set'], 0)
@@ -3010,7 +3027,10 @@ end
 local is = { fair = redis.call('ZCARD', fair), held = redis.call('ZCARD', held), first = head(workers) }
 is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
 mend_control(mending, found, is)
-local GONE = { ['~ghosts'] = '~dropped', ['~timers'] = '~rung', ['~broken'] = '~mended' }
+local gone_of = {}
+for i = 1, #PAIRS, 2 do
+gone_of[PAIRS[i]] = PAIRS[i + 1]
+end
 local function was_deleted()
 for when in string.gmatch(redis.call('GET', calls) or '', '=ok,(%d+)') do
 if tonumber(when) >= tonumber(began) then
@@ -3020,11 +3040,12 @@ end
 return false
 end
 for i = 3, #items, 4 do
-local field, other = items[i], GONE[items[i]]
+local field, other = items[i], gone_of[items[i]]
 local came, gone, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
 local says, less = tonumber(found[field] or 0), tonumber(found[other] or 0)
 if field == '~broken' then
-put(mending, other, found[other], came > less and int(came) or found[other])
+local told = came > less and says >= came and not was_deleted()
+put(mending, other, found[other], told and int(came) or found[other])
 elseif says == came and less == gone and says - less ~= count and not was_deleted() then
 local raised = says - less < count and field or other
 put(mending, raised, found[raised], int(raised == field and less + count or says - count))
@@ -3033,14 +3054,14 @@ end
 end
 local failed = write_mended(mending)
 local reply = { 'ok', mending.now }
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(NUMBERS, 4))) do
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(PAIRS))) do
 reply[i + 2] = tonumber(value or 0)
 end
 reply[#reply + 1] = mending.report
 return failed or reply
 `,
-  sha1: "5dbfa0b723625a2275779bf4e1d517dc135d8a23",
-  keyLockingSha1: "0838a391b63d4c4f1f0891688a5e90f47e877256",
+  sha1: "f9ccc2ac4250f8ae07b1e3e0e3e13bb0d9c3d201",
+  keyLockingSha1: "66f0c9683b225b91991d86f95b4d2cbc020bcdc9",
 };
 
 export const count: Script = {
@@ -3396,20 +3417,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -4575,7 +4599,7 @@ local worker = ARGV[7]
 local info = ARGV[8]
 local SHARED = 200
 local GROUPS = 90
-local PASSED = 500
+local PASSED = 200
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
@@ -4641,7 +4665,7 @@ put_back(line, 1)
 local times = parse_clock(found[5])
 if not line.reset and times.h > 0 and ((times.t or 0) > time() or times.c) then
 reset_timers(at, plan.now, times)
-line.reset, line.busy, line.next_due = true, nil, nil
+line.reset, line.looked, line.busy, line.next_due = true, nil, nil, nil
 return choose()
 end
 if not line.next_due and times.h > 0 and bring_due(line, 1, max, time) then
@@ -4718,8 +4742,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "2a100f410bd0e9aa2dad14d73591f963990371b3",
-  keyLockingSha1: "847a16c2819fed7b12edb7cda1637778a6e1efd6",
+  sha1: "2c06723b9723c3d8d77e0255695e60f0619c4749",
+  keyLockingSha1: "e7ff6482d5122a005e72a74d50281a69bc5d88e6",
 };
 
 export const drop: Script = {
@@ -5024,20 +5048,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -5579,8 +5606,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
 `,
-  sha1: "5c57e781725b5dc14da1f77454203e49735adf57",
-  keyLockingSha1: "242ae02600c48ba2f9de1297c85db5a9ccf73526",
+  sha1: "8f993bfd44e11f40cafac87a3a90d11f5a742f25",
+  keyLockingSha1: "9899a2aecdf17d50ce0d51e2d35dd0613c741e5f",
 };
 
 export const fail: Script = {
@@ -5753,20 +5780,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -6319,8 +6349,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "5700e3783ec65f92c783a3611c009d6eeae8de71",
-  keyLockingSha1: "d456e85b06f6a07579a10230ed196caa39d2aeab",
+  sha1: "ba9f64baf8b49264875ef1dea9f4dd84f3f679f2",
+  keyLockingSha1: "4324708aa1a57cd379127167052c954dc28bff0c",
 };
 
 export const forget: Script = {
@@ -6506,20 +6536,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -7078,8 +7111,8 @@ mend_infos(mending, infos)
 mend_kept(mending, kept, texts)
 return ids, groups
 end
-local NUMBERS =
-{ '~lease', '~groups', '~alarm', '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
+local PAIRS = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
+local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
 local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
 local function mend_control(mending, found, is)
 local plan, now = mending.plan, mending.now
@@ -7094,6 +7127,11 @@ note(mending, 'control_broken', name)
 found[name] = beyond[name] and int(beyond[name])
 put(mending, name, value, found[name])
 end
+end
+if tonumber(found['~mended'] or 0) > tonumber(found['~broken'] or 0) then
+note(mending, 'control_broken', '~mended')
+put(mending, '~mended', found['~mended'], found['~broken'])
+found['~mended'] = found['~broken']
 end
 if found['~set'] then
 mend_settings(mending, '~set', found['~set'], 0)
@@ -7214,7 +7252,7 @@ cursor = page[1]
 if cursor == '0' or bytes > BYTES or records > 4 * MEMBERS then
 break
 end
-size = math.min(PAGE, math.ceil((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))
+size = math.min(PAGE, 1 + math.floor((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))
 end
 return cursor == '0'
 end
@@ -7288,7 +7326,7 @@ end
 end
 return says['~ghosts'] - says['~dropped'] == ghosts
 and says['~timers'] - says['~rung'] == timers
-and says['~broken'] <= says['~mended']
+and says['~broken'] == says['~mended']
 end
 local function groups_agree(entries, names, groups)
 local actual = {}
@@ -7397,8 +7435,8 @@ return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
 `,
-  sha1: "563399a7bebab93c70d3f919781ff7c51d3cfa72",
-  keyLockingSha1: "e10ae00213a7e96bf108193f494a0412c0d30d6c",
+  sha1: "829b6639472507e08bafae83d0a8182291c6bb24",
+  keyLockingSha1: "2656d3602cb26ad0bd99881b48ea266583a66673",
 };
 
 export const heartbeat: Script = {
@@ -7518,20 +7556,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -7799,8 +7840,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0
 return reply
 `,
-  sha1: "bb60cc69ee1d8df2fdee9273a9d7c55769d06383",
-  keyLockingSha1: "4c3f8457fc837f3818f37952f27f1cde713089e1",
+  sha1: "43c3080994b4b2942e24e4ca1269aa57e3f2ef03",
+  keyLockingSha1: "8e024503cf98d6ce044e9ad670e53307840a718f",
 };
 
 export const inspect: Script = {
@@ -8006,20 +8047,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -8473,8 +8517,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "855a948d2997aa70036a064c06df36473b8972a2",
-  keyLockingSha1: "65bbc54d068629756188c6fe331897bf70098438",
+  sha1: "0c2e4d9245926a86cbc8635a941112dc149db2a8",
+  keyLockingSha1: "f6b0c8bb1af7e77ce0835d4e1a55a28f8ba71fc1",
 };
 
 export const occurrences: Script = {
@@ -9011,20 +9055,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -9716,8 +9763,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "9668f01c67134efd8b15830bba408488366c8638",
-  keyLockingSha1: "52b4677048873e352569af90bfd812ee91d233a5",
+  sha1: "35c977e8eccb9b5f18947b6525c551cff986a42a",
+  keyLockingSha1: "a8c45351554091cb2038fce552b40b408f85bdce",
 };
 
 export const queues: Script = {
@@ -9910,20 +9957,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -10406,6 +10456,8 @@ local id, task = entry.id, entry.task
 local waits = task.s == ''
 if answers[id] then
 return false
+elseif #chosen == tonumber(limit) then
+return true
 elseif task.s == 'g' or task.s == 'x' or (waits and entry.fixed == '') then
 answers[id] = 'not_found'
 elseif entry.lease ~= '' and entry.lease ~= task.n then
@@ -10471,8 +10523,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "068a0161418b7cec1aeeb4433cb3592584728dcb",
-  keyLockingSha1: "2340444e205a899e0928204199f4382918dca535",
+  sha1: "a07839b42604875901983093aa739193264f63ac",
+  keyLockingSha1: "1c5f3c14fd4bbae072a59daa7ee09329a89f9f7e",
 };
 
 export const register: Script = {
@@ -10645,20 +10697,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -11173,8 +11228,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "f1f3db8e8c0f9ea577f9c0283e690708b2988cac",
-  keyLockingSha1: "d2120c6b788f60a2cbb8a382e098e277e7ca76f0",
+  sha1: "d05d52eee3310adc166777c821f205c7deac628c",
+  keyLockingSha1: "256ed86ac034b0a7633d15e0ab14cf7cff39e73b",
 };
 
 export const remind: Script = {
@@ -11392,20 +11447,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -11620,8 +11678,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit(plan) or { 'removed' }
 `,
-  sha1: "06bdc4ae787e8acfe339e81cee26b7a718711bef",
-  keyLockingSha1: "9c228a844226f3c5e546a017d7506c14988c073a",
+  sha1: "119f01659939c1755fc2d75ff015bf1c424dcb3e",
+  keyLockingSha1: "de04b9e80fb373d1741f4da28df8a0af65a85da8",
 };
 
 export const repair: Script = {
@@ -11808,20 +11866,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -12667,8 +12728,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
 return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "a44a2f1235a9a515faecc30aeeae624a7903f4c9",
-  keyLockingSha1: "9cbbc9bd10d3ac73a8925ed5b4560373898e1cfe",
+  sha1: "17b3b528961229e7abdb8db9c6abab410c819454",
+  keyLockingSha1: "e7eeb51f66b30c282c57e3787ccdfd7c271b8acd",
 };
 
 export const schedule: Script = {
@@ -13038,20 +13099,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -13633,8 +13697,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "6ed3a34e740aabd0652bd14863dda749d0ee4576",
-  keyLockingSha1: "8a4ddd662743d4396753a62f3c361f348bc323a3",
+  sha1: "0da0211e8b7ca0d0560f68ce9157d7e24fb0541a",
+  keyLockingSha1: "b1e54b987560b9d46d11533b0588bd06c654a59c",
 };
 
 export const statistics: Script = {
@@ -13882,20 +13946,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -14637,8 +14704,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "d44058c316f34e7e8252931e907a804eb7dd48a3",
-  keyLockingSha1: "c37317e187baa0167bc76e2ccbfe9141570dacfd",
+  sha1: "0b11203150f690a5100a6e4129351c4dc2bee6b8",
+  keyLockingSha1: "5e4f1f5ef68abb73034f2d96af0c1b9663a86f19",
 };
 
 export const wake: Script = {
@@ -14872,20 +14939,23 @@ local most, period, tenth = parse_rate(rate)
 local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
 local tenths, counts, left, jumped = {}, {}, most, false
 for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-jumped = jumped or tonumber(number) > current
-local when, some = math.min(tonumber(number), current), tonumber(count)
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
 if when >= oldest and some > 0 then
-local place = tenths[#tenths] == when and #tenths or #tenths + 1
-tenths[place], counts[place] = when, (counts[place] or 0) + some
+append(tenths, not counts[when] and when or nil)
+counts[when] = (counts[when] or 0) + some
 left = left - some
 end
 end
+table.sort(tenths)
 local opens, free, kept = nil, left, {}
 for i, number in ipairs(tenths) do
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[i]
+opens, free = (number + 1) * tenth + period, free + counts[number]
 end
-kept[i] = int(number) .. ':' .. int(counts[i])
+kept[i] = int(number) .. ':' .. int(counts[number])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -15734,8 +15804,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "d3c732e6ee7e647b66f0eac4075094c8c96f0a20",
-  keyLockingSha1: "8c714d8eb588c1981cf7cadbc9ef0185d5ba1def",
+  sha1: "992f7211cbc480e4f9743d412ea1bb3a3af4a40f",
+  keyLockingSha1: "3fd4977bacb07440ff639b83da7e07cafad4cef4",
 };
 
 export const workers: Script = {

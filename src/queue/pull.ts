@@ -19,8 +19,8 @@ import { signOfLife } from "./worker.ts";
 /** Most tasks of one dequeue, and most settlements of one settle. */
 export const MAX_DEQUEUE = 1_000;
 
-/** How often one dequeue goes on behind entries that are not to be delivered: some 500 of them a call. */
-const MOST_CALLS = 20;
+/** Most calls of one dequeue, the first included. Each passes some 200 entries that are not to be delivered. */
+const MOST_CALLS = 50;
 
 const OPTIONS = ["max", "lease", "maxBytes", "worker", "token", "wait", ...REQUEST_OPTIONS];
 

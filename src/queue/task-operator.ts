@@ -1,5 +1,5 @@
 import { invalidArgument, SluiceError } from "../errors.ts";
-import { BOUNDS, untilDone, type RunOptions, type RunReport } from "./bounded-run.ts";
+import { BOUNDS, MAX_STEP, untilDone, type RunOptions, type RunReport } from "./bounded-run.ts";
 import { decodeValue } from "./codec.ts";
 import { QueueHandle } from "./handle.ts";
 import {
@@ -226,7 +226,7 @@ export class TaskOperator extends QueueHandle {
     let rest = Array.from(leases, ([id, lease]) => ({ id, lease }));
     let cursor = "";
     while (rest.length > 0) {
-      const more = { ...args, testNow: this.testNow(), limit: String(MAX_TASKS), cursor };
+      const more = { ...args, testNow: this.testNow(), limit: String(MAX_STEP), cursor };
       const reply = await this.run(redriveScript, more, rest, options);
       for (const [i, code] of reply.answers.entries()) {
         if (code !== "redriven") refused.push({ id: rest[i]?.id ?? "", code });

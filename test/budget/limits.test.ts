@@ -70,12 +70,12 @@ describe("a group at its maxWorking", () => {
     expect(await cost(() => queue.cancel("t0"))).toBe(16);
   });
 
-  test("costs some 8 for each hundred that wait, once, in calls of 500, where it is set over a backlog", async () => {
+  test("costs some 14 for each hundred that wait, once, in calls of 200, where it is set over a backlog", async () => {
     await add(1_000);
     await operator.configureGroup("a", { maxWorking: 1 });
     const one = await dequeued(1);
     expect(one.commands).toBe(13);
-    expect(await dequeued(1)).toEqual({ commands: 9 + 79, tasks: [] });
+    expect(await dequeued(1)).toEqual({ commands: 9 + 140, tasks: [] });
     expect(await dequeued(1)).toEqual({ commands: 9, tasks: [] });
   });
 });

@@ -20,6 +20,7 @@ const lost: [name: string, value: unknown, at: string][] = [
   ["one in an object", { a: [1, { b: Number.NaN }] }, ".a[1].b"],
   ["the first of several", { a: 1, b: [NaN], c: NaN }, ".b[0]"],
   ["one that toJSON gives", { ratio: written }, ".ratio.is[0]"],
+  ["one that a function's toJSON gives", [Object.assign(() => 0, { toJSON: () => Number.NaN })], "[0]"],
   ["one in a box", [Object(Number.NaN)], "[0]"],
   ["one in a list with names", odd, "[1]"],
   ["one at a depth", deep, `${"[0]".repeat(100)}[1]`],
@@ -31,6 +32,7 @@ const kept: [name: string, value: unknown][] = [
   ["nothing", { a: undefined, b: [undefined, () => 0] }],
   ["a toJSON that hides a number", { ratio: { toJSON: () => null, of: Number.NaN } }],
   ["a shared part", ((part) => [part, part])([null])],
+  ["an object that calls itself a number", [{ [Symbol.toStringTag]: "Number" }]],
   ["a name without a value", Object.defineProperty({ a: null }, "b", { value: Number.NaN })],
 ];
 

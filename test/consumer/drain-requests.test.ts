@@ -80,14 +80,14 @@ describe("a drain costs", () => {
     expect(requests).toBeLessThan(20);
   });
 
-  test("a request for each five hundred that were cancelled in line, and goes on to what stands behind them", async () => {
+  test("a request for each two or three hundred that were cancelled in line, and goes on to what stands behind them", async () => {
     const { queue } = billed;
     const cancelled = [...(await queue.enqueueMany(many(1_000))), ...(await queue.enqueueMany(many(1_000)))];
     await queue.enqueue("behind");
     await abreast(cancelled, ({ id }) => queue.cancel(id));
     let report = reported();
     const { requests } = await costOf(async () => (report = await drain(queue, () => undefined)));
-    expect([report, requests]).toEqual([reported({ completed: 1 }), 5]);
+    expect([report, requests]).toEqual([reported({ completed: 1 }), 8]);
   });
 
   test("one request more where the function's clock is hours ahead and a task not due yet", async () => {

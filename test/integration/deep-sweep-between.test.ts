@@ -172,6 +172,19 @@ test("two at once: what is put aside between their ends stays counted", async ()
   expect(await rig.queue().counts()).toMatchObject({ broken: 0 });
 });
 
+test("what was put aside in a queue that was deleted while it looks is not taken for what is put aside later", async () => {
+  const putAside = async () => {
+    await enqueue("a", "b");
+    await rig.command("RPUSH", key("pending"), "lost");
+    await rig.queue().dequeue();
+  };
+  await putAside();
+  await lookWith({ "audit working": () => rig.operator().deleteQueue({ force: true }) });
+  expect(await rig.space()).toMatchObject({ pending: [], tasks: new Map() });
+  await putAside();
+  expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
+});
+
 test("a task that falls due while it looks, and whose ghost is gone, gets no second place", async () => {
   await enqueue("a");
   await rig.queue().cancel("a");

@@ -69,6 +69,25 @@ describe("after a clock that jumps back an hour, a rate loses at most one period
   });
 });
 
+test.each(["a queue", "a group"])(
+  "after a short jump of the clock to and fro no period of %s sees more than its rate",
+  async (which) => {
+    const queue = rig.queue();
+    const rate = { max: 5, per: "10s" } as const;
+    if (which === "a queue") await rig.operator().configure({ rate });
+    else await rig.operator().configureGroup("g", { rate });
+    await queue.enqueueMany(many(100, which === "a queue" ? {} : { group: "g" }));
+    rig.now += 3_000;
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
+    rig.now -= 2_900;
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    rig.now += 12_800;
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    rig.now += 1_200;
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
+  },
+);
+
 test("a jump of the clock to and fro loses no task of a limited group", async () => {
   const queue = rig.queue();
   await rig.operator().configureGroup("g", { rate: { max: 5, per: "1s" } });

@@ -48,8 +48,8 @@ describe("ended tasks", () => {
     await bury(rig.queue(), named(sortedIds(5_000)));
     rig.now += WINDOW;
     expect(await calls({ state: "rejected", limit: 700 })).toEqual([
-      ...Array.from({ length: 15 }, () => 320),
-      200,
+      ...Array.from({ length: 31 }, () => 160),
+      40,
     ]);
     await nothingLeft();
     await bury(rig.queue(), named(sortedIds(5_000)));

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { Operator, type PurgeOptions } from "../../src/index.ts";
 import { bury } from "../support/dead-letters.ts";
-import { roomFor } from "../support/no-room.ts";
+import { manyAtOnce, roomFor } from "../support/no-room.ts";
 import { key, QUEUE, useRig } from "../support/rig.ts";
 import { named, sortedIds } from "../support/new-tasks.ts";
 import { purging } from "../support/purging.ts";
@@ -150,7 +150,7 @@ describe("where it may not go on", () => {
       const tasks = named(sortedIds(500), { priority, ...(state === "delayed" && { delay: "1m" }) });
       if (state === "rejected") await bury(rig.queue(), tasks);
       else await enqueue(tasks);
-      const short = new Operator(QUEUE, { transport: roomFor(rig.transport, 2), now: () => rig.now });
+      const short = new Operator(QUEUE, { transport: manyAtOnce(roomFor(rig.transport, 2)), now: () => rig.now });
       // What waits begins with the held ones, of which there are none.
       const calls = state === "pending" && priority > 0 ? 2 : 1;
       let purged = 0;

@@ -1,6 +1,6 @@
 /**
  * What limits allow. A rate is counted by tenths of its period; a tenth counts until it has wholly passed. One that lies
- * ahead, because the clock was set back, counts as the current one: so a rate loses one period at most.
+ * over a period ahead, because the clock was set back, counts as the current one: so a rate loses one period at most.
  */
 import type { QueueState, Rate, Used } from "./state.ts";
 
@@ -11,15 +11,15 @@ function counted(rate: Rate, used: Used, now: number): [tenth: number, count: nu
   return [...redated(rate, used, now)].filter(([tenth, count]) => tenth >= oldest && count > 0);
 }
 
-/** The same counts, none of them ahead of now. */
+/** The same counts in order, none of them over a period ahead of now. */
 export function redated(rate: Rate, used: Used, now: number): Used {
   const current = Math.floor(now / tenthOf(rate));
   const counts: Used = new Map();
   for (const [tenth, count] of used) {
-    const place = Math.min(tenth, current);
+    const place = tenth > current + 10 ? current : tenth;
     counts.set(place, (counts.get(place) ?? 0) + count);
   }
-  return counts;
+  return new Map([...counts].sort(([one], [other]) => one - other));
 }
 
 /** How many more may follow now. */

@@ -47,7 +47,7 @@ export function noteMet(queue: QueueState, now: number): void {
   for (const group of queue.groups.values()) {
     if (group.metAhead === undefined) continue;
     if (group.metAhead < 0 || now < group.metAhead) group.metAhead = now;
-    const lost = group.rate === null ? 0 : group.rate.per + 2 * Math.ceil(group.rate.per / 10);
+    const lost = group.rate === null ? 0 : 2 * group.rate.per + 3 * Math.ceil(group.rate.per / 10);
     if (now > group.metAhead + lost) group.metAhead = undefined;
   }
 }

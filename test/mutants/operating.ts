@@ -133,7 +133,7 @@ export const operating: readonly Mutant[] = [
   {
     name: "redrive goes beyond its limit",
     file: "lua/redrive.lua",
-    find: "if #chosen == tonumber(limit) then",
+    find: "\n  if #chosen == tonumber(limit) then",
     replace: "if false then",
     breaks: "law 7",
     because: "a trial of ten redrives a thousand",

@@ -141,10 +141,18 @@ export const repairing: readonly Mutant[] = [
   {
     name: "control forgets what was put aside while it looked",
     file: "lua/control.lua",
-    find: "put(mending, other, found[other], came > less and int(came) or found[other])",
+    find: "put(mending, other, found[other], told and int(came) or found[other])",
     replace: "put(mending, other, found[other], int(says))",
     breaks: "law 10",
     because: "broken entries that dequeue met are counted nowhere",
+  },
+  {
+    name: "control counts what was put aside in a queue deleted since",
+    file: "lua/control.lua",
+    find: "local told = came > less and says >= came and not was_deleted()",
+    replace: "local told = came > less",
+    breaks: "law 10",
+    because: "as many broken entries that come later are hidden",
   },
   {
     name: "control corrects a count that is too low by what has gone",

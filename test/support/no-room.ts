@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
 import type { Command, Transport } from "../../src/index.ts";
+import { MAX_STEP } from "../../src/queue/bounded-run.ts";
+
+/** A transport that asks redrive and purge for 1,000 tasks a call, as the scripts allow. */
+export function manyAtOnce(transport: Transport): Transport {
+  const larger = (command: Command): Command =>
+    "script" in command
+      ? { ...command, args: command.args.map((arg) => (arg === String(MAX_STEP) ? "1000" : arg)) }
+      : command;
+  return { send: (commands, options) => transport.send(commands.map(larger), options) };
+}
 
 /** A transport to a Redis that takes so many writes of records in a script, and has no room for another. */
 export function roomFor(transport: Transport, writes: number): Transport {
