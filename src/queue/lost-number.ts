@@ -7,10 +7,11 @@ interface Level {
 }
 
 /**
- * Where in a value, which `JSON.stringify` has written, stands a number for which it wrote `null`: NaN, or an infinite
- * one, as JSON.parse makes of `1e400`. Walks without recursion, over what `toJSON` gives where there is one.
+ * Finds the first number that `JSON.stringify` writes as `null`: NaN, or an infinite one, which `JSON.parse`
+ * makes of `1e400`. Looks at what `toJSON` returns, as `JSON.stringify` does, and walks without recursion.
+ * @param value one that `JSON.stringify` accepts
  * @param path of the value
- * @returns undefined where there is none
+ * @returns the path of the number; undefined if there is none
  */
 export function lostNumber(value: unknown, path: string): string | undefined {
   const levels: Level[] = [levelOf([value])];
@@ -34,7 +35,7 @@ function levelOf(part: object): Level {
   return { of: part, names, size: names.length, next: 0 };
 }
 
-/** What `JSON.stringify` writes in place of a part of a value. */
+/** What `JSON.stringify` writes for a part of a value. */
 function written(part: unknown, key: string): unknown {
   if (typeof part !== "object" || part === null) return part;
   const { toJSON } = part as { toJSON?: unknown };
