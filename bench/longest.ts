@@ -1,7 +1,7 @@
-// The longest call of each script: Redis runs one script at a time, so everybody else waits for it. Each case prepares a
-// queue, runs operations at their largest arguments, one request at a time, and notes how long each kept Redis busy:
-// by SLOWLOG, which counts the time that other programs take from Redis too, and by Redis's processor time (Linux).
-// Of several rounds the quickest counts. Words name cases: `npm run bench:longest -- purge`.
+// The longest call of each script: Redis runs one script at a time, and all other clients wait. Each case prepares a
+// queue, runs operations with their largest arguments, one request at a time, and measures how long each keeps Redis
+// busy: by SLOWLOG, which includes time that other programs take from Redis, and by Redis's processor time (Linux).
+// The quickest of several rounds counts. Words select cases: `npm run bench:longest -- purge`.
 
 import { readFileSync } from "node:fs";
 import { createClient } from "@redis/client";
@@ -16,6 +16,7 @@ import { tasks } from "./longest/tasks.ts";
 import { upkeep } from "./longest/upkeep.ts";
 import { printGoal, printTable, quick, words } from "./report.ts";
 
+/** Longest call that is allowed, ms. */
 const GOAL = 10;
 const ROUNDS = quick ? 1 : 5;
 
@@ -25,7 +26,7 @@ const pid = /process_id:(\d+)/.exec(await control.info("server"))?.[1] ?? "";
 const connection = resp(redis.url);
 const names = new Map(Object.values(scripts).map(({ name, sha1 }) => [sha1, name]));
 
-/** Processor time of Redis's main thread, ms; NaN where the system does not tell. */
+/** Processor time of Redis's main thread, ms; NaN if the system has no `/proc`. */
 function processorTime(): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
@@ -63,7 +64,7 @@ async function round(run: Case): Promise<Found> {
     async send(commands, options) {
       const before = processorTime();
       const outcomes = await connection.send(commands, options);
-      // In front of an enqueue goes a note of its queue.
+      // In front of an enqueue goes a `register` of its queue.
       if (noting) note(found, nameOf(commands.at(-1)), { calls: 1, slow: 0, busy: processorTime() - before });
       return outcomes;
     },

@@ -10,7 +10,7 @@ const { values, positionals } = parseArgs({
 /** `--quick`: a tenth of the work, to see that a bench runs. Its figures are not to be quoted. */
 export const quick = values.quick;
 
-/** Further words, for benches that have several parts. */
+/** The other arguments, which select cases of a bench. */
 export const words = positionals;
 
 /** The number in the middle, which one disturbed round does not move. */

@@ -3,7 +3,7 @@
 -- max: how many were asked for; bytes: the bound on those of their records.
 local function new_batch(max, bytes)
   local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
-  batch.ghosts, batch.broken, batch.haunted = 0, 0, {} -- haunted: entries that have fewer ghosts than before
+  batch.ghosts, batch.broken, batch.haunted = 0, 0, {} -- haunted: entries that lost a ghost
   return batch
 end
 

@@ -35,15 +35,15 @@ local function lease_again(at, now, token, held)
   return reply
 end
 
--- What was noted of an operator's call, nothing where no copy of it has run; and all notes.
+-- What was noted of an operator's call, nil if no copy of it has run; and all notes.
 local function noted(calls, token)
   local notes = redis.call('GET', calls) or ''
   local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
   return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
 end
 
--- Notes an operator's call: the last 16 are remembered, until nobody has made one for the resend window. A
--- full Redis may refuse that where nothing else was written.
+-- Notes an operator's call. The last 16 are kept, until no call has come for the resend window. A full Redis
+-- may refuse the note if nothing else was written.
 local function note_call(calls, notes, token, answer)
   local _, count = string.gsub(notes, '=', '')
   if count >= 16 then

@@ -1,4 +1,4 @@
--- _control: what the deep sweep does with the control fields that are of the queue as a whole.
+-- _control: how the deep sweep mends the control fields of the queue as a whole.
 
 -- In pairs: what came, and what has gone. Neither ever goes down.
 local PAIRS = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
@@ -9,12 +9,12 @@ local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
 -- All that `mend_control` looks at.
 local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
 
--- Mends control fields in one look. found: what stands in them, by name. is: how many stand in `fair` and
--- `held`, when the first worker is silent, and when somebody looks for it; nothing for never.
+-- Mends control fields. found: their values, by name. is: how many members `fair` and `held` have; `first`:
+-- when the first worker is silent, and `timer`: when the timer for it is due, ms; nil for never.
 local function mend_control(mending, found, is)
   local plan, now = mending.plan, mending.now
-  -- Numbers that cannot be read stop every call that counts with them. Those that are given out go on far
-  -- beyond any that can have been.
+  -- An unreadable number stops every call that uses it. Counters that numbers are given out from go on far
+  -- beyond any number that can have been given.
   local beyond =
     { ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~mended'] or 0) }
   local limits = { ['~groups'] = MOST_GROUPS }
@@ -36,8 +36,8 @@ local function mend_control(mending, found, is)
     mend_settings(mending, '~set', found['~set'], 0)
   end
 
-  -- Without `~fair` nobody looks into `fair`. A virtual time that is not there, or beyond all others, is that
-  -- of the task that is next.
+  -- Without `~fair` no dequeue looks into `fair`. A virtual time that is missing or too large becomes that of
+  -- the next task.
   local times = parse_clock(found['~fair'])
   local lost = not found['~fair'] and is.fair > 0
   for band = 0, 9 do
@@ -58,7 +58,7 @@ local function mend_control(mending, found, is)
     note(mending, 'control_broken', '~fair')
   end
 
-  -- Somebody looks in time for the next worker that is silent.
+  -- The timer must be due when the next worker is silent.
   local timer, alarm = is.timer, tonumber(found['~alarm'])
   local first = is.first and math.max(0, math.min(is.first, now + LONGEST))
   local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)

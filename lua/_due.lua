@@ -42,8 +42,8 @@ local function ring(at, timers, now)
   return 0, 0, false
 end
 
--- After a clock that jumped back, the timers of groups that hold tasks are far off: sets them anew, for 32
--- groups a call, and notes in `~fair` where the next call goes on. times: what `~fair` says.
+-- After the clock has jumped back, timers of groups with held tasks are due much too late. Sets them anew, of
+-- 32 groups a call, and notes in `~fair` where the next call goes on. times: the parsed `~fair`.
 local function reset_timers(at, now, times)
   local plan, ids, names, from = new_plan(at, now), {}, {}, times.c or 0
   while from and #ids < 32 do
@@ -106,7 +106,7 @@ end
 -- to be done.
 local function promote(at, now, limit)
   -- Timers that are due take no task's place.
-  local TIMERS = 100 -- so many of these a call
+  local TIMERS = 100 -- at most, in one call
   local latest, most = int(now) .. '.5', int(limit + TIMERS)
   local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
   local gone, back, fair, timers, left = {}, {}, {}, {}, 0

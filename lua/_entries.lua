@@ -3,7 +3,7 @@
 -- Where an id can stand, besides the list.
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 
--- These places are often all empty: then one command shows it.
+-- These places are often all empty, which one command shows.
 local RARE = { held = true, delayed = true, dead = true }
 
 -- Put over an entry of the list that is to go: to take it out would move the others. Blanks are counted like
@@ -13,7 +13,7 @@ local BLANK = '-'
 -- About how many bytes of records are read at a time, so that they cannot fill the script's memory.
 local READ_BYTES = 4000000
 
--- seen: by place, what stands there, where a script has read all of a queue: nothing is read then.
+-- seen: if a script has read all of a queue: its members and fields, by place. They are not read again.
 -- out: by place, whom to take from there. hands, turns: ids and what they have in `hands` and `order`. lost:
 -- ids whose lease is gone. ghosts: how many were added. bytes: how much was read.
 local function new_mending(at, now)
@@ -35,7 +35,7 @@ local function take_from(mending, place, id)
   ids[#ids + 1] = id
 end
 
--- The scores of members of a zset, in order; false for those that are not there.
+-- The scores of members of a zset, in order; false for a missing member.
 local function scores_in(mending, place, members)
   local found = {}
   local seen = mending.seen and mending.seen[place]
@@ -48,7 +48,7 @@ local function scores_in(mending, place, members)
   return found
 end
 
--- What stands in fields of `tasks`, in order; false for those that are not there.
+-- The values of fields of `tasks`, in order; false for a missing field.
 local function fields_in(mending, names)
   local found = {}
   local seen = mending.seen and mending.seen.tasks
@@ -68,7 +68,7 @@ local function read_records(mending, ids)
     local names = {}
     local first = #entries == 0 and 3 or 1
     if first == 3 then
-      -- At once with what the call has to heed.
+      -- The settings and the lease counter come in the first HMGET.
       append(names, '~set', '~lease')
     end
     for i = #entries + 1, math.min(#entries + slice, #ids) do
@@ -140,7 +140,7 @@ local function keep_in(mending, entry, first, second)
   return elsewhere
 end
 
--- What to add to a zset of names, so that ids have the members there that they should have.
+-- The scores and members to add to a zset of names, so that it has all that are expected.
 -- expected: id, member, and so on.
 local function missing_names(mending, place, expected, fault)
   local ids, members, missing = {}, {}, {}

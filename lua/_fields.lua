@@ -25,7 +25,7 @@ local function mend_settings(mending, field, text, last)
   if newer(text) then
     return last
   end
-  -- In any order: all of them are to be readable.
+  -- In any order: all of them must be readable.
   for letter, value in pairs(settings) do
     readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
   end

@@ -59,8 +59,8 @@ local function parse_group(name, state, settings)
   return group
 end
 
--- Empty for a group of which nothing is to be kept. `v` is another in each state of a group: what is counted
--- while the queue goes on counts only where the state is still the same.
+-- Empty for a group of which nothing is to be kept. `v` differs in each state of a group, so that the deep
+-- sweep, which counts while the queue goes on, sees whether a group has changed meanwhile.
 local function format_group(group)
   local text = ''
   for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
@@ -83,8 +83,8 @@ local function format_group(group)
 end
 
 -- Virtual times by priority, `l`: the tag of the list's next task, `h`: how many are held, `m`: how many of
--- these are stuck. Where tasks are held, `t`: the latest time (ms) at which this was written, and `c` while
--- timers are set anew, as `reset_timers` says.
+-- these are stuck. If tasks are held, `t`: the latest time (ms) at which this was written; and while timers
+-- are set anew, `c`: the number of the group at which `reset_timers` goes on.
 local function parse_clock(text)
   local times = { h = 0, m = 0 }
   for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
@@ -128,7 +128,7 @@ local function open_groups(plan, tasks)
   end
   for i, name in ipairs(names) do
     local group = parse_group(name, found[2 * i - 1], found[2 * i])
-    -- A deep sweep meets rates that cannot be read.
+    -- In a deep sweep a rate may be unreadable.
     if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
       local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
       group.u = jumped and used or group.u

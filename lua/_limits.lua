@@ -27,14 +27,14 @@ end
 -- Counts dequeues against a rate, `<most>/<period in ms>`. `used` says how many there were in which tenth of
 -- the period: `<tenth>:<count>,…`. A tenth counts until it has wholly passed, so no period sees too many.
 -- Returns how many more may follow, when so many pass out that one may, `used` with `spent` more of now, and
--- true if the clock has jumped back by over a period: `used` has then to be written, or it never passes out.
+-- true if the clock has jumped back by over a period: then `used` must be written, or it never passes out.
 local function recent(rate, used, now, spent)
   local most, period, tenth = parse_rate(rate)
   local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
   local tenths, counts, left, jumped = {}, {}, most, false -- counts: by tenth
   for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
     local when, some = tonumber(number), tonumber(count)
-    -- After a clock that jumped back, one over a period ahead counts as the current one.
+    -- After the clock has jumped back, a tenth over a period ahead counts as the current one.
     if when > current + 10 then
       when, jumped = current, true
     end
@@ -84,7 +84,7 @@ local function allowed(settings, most, working, used, now)
   return most, again
 end
 
--- How many tasks more a queue may have pending. control: the fields that count ghosts.
+-- How many more pending tasks a queue may have. control: a table with `~ghosts` and `~dropped`.
 local function places_left(settings, at, control)
   if not settings or not settings.b then
     return math.huge
@@ -95,7 +95,7 @@ local function places_left(settings, at, control)
   return tonumber(settings.b) - listed - zsets
 end
 
--- True where so many tasks more are more than a queue may have pending.
+-- True if `coming` more tasks are more than a queue may have pending.
 local function overfull(settings, at, control, coming)
   return coming > 0 and places_left(settings, at, control) < coming
 end

@@ -165,7 +165,7 @@ local function mend(mending, entry)
     mend_waiting(mending, entry)
   end
   entry.expected = entry.ghosts + entry.waits
-  -- A promotion leaves the version as it is, but not where the task waits.
+  -- A promotion changes where the task waits, and not its version.
   entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
 end
 

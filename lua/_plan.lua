@@ -221,7 +221,7 @@ local function put_deadlines(at, deadlines)
   end
 end
 
--- take_back: working -> pending, at the front, fair or rejected. Of plain ids the first is foremost. (I5 I8)
+-- take_back: working -> pending (at the front, the first id foremost), fair, held or rejected. (I5 I8)
 -- sure: whether a task is still the caller's to take back.
 -- Returns how many went back, how many ended, how many are a later release's and stay; and an error if any.
 local function take_back(at, ids, now, sure)

@@ -8,7 +8,7 @@ local RESEND_WINDOW = 300000
 -- Redis clips what `unpack` may put on the Lua stack.
 local SLICE = 1000
 
--- Whole numbers, or their texts, as text: how a Lua prints a number is not portable.
+-- A whole number, or its text, as decimal text: how Lua prints a number is not portable.
 local function int(number)
   return string.format('%.0f', tonumber(number))
 end
@@ -22,7 +22,7 @@ local function clock(test_now)
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
--- Adds values at the end of a list, and leaves out those that are nil: in some Luas they stay there as holes.
+-- Appends one or two values to a list, except nil: some Luas keep it in the list as a hole.
 local function append(list, first, second)
   if first ~= nil then
     list[#list + 1] = first
@@ -86,7 +86,7 @@ local function read(command, key, args)
   return found
 end
 
--- A score that every Lua can read: only a stray hand writes `inf`, which becomes more than any time or tag.
+-- A score that every Lua can read: `inf`, which no script writes, becomes more than any time or tag.
 local function finite(score)
   return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end

@@ -1,6 +1,6 @@
--- _states: whether the states of groups say where their tasks are.
+-- _states: compares the states of groups with where their tasks are.
 
--- Counts a task in `fair`.
+-- Counts a task in `fair`. group: what is counted of it.
 local function count_ready(group, score)
   local band, tag = read_score(score)
   local share = ready(group, band, 1)
@@ -12,10 +12,11 @@ local function count_working(group)
   group.w = group.w + 1
 end
 
--- True where a group's state does not say what is there, or not in the form it should. Makes it say so.
+-- True if a group's state is wrong, or not in the right form. Corrects it. is: what was counted; text: the
+-- state as it stands in `tasks`.
 local function correct(group, is, text)
   local wrong = group.w ~= is.w or group.h ~= is.h
-  -- One that is changed already has a rate, and the clock has jumped back since.
+  -- `open_groups` has changed it already if it has a rate and the clock has jumped back.
   wrong = wrong or (not group.changed and format_group(group) ~= text)
   if is.h > 0 and group.q == 0 then
     -- Behind all that are held.
@@ -36,7 +37,7 @@ local function correct(group, is, text)
   return wrong
 end
 
--- True where a group waits for a time that nobody has set.
+-- True if a group needs a timer and has none.
 local function unwatched(mending, group)
   if group.h == 0 then
     return false

@@ -79,11 +79,11 @@ local function move_up(plan, group, band, share)
   end
 end
 
--- To be called where tasks have left `fair`, before anything comes into it. Of all groups together
--- 2,000 move up at most, so that no call takes long.
+-- To be called after tasks have left `fair`, before others come in. In all groups together about 2,000 tasks
+-- move up at most, so that no call takes long.
 local function straighten(plan)
   local lines = {}
-  -- In any order: each line moves on its own, and all by as many.
+  -- In any order: each line moves by itself, and each by at most as many tasks.
   for _, group in pairs(plan.groups) do
     for band = 0, 9 do
       local share = group.bands and group.bands[band]
@@ -164,7 +164,7 @@ local function release(plan)
   -- In any order: no group takes another's room.
   for _, group in pairs(plan.groups) do
     local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-    -- Those of a higher priority go past what was handed back, as many as may be delivered.
+    -- Held tasks of a higher priority go past a task that was handed back, as many as may be delivered.
     local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
     local most = math.max(free, past)
     group.returned = nil
@@ -271,7 +271,7 @@ end
 -- What a plan leaves of the groups that it changed: fields to write, and fields to remove.
 local function close_groups(plan)
   local more_stuck = 0
-  -- In any order: each has fields of its own, and what they have together is summed.
+  -- In any order: each has fields of its own, and what they share is a sum.
   for _, group in pairs(plan.groups) do
     if group.changed then
       set_timer(plan, group)

@@ -48,8 +48,8 @@ local function note_lost(at, owners, now)
   write('ZADD', at.expiry, ends)
 end
 
--- fail: working -> pending, at the front, or fair, or rejected: what is in the hands of one worker, or of all
--- incarnations of a name, and of no other. In the order in which it was taken. (I2 I5 I8)
+-- fail: working -> pending (at the front), fair, held or rejected: the tasks of one worker, or of all
+-- incarnations of a name, and no others. In the order in which they were taken. (I2 I5 I8)
 -- Returns as `take_back`, and true where some are left that the next call can take.
 local function fail(at, worker, now, limit)
   local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
@@ -85,9 +85,8 @@ local function fail(at, worker, now, limit)
   return back, ended, left, failed, more and back + ended + #stale > 0
 end
 
--- Fails the workers that went silent, ten a call, forgets those that asked for no more than to be listed and
--- have nothing in their hands, and sets the alarm for the next. Returns how many tasks went back, how many
--- ended, and true where more is to be done.
+-- Fails silent workers, ten a call, removes those that are only listed and have no tasks, and sets the alarm
+-- for the next. Returns how many tasks went back, how many ended, and true if more is to be done.
 local function fail_silent(at, now)
   local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
   local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0

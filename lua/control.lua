@@ -9,15 +9,15 @@ local expiry = KEYS[6] -- zset  id -> when its record goes away (ms)
 local workers = KEYS[7] -- zset  worker -> when it is silent (ms)
 local calls = KEYS[8] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local began = ARGV[2] -- when the count began (ms), as the first call told; empty in that
-local items = ARGV -- then for each: field (of a count), came, gone, count
--- came, gone: what its two fields said before the count
+local began = ARGV[2] -- when the count began (ms), from the reply to the first call; empty in that call
+local items = ARGV -- then for each pair: field (that counts what came), came, gone, count
+-- came, gone: the values of its two fields before the count; count: how many the sweep counted
 -- Returns {'ok', now (ms), ~ghosts, ~dropped, ~timers, ~rung, ~broken, ~mended, {fault, field, …}}
 --      or {'newer_schema'}
 
--- A count goes on while the queue does, and can be off by what comes and goes meanwhile. So it is heeded only
--- where both fields say what they said before: as neither ever goes down, nothing has come or gone. Both
--- begin anew in a queue that was deleted, which the notes of operators' calls tell.
+-- The queue goes on while the sweep counts, so a count may be off. It is used only if both fields are as they
+-- were before: neither ever goes down, so nothing has come or gone. Both begin anew after the queue was
+-- deleted, which the notes of operators' calls show.
 
 local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
 local mending = new_mending(at, clock(test_now))
@@ -33,7 +33,7 @@ local is = { fair = redis.call('ZCARD', fair), held = redis.call('ZCARD', held),
 is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
 mend_control(mending, found, is)
 
--- By the field that counts what came: the one that counts what has gone.
+-- The field that counts what is gone, by the one that counts what came.
 local gone_of = {}
 for i = 1, #PAIRS, 2 do
   gone_of[PAIRS[i]] = PAIRS[i + 1]
@@ -53,7 +53,7 @@ for i = 3, #items, 4 do
   local came, gone, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
   local says, less = tonumber(found[field] or 0), tonumber(found[other] or 0)
   if field == '~broken' then
-    -- What was put aside before the sweep began, the sweep has found.
+    -- The sweep has seen all that was put aside before it began.
     local told = came > less and says >= came and not was_deleted()
     put(mending, other, found[other], told and int(came) or found[other])
   elseif says == came and less == gone and says - less ~= count and not was_deleted() then

@@ -11,7 +11,7 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 -- Returns {'ok', pending, delayed, working, rejected, age of the next (ms; -1: none pending),
 --          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused}
 
--- So many entries of the list are looked at, some at a time, where the next in line are ghosts.
+-- If the next in line are ghosts, at most so many entries of the list are read, a page at a time.
 local MOST = 1000
 local PAGE = 100
 local now = clock(test_now)
@@ -20,7 +20,7 @@ local function age(enqueued_at)
   return math.max(0, now - tonumber(enqueued_at))
 end
 
--- Nothing where the id has no payload, as that of a cancelled task.
+-- Returns nil if the id has no payload, such as that of a cancelled task.
 local function age_of(id)
   local fixed = id and redis.call('HGET', tasks, id)
   if fixed and fixed ~= '' then
@@ -28,8 +28,8 @@ local function age_of(id)
   end
 end
 
--- The age of the first task in the list that is no ghost, and that of the last ghost in front of it. The
--- second bounds the first, which is unknown behind too many ghosts.
+-- Returns the age of the first task in the list that is no ghost, nil if there are too many ghosts before it;
+-- and the age of the last ghost read, which the first is at most.
 local function age_behind_ghosts()
   local seen, bound = {}, nil
   for first = 1, MOST, PAGE do
@@ -58,7 +58,7 @@ local NAMES = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended',
 local control = redis.call('HMGET', tasks, unpack(NAMES))
 local fair_clock, settings = control[7], parse_settings(control[8] or nil)
 
--- How many came and have not gone: two control fields, neither of which ever goes down.
+-- How many came and are not gone, by two control fields that never go down.
 local function difference(came, gone)
   return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
 end

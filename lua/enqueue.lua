@@ -15,7 +15,8 @@ local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at),
 -- Returns {'ok', 1 where producers should look, 0 where not, -1 where this call did not,
 --          1 where the caller is to wake a consumer, then for each task:
 --          1 or 0: created by this call or by an earlier copy of it, or the id that its key stands for}
---      or {'full'} | {'reused'}: another call under its key made one of the tasks | {'newer_schema'}
+--      or {'full'} | {'newer_schema'}
+--      or {'reused'}: another call with its idempotency key made one of the tasks
 
 local STRIDE = 4
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
@@ -55,9 +56,9 @@ else
   open_groups(plan, options)
 end
 
-local reused = false -- whether a call with the same key, but with other tasks, made one of them
+local reused = false -- whether a call with the same idempotency key, but other tasks, made one of them
 
--- True if that is the token of this call. own: what the call calls itself, '<key>.<tasks>' if it has a key.
+-- True if a token is this call's. own: this call's token, '<key>.<tasks>' if it has an idempotency key.
 local function is_own(token, own)
   local key = string.match(own or '', '^[^.]+%.')
   if token ~= own and key and string.sub(token or '', 1, #key) == key then
@@ -138,7 +139,7 @@ for i = 1, count do
   local stands = until_at and tonumber(until_at) > plan.now and first ~= id
   local own, old
   if not seen[id] then
-    -- Before the dedup key is asked: so a copy gets the same answer when the key's window is over.
+    -- Before the dedup key, so that a copy gets the same answer after the key's window.
     own, old = known(i)
   end
   if newer(stored[id]) then

@@ -1,4 +1,4 @@
--- fail: working -> pending or fair, or rejected: all that a worker has. It is taken off. (I2 I5 I8)
+-- fail: working -> pending, fair, held or rejected: all tasks of a worker. Removes the worker. (I2 I5 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local order = KEYS[3] -- zset  group, score and id of what is in fair, by name

@@ -1,4 +1,4 @@
--- glance: tells whether a small queue is sound, from one look at all of it. Changes nothing.
+-- glance: reads all of a small queue and reports whether it is sound. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
@@ -13,17 +13,17 @@ local hands = KEYS[11] -- zset  worker, lease number and id, by name
 local schedules = KEYS[12] -- zset  schedule -> its next occurrence (ms)
 local timetable = KEYS[13] -- hash  records of schedules, and the tasks that recur
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
--- Returns {'sound', how many entries there were, 1 where it has schedules}
+-- Returns {'sound', how many entries there were, 1 if it has schedules}
 --      or {'look', 0, 1}: it is to be looked at page by page
 
--- The rules are those of the deep sweep, on what was read. Where they would write anything, or there is much,
--- or a later release's, nothing is said but that somebody has to look.
+-- Applies the rules of the deep sweep to what was read. If they would write anything, if there is too much to
+-- read, or if a later release wrote some of it, the reply is 'look'.
 
 -- How many members a place may have.
 local MEMBERS = 128
 
--- How many pages of the hash are read, slots of dequeues among them: the first a small one, the others of at
--- most so many fields; and about how many bytes.
+-- At most so many pages of the hash are read, a small one first, then of at most PAGE fields; and about so
+-- many bytes. Slots of dequeues are among the fields.
 local PAGES = 4
 local FIRST_PAGE = 16
 local PAGE = 1000
@@ -42,7 +42,7 @@ local mending = new_mending(at, clock(test_now))
 local members, listed, fields = {}, {}, {}
 mending.seen = { tasks = {} }
 
--- Reads all of the hash. False where that is too much.
+-- Reads all of the hash. Returns false if that is too much.
 local function read_tasks()
   local cursor, size, bytes, records = '0', FIRST_PAGE, 0, 0
   for _ = 1, PAGES do
@@ -65,7 +65,7 @@ local function read_tasks()
   return cursor == '0'
 end
 
--- Reads the list and all zsets. False where that is too much.
+-- Reads the list and all zsets. Returns false if that is too much.
 local function read_places()
   listed = redis.call('LRANGE', pending, '0', int(MEMBERS))
   if #listed > MEMBERS then
@@ -85,7 +85,7 @@ local function read_places()
   return true
 end
 
--- True where nothing was found that is to be told or written.
+-- True if nothing was found that would be reported or written.
 local function nothing_found()
   local plan, found = mending.plan, #mending.report + #mending.deadlines + #mending.lost
   for _, list in ipairs({
@@ -106,7 +106,7 @@ local function nothing_found()
   return found == 0
 end
 
--- Sorts the members of a zset: ids, and what stands among them that is none.
+-- Splits the members of a zset into ids and others.
 local function split(place)
   local ids, others = {}, {}
   for _, member in ipairs(members[place]) do
@@ -118,7 +118,7 @@ end
 
 local looked, known, ids = 0, {}, {}
 
--- Takes ids in that are not known yet.
+-- Adds ids that are not known yet.
 local function take_in(found)
   looked = looked + #found
   for _, id in ipairs(found) do
@@ -129,7 +129,7 @@ local function take_in(found)
   end
 end
 
--- The list, the counts of ghosts and of timers, and what was put aside.
+-- True if the list, the counts of ghosts and timers, and that of entries put aside are right.
 local function counts_agree(entries, timers)
   local says, ghosts, places = {}, 0, {}
   for _, name in ipairs(NUMBERS) do
@@ -149,7 +149,7 @@ local function counts_agree(entries, timers)
     and says['~broken'] == says['~mended']
 end
 
--- The states of groups, against what stands in `fair`, `held` and `working`.
+-- True if the states of groups agree with `fair`, `held` and `working`.
 local function groups_agree(entries, names, groups)
   local actual = {}
   for _, name in ipairs(names) do

@@ -14,8 +14,8 @@ local limit = ARGV[6] -- at most this many leases, 1 to 1,000
 local told = ARGV[7] -- '1' where the worker tells its leases; empty: all in its hands
 local leases = ARGV -- then for each that it tells, at most 1,000: id, lease number, token
 -- Returns {'ok', how many leases, until when they all last at least (ms; 0: none), lease number that the next
---          call begins at (0: no more), how many are to be cancelled, their ids, then ids of leases that were
---          told and are not current, or another worker's}
+--          call begins at (0: no more), how many are to be cancelled, their ids, then of the leases that were
+--          told the ids of those that are not current, or another worker's}
 --      or {'worker_lost'}: tasks were taken from it, and it has not dequeued since
 --      or {'newer_schema'}
 
@@ -45,7 +45,8 @@ elseif found[2] and not found[1] then
   return { 'worker_lost' }
 end
 
--- Whether it is one of this worker's, and the one that was told. A lease without a worker is its holder's.
+-- True if a lease is this worker's, and the one that was told if any was. A lease that was taken without a
+-- worker is that of whoever has its receipt.
 local function current(task, proof)
   if task.s ~= 'w' or (proof and proof ~= task.n .. ' ' .. task.k) then
     return false

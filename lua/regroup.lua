@@ -16,7 +16,7 @@ local items = ARGV -- then for each group: name, before (its state before the co
 -- caller, and a group that has changed meanwhile is left for another time: what keeps it busy is not stuck.
 
 local STRIDE = 3
--- So many tasks of a place are counted.
+-- At most so many tasks of a place are counted here.
 local COUNTED = 200
 local at = queue_at(nil, fair, order, held, working, delayed, tasks)
 local mending = new_mending(at, clock(test_now))

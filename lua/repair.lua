@@ -17,7 +17,7 @@ local items = ARGV -- then for each: id, witness (from before the list was read)
 
 -- Why nothing that is sound is touched: the list was read from the left, where entries come in. They only
 -- ever move to the right, so one that was there all the time was seen. What leaves the list, or comes in,
--- changes the witness.
+-- changes its witness.
 
 local STRIDE = 3
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)

@@ -5,7 +5,7 @@ local calls = KEYS[3] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, one a call; empty: it is not remembered
 local name = ARGV[3] -- of the schedule
-local was = ARGV[4] -- its record as read ('': none); '*': whatever it is; '?': only reads; '!': refused
+local was = ARGV[4] -- its record as read ('': none); '*': any; '?': only reads; '!': notes a refusal
 local record = ARGV[5] -- its new record; empty: it is removed
 local task = ARGV[6] -- the fixed record of its tasks, from options on; empty: stays as it is
 local at = ARGV[7] -- its next occurrence (ms)
@@ -29,7 +29,8 @@ local done, notes
 if token ~= '' and (was ~= '?' or found == '') then
   done, notes = noted(calls, token)
 end
--- Who finds no schedule is told so, and so is a late copy, though one was put since. A put brings a task.
+-- A pause or resume that finds no schedule is noted, so that a late copy does nothing to one that was put
+-- since. A put brings a task.
 local finds_none = found == '' and task == '' and was ~= '*'
 if notes and not done and (was == '!' or finds_none) then
   note_call(calls, notes, token, 'refused')

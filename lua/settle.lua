@@ -20,7 +20,7 @@ local items = ARGV -- then for each: id, lease number, token, outcome, ms, count
 --          to be cancelled}} or {'newer_schema'}
 
 local STRIDE = 7
--- How many of the last calls that told progress a record remembers, and by how much of their tokens.
+-- A record remembers so many of the last calls that set progress, by so many characters of their tokens.
 local MARKS = 8
 local MARK = 8
 local now = clock(test_now)
@@ -97,8 +97,7 @@ local function release_to(id, task, old_text, outcome, ms, counted, text, receip
   return { state, reason, due, flag }
 end
 
--- Notes that a call tells progress. False if it is a copy of a call that another has followed: its progress
--- is older than what the record has.
+-- Notes that this call sets progress. False if it is a late copy, and a later call has set newer progress.
 local function is_latest(task)
   local mark, marks = ',' .. string.sub(call, 1, MARK), task.T or ''
   local told = call ~= '' and string.find(marks, mark, 1, true)

@@ -4,19 +4,22 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Listener, Runtime } from "./process.ts";
 
-/** From a connection's last answer to its end, once the server lets nobody in, ms. */
+/** While the server stops: how often idle connections are closed, ms. */
 const LINGER = 50;
 
-/** How long an answer may wait for a client that reads none of it, ms: then its connection ends, and what it holds is let go. */
+/** Longest time that a client may read nothing of a waiting answer, ms. Then its connection is closed. */
 const UNREAD = 30_000;
 
 /**
- * How long a request's headers may take to come, ms, and how often Node looks whether any have taken longer: together they
- * are the most. By itself Node looks every 30 s.
+ * Longest time for a request's headers, and how often Node checks it, ms. In sum they are the longest a request can
+ * take. Node's own interval is 30 s.
  */
 export const HEADER_BOUNDS = { headersTimeout: 59_000, connectionsCheckingInterval: 1_000 };
 
-/** Listens by Node's own server. */
+/**
+ * Listens with Node's HTTP server.
+ * @param unread longest time that a client may read nothing of a waiting answer, ms
+ */
 export async function listen(
   fetch: Parameters<Runtime["listen"]>[0],
   { port, hostname }: Parameters<Runtime["listen"]>[1],
@@ -24,7 +27,7 @@ export async function listen(
   unread = UNREAD,
 ): Promise<Listener> {
   const server = createAdaptorServer({ fetch, serverOptions: bounds }) as HttpServer;
-  // A time without a byte, which a handler may well take: only what waits to be read is none of its.
+  // The timeout also fires while a handler works: only bytes that wait mean a client that does not read.
   server.prependListener("request", (_, response) => {
     response.setTimeout(unread, () => {
       if (response.writableLength > 0) response.destroy();
@@ -36,7 +39,7 @@ export async function listen(
     port: (server.address() as AddressInfo).port,
     async stop() {
       server.close();
-      // Connections that are idle only from now on.
+      // Connections become idle one by one, as their answers end.
       const idle = setInterval(() => server.closeIdleConnections(), LINGER);
       await once(server, "close");
       clearInterval(idle);

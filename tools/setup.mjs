@@ -54,7 +54,7 @@ export function ensureProgram(program, debianPackage, otherwise = "") {
 }
 
 /**
- * Makes sure of a package that has no program: of the folder that it brings.
+ * Makes sure of a package without a program, by a folder that it installs.
  * @param {string} folder
  * @param {string} debianPackage
  */
@@ -64,7 +64,7 @@ export function ensureFolder(folder, debianPackage) {
 
 /**
  * @param {() => boolean} isThere
- * @param {string} missing what to say where it is not
+ * @param {string} missing the message if it is not there
  * @param {string} debianPackage
  * @param {string} otherwise
  */

@@ -1,4 +1,4 @@
-// What operators do with many tasks.
+// Operators' calls on many tasks.
 
 import { deadLetters, group, oneGroup, priority, type Case, worker, working } from "./stage.ts";
 

@@ -57,7 +57,7 @@ export class Bench {
     }
   }
 
-  /** Leases that many; of groups, in as many calls as it takes. */
+  /** Leases that many tasks, in as many calls as it takes: one call leases few of groups. */
   async lease(count: number, options: { lease?: number; worker?: typeof worker } = {}) {
     const tasks: LeasedTask[] = [];
     while (tasks.length < count) {
@@ -75,7 +75,7 @@ export class Bench {
     }
   }
 
-  /** Gives all tasks of the queue a history, and an error to keep. */
+  /** Leases and requeues `count` tasks so many times: that gives them a history, and an error to keep. */
   async age(count: number, times: number) {
     for (let i = 0; i < times; i++) {
       const tasks = await this.lease(count);
@@ -103,6 +103,7 @@ export class Bench {
   }
 }
 
+/** Prepares a queue; what it returns is measured. */
 export type Case = (bench: Bench) => Promise<() => Promise<unknown>>;
 
 export const group = (i: number) => ({ group: `g${i % 20}` });

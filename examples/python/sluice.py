@@ -230,12 +230,14 @@ class Queue:
         args = ["", whole("max", max, 1, 1_000), whole("lease", lease, 1), token, RESEND, max_bytes]
         args += [f"{escaped(checked('worker', worker, NAME))} ", ';"";'] if worker else ["", ""]
         reply = self._redis.run(("dequeue", self.name, args))[0]
-        for _ in range(20):
+        for _ in range(49):
             if reply[0] != "more":
                 break
-            # It met only cancelled tasks. The same call goes on behind them.
+            # It met only what is not to be delivered, such as cancelled tasks. The same call goes on behind them.
             args[4] = "1"
             reply = self._redis.run(("dequeue", self.name, args))[0]
+        if reply[0] == "more":
+            return []
         # The first is when there will be more, or the word `paused`.
         return [self._task(token, *reply[i : i + 5]) for i in range(1, len(reply), 5)]
 

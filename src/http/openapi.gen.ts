@@ -52,7 +52,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Enqueue one task or many",
-        "description": "A task is any JSON value, or bytes in base64. Many tasks, up to 1,000, go as `tasks` in one request and either all arrive or none. An `id` of your own, or an `Idempotency-Key`, makes a resend harmless, for as long as the task is known: while it lives, and after its end for its `resultTtl` or `deadTtl`, at least 5 minutes. The same key with other tasks is refused with `idempotency_key_reused` while a task that it made is known. Encrypted payloads are not compared. A task with an `id` of its own is known by that: with another `id`, the same key creates another task. Scope: enqueue.",
+        "description": "A task is any JSON value, or bytes in base64. Many tasks, up to 1,000, go as `tasks` in one request and either all arrive or none. An `id` of your own, or an `Idempotency-Key`, makes a resend harmless, for as long as the task is known: while it lives, and after its end for its `resultTtl` or `deadTtl`, at least 5 minutes. The same key with other tasks is refused with `idempotency_key_reused` while a task that it created is known. Encrypted payloads are not compared, and a task with a new `id` of its own is created. Scope: enqueue.",
         "security": [
           {
             "token": [
@@ -2264,7 +2264,7 @@ export const openapi: OpenApiDocument = {
           "workers"
         ],
         "summary": "Sign of life of a worker, which extends all its leases",
-        "description": "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Those of other workers and incarnations are left alone, also where it tells their receipts. Scope: consume.",
+        "description": "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Leases of other workers and incarnations stay as they are, even if their receipts are sent. Scope: consume.",
         "security": [
           {
             "token": [
@@ -2469,7 +2469,7 @@ export const openapi: OpenApiDocument = {
           "workers"
         ],
         "summary": "Take the tasks back from a dead worker",
-        "description": "Exactly its tasks become pending again, at the front, in the order in which it took them; those of a group, or with a priority, behind the others of their group; those without another attempt become dead letters. It learns of it at its next heartbeat. A worker that nobody knows has none. Scope: admin.",
+        "description": "Exactly its tasks become pending again, in the order in which it took them: at the front of the queue, or at the back of their group if they have a group or a priority. Tasks without another attempt become dead letters. The worker learns of it at its next heartbeat. An unknown worker has no tasks. Scope: admin.",
         "security": [
           {
             "token": [
@@ -3455,7 +3455,7 @@ export const openapi: OpenApiDocument = {
         "type": "object",
         "properties": {
           "payload": {
-            "description": "Any JSON value; with `encoding`, bytes. Numbers are kept as 64-bit floats: digits beyond their precision are rounded, and a number beyond their range, such as 1e400, is refused."
+            "description": "Any JSON value; with `encoding`, bytes. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
           },
           "encoding": {
             "const": "base64",
@@ -3715,7 +3715,7 @@ export const openapi: OpenApiDocument = {
               },
               "unstarted": {
                 "type": "boolean",
-                "description": "True hands back what was not begun: uncounted, and to the front; a task of a group or with a priority, to its old place. Stands without `delay`, `backoff` and `error`."
+                "description": "True hands back a task that was not begun. The attempt is not counted. The task goes to the front, or to its old place if it has a group or a priority. Not with `delay`, `backoff` or `error`."
               }
             },
             "required": [
@@ -4149,7 +4149,7 @@ export const openapi: OpenApiDocument = {
             "description": "True pauses it, false resumes it. Default: as it is; a new one is not paused."
           },
           "payload": {
-            "description": "Any JSON value; with `encoding`, bytes. Numbers are kept as 64-bit floats: digits beyond their precision are rounded, and a number beyond their range, such as 1e400, is refused."
+            "description": "Any JSON value; with `encoding`, bytes. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused."
           },
           "encoding": {
             "const": "base64",
@@ -4217,7 +4217,7 @@ export const openapi: OpenApiDocument = {
               "type": "string"
             },
             "maxItems": 1000,
-            "description": "Those that it holds: these leases last longer, and no other. A lease that was pulled without a worker is extended by any worker that has its receipt; one that another worker or incarnation pulled is left alone, and told in `lost`. Default: all that it took; also those of a pull whose answer was lost."
+            "description": "Receipts of the leases to extend. A lease that was pulled without a worker is extended by any worker with its receipt. A lease of another worker or incarnation is not extended; its id is in `lost`. Default: all leases that the worker pulled, also those of a pull whose answer was lost."
           }
         },
         "required": [
@@ -5740,7 +5740,7 @@ export const openapi: OpenApiDocument = {
             "items": {
               "$ref": "#/components/schemas/TaskId"
             },
-            "description": "Where it told receipts: those that are not its own, or not any more: stop with them."
+            "description": "If receipts were sent: ids of tasks that are not, or no longer, its own. Stop working on them."
           }
         },
         "required": [
@@ -5758,7 +5758,7 @@ export const openapi: OpenApiDocument = {
           "returned": {
             "type": "integer",
             "minimum": 0,
-            "description": "Tasks that went back: plain ones to the front, those of a group or with a priority behind the others of theirs."
+            "description": "Tasks that became pending again: at the front, or at the back of their group if they have a group or a priority."
           },
           "rejected": {
             "type": "integer",
@@ -6465,7 +6465,7 @@ export const openapi: OpenApiDocument = {
           "title": "The Idempotency-Key was used for other tasks",
           "status": 409,
           "code": "idempotency_key_reused",
-          "detail": "An earlier enqueue with this Idempotency-Key sent other tasks. Nothing was written: use a new key for new tasks, or send the same tasks."
+          "detail": "An earlier enqueue with this Idempotency-Key had other tasks. Nothing was written. Use a new key for new tasks."
         }
       },
       "lease_lost": {
@@ -6683,7 +6683,7 @@ export const openapi: OpenApiDocument = {
         "name": "Idempotency-Key",
         "in": "header",
         "required": false,
-        "description": "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts. Pausing, resuming, changing settings and deleting a queue, and what is done to its schedules, are remembered for five minutes, the last 16 of a queue. The others pay a key no heed: a copy of a sweep, redrive or purge goes on where the first stopped, and that of another request changes nothing more.",
+        "description": "Made by you: 1 to 255 visible ASCII characters, a new one for each new request. An enqueue is remembered as long as its tasks are known; the same key with other tasks is refused with `idempotency_key_reused`. A pull with a used key gets again those of its tasks that are still under its lease; if the first found nothing, it stays empty. Pausing, resuming, changing settings, deleting a queue, and changes of its schedules are remembered for five minutes, the last 16 of a queue: a second request with the same key changes nothing, whatever its body. Settlements are known by their receipts; the key only keeps a late copy from replacing newer progress. Other requests ignore the key: a copy of a sweep, redrive or purge goes on where the first stopped.",
         "schema": {
           "type": "string",
           "pattern": "^[!-~]{1,255}$"
@@ -6774,7 +6774,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "idempotency_key_reused": {
-        "description": "`idempotency_key_reused`: An earlier enqueue with this Idempotency-Key sent other tasks. Nothing was written: use a new key for new tasks, or send the same tasks.",
+        "description": "`idempotency_key_reused`: An earlier enqueue with this Idempotency-Key had other tasks. Nothing was written. Use a new key for new tasks.",
         "content": {
           "application/problem+json": {
             "schema": {

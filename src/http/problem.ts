@@ -67,7 +67,7 @@ export const problems = {
     status: 409,
     title: "The Idempotency-Key was used for other tasks",
     meaning:
-      "An earlier enqueue with this Idempotency-Key sent other tasks. Nothing was written: use a new key for new tasks, or send the same tasks.",
+      "An earlier enqueue with this Idempotency-Key had other tasks. Nothing was written. Use a new key for new tasks.",
   },
   lease_lost: {
     status: 409,

@@ -11,7 +11,7 @@ export const MAX_PROGRESS_BYTES = 1_024;
 /** Limit of an error that is kept, in bytes of JSON. */
 export const MAX_ERROR_BYTES = 16_384;
 
-/** Longest path in an error that leads into a value, in characters: its names may be of any length. */
+/** Longest path into a value that an error shows, in characters. Property names may be of any length. */
 const MAX_PATH = 500;
 
 const encoder = new TextEncoder();
@@ -25,8 +25,8 @@ export function byteLength(text: string): number {
  * A value as Redis keeps it: `j` and JSON, or `b` and base64 for a `Uint8Array`. JSON escapes lone
  * surrogates, so the text is always valid UTF-8.
  * @param limit in bytes
- * @throws {SluiceError} `invalid_argument` where JSON cannot express the value, or a number in it: the path then leads
- * there; `too_large` over the limit
+ * @throws {SluiceError} `invalid_argument` if JSON cannot express the value; for a number in it, with the path of that
+ *   number; `too_large` over the limit
  */
 export function encodeValue(value: unknown, path: string, limit: number = MAX_VALUE_BYTES): string {
   let text: string;
@@ -37,7 +37,7 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
     text = size > limit ? "" : `b${toBase64(value)}`;
   } else {
     const json = toJson(value, path);
-    // NaN and infinite numbers are written as null. Only a text with that word needs a second look at the value.
+    // JSON writes NaN and infinite numbers as null, so only a text with that word needs a search.
     const lost = json.includes("null") ? lostNumber(value, path) : undefined;
     if (lost !== undefined) {
       throw invalidArgument(cut(lost, MAX_PATH), "must be a finite number, at most about 1.8e308 either way");
@@ -52,8 +52,8 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
 }
 
 /**
- * JSON of a value, as `JSON.stringify` writes it.
- * @throws {SluiceError} `invalid_argument` where there is none
+ * JSON of a value, as `JSON.stringify` writes it: NaN and infinite numbers as null.
+ * @throws {SluiceError} `invalid_argument` if JSON cannot express the value
  */
 export function toJson(value: unknown, path: string): string {
   let json: string | undefined;

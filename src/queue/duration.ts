@@ -27,7 +27,7 @@ export function milliseconds(duration: Duration, path: string, bounds: DurationB
   return ms;
 }
 
-/** What is said of a duration that is none, or out of bounds (ms). */
+/** The error for an invalid duration, or one out of bounds. Both bounds in ms. */
 export function durationWords(min: number, max: number): string {
   return `must be a duration of ${min} to ${max} ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"`;
 }

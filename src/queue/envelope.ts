@@ -4,7 +4,7 @@ export const ENVELOPE = "\0SLUICE";
 /** The version of the form, the byte behind it. */
 export const VERSION = 1;
 
-/** What an envelope begins with in base64, as Redis keeps it. Progress, which is JSON, has it as a text. */
+/** The beginning of an envelope in base64. Encrypted progress is such a text, in JSON. */
 export const ENVELOPE_BASE64 = "AFNMVUlDR";
 
 /** What an envelope may have in bytes beyond its value. */

@@ -14,7 +14,10 @@ export class GroupCount {
     return this.#seen.size;
   }
 
-  /** @param counted `1` for a working task, `<priority>=<tag>` for a ready one; empty for one behind a limit, which is counted elsewhere */
+  /**
+   * @param counted `1` for a working task, `<priority>=<tag>` for one in `fair`; empty for one in `held`, which is not
+   *   counted here
+   */
   add({ id, group, counted }: { id: string; group: string; counted: string }): void {
     if (counted === "") return;
     const [priority = "", tag] = counted.split("=");

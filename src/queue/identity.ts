@@ -69,9 +69,9 @@ export async function derivedName(...parts: readonly string[]): Promise<string> 
 }
 
 /**
- * The ids of tasks that are sent under an idempotency key without ids of their own: the same for the same queue, key
- * and place, and rising with the place, so that tasks of one batch that are due together keep its order. 22 characters.
- * @returns the id of the task at a place, from 0 to 3,843
+ * Ids for tasks that are sent with an idempotency key and have no id of their own, 22 characters each. Queue, key and
+ * place in the batch decide the id. Ids rise with the place, so tasks of a batch that are due together keep its order.
+ * @returns the id for a place, from 0 to 3,843
  */
 export async function derivedTaskIds(queue: string, key: string): Promise<(place: number) => string> {
   const front = (await derivedName("id", queue, key)).slice(0, 20);

@@ -59,7 +59,8 @@ export class LeasedTask<T = unknown> {
   /**
    * Gives the task back, for another attempt after `delay` (at once by default), or as a `backoff` says of this
    * attempt, behind those that wait. On the last attempt it becomes a dead letter, and the answer says so.
-   * `count: false` refunds the attempt; `unstarted: true` hands back what was not begun, to the front (in a group or with a priority, to its old place) and uncounted.
+   * `count: false` refunds the attempt. `unstarted: true` hands back a task that was not begun, uncounted: to the
+   * front, or to its old place if it has a group or a priority.
    */
   async requeue(
     options: {

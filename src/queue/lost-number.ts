@@ -7,10 +7,11 @@ interface Level {
 }
 
 /**
- * Where in a value, which `JSON.stringify` has written, stands a number for which it wrote `null`: NaN, or an infinite
- * one, as JSON.parse makes of `1e400`. Walks without recursion, over what `toJSON` gives where there is one.
+ * Finds the first number that `JSON.stringify` writes as `null`: NaN, or an infinite one, which `JSON.parse`
+ * makes of `1e400`. Looks at what `toJSON` returns, as `JSON.stringify` does, and walks without recursion.
+ * @param value one that `JSON.stringify` accepts
  * @param path of the value
- * @returns undefined where there is none
+ * @returns the path of the number; undefined if there is none
  */
 export function lostNumber(value: unknown, path: string): string | undefined {
   const levels: Level[] = [levelOf([value])];
@@ -34,12 +35,21 @@ function levelOf(part: object): Level {
   return { of: part, names, size: names.length, next: 0 };
 }
 
-/** What `JSON.stringify` writes in place of a part of a value. */
+/** What `JSON.stringify` writes for a part of a value. */
 function written(part: unknown, key: string): unknown {
   if ((typeof part !== "object" && typeof part !== "function") || part === null) return part;
   const { toJSON } = part as { toJSON?: unknown };
   const told: unknown = typeof toJSON === "function" ? toJSON.call(part, key) : part;
-  return told instanceof Number ? told.valueOf() : told;
+  return Object.prototype.toString.call(told) === "[object Number]" ? unboxed(told) : told;
+}
+
+/** A number out of its box; anything else that only calls itself one as it is. */
+function unboxed(value: unknown): unknown {
+  try {
+    return Number.prototype.valueOf.call(value);
+  } catch {
+    return value;
+  }
 }
 
 /** The first level holds the value itself. */

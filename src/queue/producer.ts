@@ -83,7 +83,8 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
    * Adds one task, in one request.
    * @param payload anything that JSON can express, or a `Uint8Array`; at most 1 MiB
    * @returns the task's id; `created` is false where the id was known already
-   * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, or a fault of the transport
+   * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, `idempotency_key_reused` if the key belongs to
+   *   other tasks, or a fault of the transport
    */
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
     onlyOptions(options, [...TASK_OPTIONS, ...REQUEST_OPTIONS]);
@@ -163,7 +164,7 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
     if (refused === "reused") {
       throw new SluiceError(
         "idempotency_key_reused",
-        "another enqueue with this idempotencyKey, but other tasks, has run; use a new key for new tasks",
+        "an earlier enqueue with this idempotencyKey had other tasks; use a new key for new tasks",
         "idempotencyKey",
       );
     }
@@ -229,8 +230,8 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
 }
 
 /**
- * What a call with an idempotency key calls itself: `<key>.<tasks>`, 11 characters of a hash (65 bits) each. So a copy
- * of the call is told from another call that uses the key again.
+ * The token of a call with an idempotency key: `<key>.<tasks>`, 11 characters of a hash (65 bits) each. It
+ * tells a resend of the call from another call with the same key.
  */
 async function callToken(queue: string, key: string, tasks: readonly unknown[]): Promise<string> {
   const parts = [derivedName("enqueue", queue, key), derivedName("tasks", JSON.stringify(tasks))];
@@ -238,8 +239,9 @@ async function callToken(queue: string, key: string, tasks: readonly unknown[]):
 }
 
 /**
- * What the caller told of a task, for comparison. Not what the queue adds, which may change from one release to the
- * next; nor an encrypted payload, which is another one each time, and of which no hash is to be kept.
+ * What two calls with the same key are compared by: the task as the caller gave it. Defaults of the queue are
+ * left out, as they may change with a deployment. So is an encrypted payload: it differs each time, and no hash
+ * of it may be kept.
  */
 function contentOf(task: EnqueueOptions, payload: string, at: string): readonly string[] {
   const compared = payload.startsWith(`b${ENVELOPE_BASE64}`) ? "" : payload;

@@ -66,9 +66,11 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Leases the tasks that are next, at most `max`, in one request. Where too few are pending it first
-   * promotes what is due and reclaims what has expired. With `wait`, and no task there, it looks again until there is
-   * one: about two looks a second, of one Redis command each, one more each two seconds, and a pull every ten.
+   * Leases the tasks that are next, at most `max`, in one request. If too few are pending it first promotes what is
+   * due and reclaims what has expired. If there are only entries that it cannot deliver, such as cancelled tasks, it
+   * goes on behind them: a request for about 200 entries, at most 50 requests. With `wait`, and no task there, it looks
+   * again until there is one: about two looks a second, of one Redis command each, one more each two seconds, and a
+   * pull every ten.
    * @throws {SluiceError} `aborted` when the signal does
    */
   async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {

@@ -22,7 +22,7 @@ export class ScheduleRepair extends QueueHandle {
   }
 
   /**
-   * @param known whether the queue is known to have some
+   * @param known true if the queue is known to have schedules; otherwise one command asks
    * @throws {SluiceError} `newer_schema` where a newer release has written one of them; at the end `unsupported`, where
    *   this runtime cannot tell when one occurs: that one stays as it is
    */

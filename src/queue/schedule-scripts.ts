@@ -23,8 +23,8 @@ export const scheduleScript = {
   },
 } as const satisfies Binding;
 
-/** Where `schedule` was to read, and did something else. */
-export const notRead = () => new SluiceError("unexpected_reply", "a schedule was not read");
+/** The error if `schedule` was called to read and replied otherwise. */
+export const notRead = () => new SluiceError("unexpected_reply", "the script did not return the schedule");
 
 export const schedulesScript = {
   script: lua.schedules,

@@ -237,10 +237,11 @@ export class Schedules<T = unknown> extends QueueHandle {
   }
 
   /**
-   * Reads a schedule, and writes what then is to stand there, unless somebody has changed it meanwhile: then again. Who
-   * comes too late so often has others to thank, each of which got on.
-   * @param decide undefined where nothing can be written: where the caller has a key, that is noted for a late copy
-   * @returns undefined where nothing is written, or an earlier copy was told so
+   * Reads a schedule, and writes what `decide` makes of it. If somebody has changed it meanwhile, begins again: each
+   * round that fails is another caller's success.
+   * @param decide returns undefined if nothing is to be written. A call with an idempotency key then notes that in
+   *   Redis, so that a late copy writes nothing either
+   * @returns undefined if nothing was written, by this call or by the first copy of it
    */
   async #write(
     name: string,
@@ -252,7 +253,7 @@ export class Schedules<T = unknown> extends QueueHandle {
     const call = { testNow, token: await this.#tokenOf(verb, name, options), name };
     const read = { ...call, was: "?", record: "", task: "", at: "" };
     const hasKey = requestKey(options) !== undefined;
-    // What finds no schedule is refused where it is read, but for a put, which makes one.
+    // A pause or resume that finds no schedule is refused by the read itself. A put creates one.
     const token = hasKey && verb !== "put" ? call.token : "";
     let reply = await this.run(scheduleScript, { ...read, token }, [], options);
     for (;;) {

@@ -21,7 +21,7 @@ export const enqueueScript = {
     const look = reader.integer();
     const wake = reader.integer() === 1;
     return {
-      /** `full`: the queue's maxPending refuses the tasks; `reused`: their key was another call's. */
+      /** `full`: more than maxPending would be pending; `reused`: the idempotency key belongs to other tasks. */
       refused: undefined,
       /** Whether producers should look at the queue's settings; nothing where this call did not look. */
       look: look < 0 ? undefined : look === 1,
@@ -44,7 +44,7 @@ export const dequeueScript = {
     const reader = new ReplyReader("dequeue", reply);
     const status = reader.status("ok", "more", "paused");
     const paused = status === "paused";
-    /** True where the same call, sent again, goes on: so far it met nothing to deliver. */
+    /** True if the call met only entries that are not to be delivered: sent again, it goes on behind them. */
     const more = status === "more";
     if (paused) return { nextDueAt: 0, paused, more, tasks: [] };
     const nextDueAt = reader.integer();

@@ -58,8 +58,9 @@ export interface NewTask<T> extends EnqueueOptions {
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /**
-   * Makes a call that is repeated with the same key the same call: ids and tokens derive from it.
-   * Scoped to the queue and the operation. 1 to 255 visible ASCII characters.
+   * A call that is repeated with the same key is the same call: ids and tokens derive from it. An enqueue of
+   * other tasks with a used key throws `idempotency_key_reused`. Scoped to the queue and the operation. 1 to 255
+   * visible ASCII characters.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -113,10 +114,10 @@ export interface HeartbeatOptions extends RequestOptions {
   /** @default what each task's lease was at its dequeue */
   readonly lease?: Duration | undefined;
   /**
-   * Which leases the worker holds, at most 1,000: these are extended, and no other. A lease that was taken without a worker is
-   * extended by any worker that has its receipt; one that another worker or incarnation took is left alone, and is `lost`.
-   * Without receipts all are extended that it took: also those of a dequeue whose answer was lost, on which nobody works, and
-   * which then last as long as its heartbeats do.
+   * Receipts of the leases to extend, at most 1,000. A lease that was taken without a worker is extended by any worker
+   * with its receipt. A lease of another worker or incarnation is not extended; its id is in `lost`.
+   * @default all leases that the worker took. That includes those of a dequeue whose answer was lost: nobody works on
+   *   them, and they last as long as the heartbeats go on
    */
   readonly receipts?: readonly string[] | undefined;
 }
@@ -131,7 +132,7 @@ export type Heartbeat =
       readonly deadlineAt: number | null;
       /** Ids of those that were cancelled while it works on them: stop. */
       readonly cancelRequested: readonly string[];
-      /** Where it told its receipts: ids of those that are not, or no longer, its own: stop, others may work on them. */
+      /** If receipts were given: ids of tasks that are not, or no longer, its own. Others may work on them: stop. */
       readonly lost?: readonly string[] | undefined;
     }
   /**
@@ -167,7 +168,10 @@ export type Settlement =
       readonly backoff?: Backoff | true | undefined;
       /** False refunds the attempt. @default true */
       readonly count?: boolean | undefined;
-      /** True hands back a task that was not begun: uncounted, to the front; in a group or with a priority, to its old place. */
+      /**
+       * True hands back a task that was not begun, uncounted: to the front, or to its old place if it has a group or a
+       * priority. @default false
+       */
       readonly unstarted?: boolean | undefined;
     }
   | {

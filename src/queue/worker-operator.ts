@@ -41,7 +41,7 @@ export interface ListWorkersOptions extends RequestOptions {
 
 /** What became of the tasks of a failed worker. */
 export interface WorkerFailed {
-  /** Tasks that went back: plain ones to the front, those of a group or with a priority behind the others of theirs. */
+  /** Tasks that became pending again: at the front; with a group or a priority, at the back of their group. */
   readonly returned: number;
   /** Tasks that had no attempt left, or were to be cancelled. */
   readonly rejected: number;
@@ -78,9 +78,10 @@ export class WorkerOperator extends TaskOperator {
   }
 
   /**
-   * Declares a worker dead: exactly its tasks go back to the front, in the order in which it took them; those of a group, or
-   * with a priority, go behind the others of their group, and those without another attempt become dead letters. It leaves the list, and learns of it at its next heartbeat. A
-   * second copy of the request takes what the worker has by then.
+   * Declares a worker dead. Exactly its tasks become pending again, in the order in which it took them: at the
+   * front, or at the back of their group if they have a group or a priority. Tasks without another attempt become
+   * dead letters. The worker leaves the list, and learns of it at its next heartbeat. A second copy of the request
+   * takes what the worker has by then.
    * @param worker a name for all who have it, or one incarnation; an object without `incarnation` is the one
    *   that told none
    * @param options.limit at most this many tasks, 1 to 1,000. @default 1,000

@@ -2,7 +2,7 @@ import type { Client } from "./resp-client.ts";
 import { Transient } from "./retry.ts";
 import type { Opening } from "./subscriber.ts";
 
-/** So many characters may wait for whoever reads, eight messages of the longest at least; Redis, too, cuts off a subscriber. */
+/** Most characters that wait for a slow reader; then the subscription ends. The longest message is some 130,000. */
 const MOST_BEHIND = 1_000_000;
 
 /**

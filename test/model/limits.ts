@@ -19,7 +19,7 @@ export function redated(rate: Rate, used: Used, now: number): Used {
     const place = tenth > current + 10 ? current : tenth;
     counts.set(place, (counts.get(place) ?? 0) + count);
   }
-  return new Map([...counts].sort(([one], [other]) => one - other));
+  return new Map([...counts].toSorted(([one], [other]) => one - other));
 }
 
 /** How many more may follow now. */

@@ -11,11 +11,11 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// A server is what its clients share.
+// A server holds what its clients share.
 type server struct {
-	// Held for writing while a script runs, so that nobody else's command runs in the middle of it.
+	// Locked for writing while a script runs, so that no other client's command runs in the middle of it.
 	world sync.RWMutex
-	// Which scripts the clients may call by their SHA-1; and by that what was ever compiled.
+	// Which scripts clients may call by SHA-1; and all that were ever compiled, by SHA-1.
 	known    map[string]bool
 	programs map[string]*lua.FunctionProto
 	engine   *engine
@@ -33,7 +33,7 @@ type client struct {
 	in      *bufio.Reader
 	backend net.Conn
 	replies chan []byte
-	// 1 when all that the real server says goes straight to the client.
+	// 1 when all that the real server sends goes straight to the client.
 	streams int32
 	// 3 after HELLO 3.
 	protocol byte
@@ -79,7 +79,7 @@ func (c *client) serve() {
 func (c *client) close() {
 	c.conn.Close()
 	c.backend.Close()
-	// What the reader still has to hand over.
+	// Takes what readReplies still has to hand over, so that it can end.
 	for range c.replies {
 	}
 }
@@ -104,7 +104,7 @@ func (c *client) readReplies() {
 	}
 }
 
-// ask sends a command to the real server and waits for its reply; none where the connection has ended.
+// ask sends a command to the real server and waits for its reply; false if the connection has ended.
 func (c *client) ask(args [][]byte) ([]byte, bool) {
 	if _, err := c.backend.Write(encodeCommand(args)); err != nil {
 		return nil, false
@@ -145,7 +145,7 @@ func (c *client) run(name string, args [][]byte) ([]byte, bool) {
 	return frame, ok
 }
 
-// endMulti runs what was queued: by the real server, unless there are scripts among it.
+// endMulti ends a transaction. The real server runs it, unless there are scripts in it.
 func (c *client) endMulti(name string, args [][]byte) ([]byte, bool) {
 	queue, byHand := c.queue, c.hasScript && !c.broken && name == "EXEC"
 	c.multi, c.hasScript, c.broken, c.queue = false, false, false, nil
@@ -181,7 +181,7 @@ func (c *client) stream(name string, args [][]byte) {
 	atomic.StoreInt32(&c.streams, 1)
 	for {
 		if isScript(name) {
-			// It would not run on GopherLua, and nobody would know.
+			// It would run on the real server's Lua, unnoticed.
 			return
 		}
 		if _, err := c.backend.Write(encodeCommand(args)); err != nil {

@@ -2,12 +2,12 @@ package main
 
 import "strings"
 
-// What has to be known of Redis's commands.
+// What the proxy has to know of Redis's commands.
 
-// After these the real server sends what nobody asked for.
+// After these the real server sends messages unasked.
 var streaming = set("SUBSCRIBE PSUBSCRIBE SSUBSCRIBE MONITOR SYNC PSYNC")
 
-// These may wait for what others do.
+// These may block until another client does something.
 var blocking = set("BLPOP BRPOP BLMOVE BLMPOP BRPOPLPUSH BZPOPMIN BZPOPMAX BZMPOP XREAD XREADGROUP WAIT " +
 	"SHUTDOWN FAILOVER")
 
@@ -32,7 +32,7 @@ func set(names string) map[string]bool {
 	return found
 }
 
-// isScript is true for what concerns scripts, and so for what the real server does not do by itself.
+// isScript is true for the commands of scripts, which the proxy handles.
 func isScript(name string) bool {
 	return strings.HasPrefix(name, "EVAL") || name == "SCRIPT"
 }

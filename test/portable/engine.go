@@ -17,11 +17,11 @@ import (
 // An engine runs scripts on GopherLua, one at a time, as Redis runs them on its Lua.
 type engine struct {
 	state *lua.LState
-	// The one that runs.
+	// The script that runs.
 	current *run
 }
 
-// As errors name it.
+// The name of the script in errors.
 const chunkName = "user_script"
 
 func newEngine() *engine {
@@ -71,7 +71,7 @@ func (e *engine) globals() *lua.LTable {
 
 func compile(text []byte) (*lua.FunctionProto, error) {
 	if bytes.HasPrefix(text, []byte("#!")) {
-		// Its line stays, empty.
+		// It becomes a comment, so that line numbers stay.
 		text = append([]byte("--"), text...)
 	}
 	chunk, err := parse.Parse(bytes.NewReader(text), chunkName)
@@ -106,7 +106,7 @@ func (e *engine) list(texts [][]byte) *lua.LTable {
 
 var place = regexp.MustCompile(`(?s)^` + chunkName + `:(\d+): ?(.*)$`)
 
-// errorText is what Redis says of a script that has failed.
+// errorText is Redis's error reply for a script that failed.
 func errorText(err error, sha string) string {
 	failure, ok := err.(*lua.ApiError)
 	if !ok {
@@ -173,7 +173,7 @@ func numberText(number float64) string {
 	return strconv.FormatFloat(number, 'g', 17, 64)
 }
 
-// value is a reply as Lua has it.
+// value converts a reply to a Lua value.
 func (e *engine) value(answer reply) lua.LValue {
 	switch {
 	case answer.null:
@@ -195,7 +195,7 @@ func (e *engine) value(answer reply) lua.LValue {
 	return lua.LString(answer.text)
 }
 
-// encodeResult is what a script has returned, as a reply.
+// encodeResult converts what a script returned to a reply.
 func encodeResult(result lua.LValue, protocol byte) []byte {
 	switch value := result.(type) {
 	case lua.LString:

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
 /**
- * Which Lua runs the scripts. `npm run test:portable` sets it: there these tests hold the redis-server of this folder
- * to what the real one does, and all but the first few say the same of both.
+ * Which Lua runs the scripts; `npm run test:portable` sets it. There the redis-server of this folder is tested,
+ * otherwise the real one. Except for the name of the Lua, both must do the same.
  */
 const LUA = process.env["SLUICE_TEST_LUA"] ?? "C Lua";
 const WHICH =

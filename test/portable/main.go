@@ -1,8 +1,8 @@
 // A redis-server whose scripts run on GopherLua, a Lua 5.1 written in Go, instead of Redis's own C Lua.
 //
-// It takes the arguments of redis-server. This process becomes the real redis-server, listening on a socket of
-// its own, so it has the process id, the log and the end that a test expects. A child of it listens on the port,
-// passes commands on, and runs scripts; see client.go, scripts.go and engine.go. The child ends with its parent.
+// It takes the arguments of redis-server. This process becomes the real redis-server, on a Unix socket, so its
+// process id, log and exit are those that a test expects. A child process listens on the port, passes commands on,
+// and runs scripts; see client.go, scripts.go and engine.go. The child ends with its parent.
 package main
 
 import (
@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// The real redis-server.
+	// The path of the real redis-server.
 	realServer = "SLUICE_REAL_REDIS_SERVER"
-	// Set in the child: the socket on which the real server listens.
+	// Set in the child: the Unix socket of the real server.
 	socketOfParent = "SLUICE_PORTABLE_SOCKET"
-	// After a SIGKILL the port is free as soon as the kernel has ended the child, too.
+	// How long to wait for the port: after a SIGKILL the kernel has to end the old child first.
 	portDeadline = 2 * time.Second
 )
 
@@ -57,7 +57,7 @@ func main() {
 	check(syscall.Exec(real, args, os.Environ()))
 }
 
-// The last value that an argument of redis-server has.
+// option returns the last value of an argument of redis-server; empty if it is not given.
 func option(name string) string {
 	value := ""
 	for i := 1; i < len(os.Args)-1; i++ {
@@ -68,7 +68,7 @@ func option(name string) string {
 	return value
 }
 
-// startProxy listens on the address and hands that to a child.
+// startProxy listens on the address and starts a child that serves it.
 func startProxy(address, socket string) {
 	listener, err := net.Listen("tcp", address)
 	for begin := time.Now(); err != nil && time.Since(begin) < portDeadline; {
@@ -93,7 +93,7 @@ func startProxy(address, socket string) {
 }
 
 func serve(listener net.Listener, socket string) {
-	// Scripts make much garbage, and keep nothing.
+	// Scripts make much garbage and keep nothing: collect it less often.
 	debug.SetGCPercent(1000)
 	server := newServer()
 	for {
@@ -110,7 +110,7 @@ func serve(listener net.Listener, socket string) {
 	}
 }
 
-// dial waits for a server that has only just been started.
+// dial connects to the real server; waits up to 10 s for it to start.
 func dial(socket string) (net.Conn, error) {
 	conn, err := net.Dial("unix", socket)
 	for begin := time.Now(); err != nil && time.Since(begin) < 10*time.Second; {

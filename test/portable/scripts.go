@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// In place of a client's script the real server is sent this one, with the client's keys and arguments. So it is
-// the real server that says who may run scripts, on which keys, and when.
+// The real server gets this script in place of a client's, with the client's keys and arguments. So the real
+// server decides who may run scripts, on which keys, and when.
 const nothing = "return 0"
 
 var nothingSha = shaOf([]byte(nothing))
 
-// What a script calls goes to the real server as a plain command. Where that would answer otherwise than to a
-// script, it goes through one of these: they do no more than pass it on.
+// A command that a script calls goes to the real server as a plain command. If a script would get another answer
+// than a client, it goes through one of these scripts, which only pass it on.
 const (
 	passOn     = "return redis.pcall(unpack(ARGV))"
 	passOnFull = "#!lua flags=allow-oom\nreturn redis.pcall(unpack(ARGV))"
@@ -26,7 +26,7 @@ func shaOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// script runs a command of scripts. The caller holds the world.
+// script runs EVAL, EVALSHA or SCRIPT. The caller holds the lock `world`.
 func (c *client) script(name string, args [][]byte) ([]byte, bool) {
 	if name == "SCRIPT" {
 		return c.scriptCommand(args)
@@ -51,7 +51,7 @@ func (c *client) script(name string, args [][]byte) ([]byte, bool) {
 		}
 	}
 	if c.protocol == '3' {
-		// What a script is told is of version 2.
+		// Commands in a script get replies of RESP2.
 		c.ask(words("HELLO", "2"))
 		defer c.ask(words("HELLO", "3"))
 	}
@@ -61,7 +61,7 @@ func (c *client) script(name string, args [][]byte) ([]byte, bool) {
 	return frame, !run.lost
 }
 
-// askForNothing tells whether the real server would run a script now, for this client.
+// askForNothing asks whether the real server would run a script now, for this client: an error if not.
 func (c *client) askForNothing(name string, bySha bool, rest [][]byte) ([]byte, bool) {
 	body := nothing
 	if bySha {
@@ -76,10 +76,10 @@ func (c *client) askForNothing(name string, bySha bool, rest [][]byte) ([]byte, 
 	return frame, ok
 }
 
-// learn compiles a script and remembers it. Returns the reply where it is none.
+// learn compiles a script and remembers it. Returns an error reply if it is invalid.
 func (c *client) learn(sha string, text []byte) ([]byte, bool) {
 	if bytes.HasPrefix(text, []byte("#!")) {
-		// Which flags there are is for the real server to say.
+		// The real server checks the flags.
 		if frame, ok := c.ask(append(words("SCRIPT", "LOAD"), text)); !ok || isError(frame) {
 			return frame, ok
 		}
@@ -120,17 +120,17 @@ func (c *client) scriptCommand(args [][]byte) ([]byte, bool) {
 	return frame, true
 }
 
-// A run of a script.
+// A run is one execution of a script.
 type run struct {
 	client   *client
 	sha      string
 	readOnly bool
-	// Once a script has written, Redis lets it go on writing though its memory is full.
+	// After its first write a script may go on writing although Redis's memory is full.
 	wrote bool
 	lost  bool
 }
 
-// What a command is refused with before it runs; not all of it in the words that a script is told.
+// Errors of commands that are refused before they run. A script gets some of them in other words.
 var refusals = []string{"-OOM ", "-NOPERM ", "-READONLY ", "-MISCONF ", "-NOREPLICAS ", "-ERR unknown command",
 	"-ERR wrong number of arguments"}
 
@@ -167,7 +167,7 @@ func (r *run) passOn(args [][]byte) []byte {
 	return r.ask("EVAL", passOn, args)
 }
 
-// ask asks the real server, by a script of its own where one is given.
+// ask sends a command to the real server, through a script if one is given.
 func (r *run) ask(eval, body string, args [][]byte) []byte {
 	if eval != "" {
 		args = append(words(eval, body, "0"), args...)

@@ -146,7 +146,7 @@ export const parameters: Record<string, Parameter> = {
     in: "header",
     required: false,
     description:
-      "Made by you, 1 to 255 visible ASCII characters, a new one for each new request: the body is not compared, so a second request with the same key gets the answer of the first, and its own body counts for nothing. An enqueue is remembered for as long as its tasks are known. A pull gets again those of its tasks that are still under its lease, and one that found nothing stays empty. Settlements are known by their receipts. Pausing, resuming, changing settings and deleting a queue, and what is done to its schedules, are remembered for five minutes, the last 16 of a queue. The others pay a key no heed: a copy of a sweep, redrive or purge goes on where the first stopped, and that of another request changes nothing more.",
+      "Made by you: 1 to 255 visible ASCII characters, a new one for each new request. An enqueue is remembered as long as its tasks are known; the same key with other tasks is refused with `idempotency_key_reused`. A pull with a used key gets again those of its tasks that are still under its lease; if the first found nothing, it stays empty. Pausing, resuming, changing settings, deleting a queue, and changes of its schedules are remembered for five minutes, the last 16 of a queue: a second request with the same key changes nothing, whatever its body. Settlements are known by their receipts; the key only keeps a late copy from replacing newer progress. Other requests ignore the key: a copy of a sweep, redrive or purge goes on where the first stopped.",
     schema: { type: "string", pattern: "^[!-~]{1,255}$" },
   },
 };

@@ -28,7 +28,7 @@ export const tasks: readonly OperationText[] = [
     tag: "tasks",
     summary: "Enqueue one task or many",
     description:
-      "A task is any JSON value, or bytes in base64. Many tasks, up to 1,000, go as `tasks` in one request and either all arrive or none. An `id` of your own, or an `Idempotency-Key`, makes a resend harmless, for as long as the task is known: while it lives, and after its end for its `resultTtl` or `deadTtl`, at least 5 minutes. The same key with other tasks is refused with `idempotency_key_reused` while a task that it made is known. Encrypted payloads are not compared. A task with an `id` of its own is known by that: with another `id`, the same key creates another task.",
+      "A task is any JSON value, or bytes in base64. Many tasks, up to 1,000, go as `tasks` in one request and either all arrive or none. An `id` of your own, or an `Idempotency-Key`, makes a resend harmless, for as long as the task is known: while it lives, and after its end for its `resultTtl` or `deadTtl`, at least 5 minutes. The same key with other tasks is refused with `idempotency_key_reused` while a task that it created is known. Encrypted payloads are not compared, and a task with a new `id` of its own is created.",
     scopes: ["enqueue"],
     body: {
       schemas: ["NewTask", "NewTasks"],

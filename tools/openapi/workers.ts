@@ -11,7 +11,7 @@ export const workers: readonly OperationText[] = [
     tag: "workers",
     summary: "Sign of life of a worker, which extends all its leases",
     description:
-      "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Those of other workers and incarnations are left alone, also where it tells their receipts.",
+      "Makes the worker a listener of the queue, and moves the deadline of every task that this incarnation has, never to an earlier one. Leases of other workers and incarnations stay as they are, even if their receipts are sent.",
     scopes: ["consume"],
     body: {
       schemas: ["Heartbeat"],
@@ -71,7 +71,7 @@ export const workers: readonly OperationText[] = [
     tag: "workers",
     summary: "Take the tasks back from a dead worker",
     description:
-      "Exactly its tasks become pending again, at the front, in the order in which it took them; those of a group, or with a priority, behind the others of their group; those without another attempt become dead letters. It learns of it at its next heartbeat. A worker that nobody knows has none.",
+      "Exactly its tasks become pending again, in the order in which it took them: at the front of the queue, or at the back of their group if they have a group or a priority. Tasks without another attempt become dead letters. The worker learns of it at its next heartbeat. An unknown worker has no tasks.",
     scopes: ["admin"],
     body: {
       schemas: ["FailWorker"],

@@ -35,7 +35,7 @@ export const heartbeat = v.object({
   lost: v.exactOptional(
     described(
       v.array(taskId),
-      "Where it told receipts: those that are not its own, or not any more: stop with them.",
+      "If receipts were sent: ids of tasks that are not, or no longer, its own. Stop working on them.",
     ),
   ),
 });
@@ -44,7 +44,7 @@ export const failed = v.object({
   name,
   returned: described(
     count,
-    "Tasks that went back: plain ones to the front, those of a group or with a priority behind the others of theirs.",
+    "Tasks that became pending again: at the front, or at the back of their group if they have a group or a priority.",
   ),
   rejected: described(count, "Tasks that had no attempt left, or were to be cancelled."),
   more: described(v.boolean(), "True where the limit was reached: call again for the rest."),

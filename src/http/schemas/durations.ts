@@ -10,14 +10,14 @@ export const longestEvents = 300_000;
 /** Longest that a request may go on with a sweep, a purge or a redrive, ms. */
 export const longestBudget = 60_000;
 
-/** Texts of durations that are at least so long, ms; JSON Schema cannot say how long they are at most. */
+/** Patterns for durations as text, by the least duration in ms. A pattern cannot check the longest. */
 const durationTexts = {
   0: /^\d{1,12}(?:ms|s|m|h|d)$/,
   1: /^(?=0*[1-9])\d{1,12}(?:ms|s|m|h|d)$/,
   1_000: /^(?:(?=0*[1-9]\d{3})\d{1,12}ms|(?=0*[1-9])\d{1,12}(?:s|m|h|d))$/,
 } as const;
 
-/** Milliseconds, or a text such as `"30s"`; of a text what is too long is the queue's to refuse. */
+/** Milliseconds, or a text such as `"30s"`. A text that is too long a duration is refused later, by the queue. */
 const durationOf = (min: keyof typeof durationTexts, max: number, message = durationWords(min, max)) =>
   v.union(
     [
@@ -27,17 +27,17 @@ const durationOf = (min: keyof typeof durationTexts, max: number, message = dura
     message,
   );
 
-/** Of a delay, or of what is kept. */
+/** A delay, or how long something is kept. */
 export const duration = durationOf(
   0,
   MAX_DURATION,
   'must be a duration: whole milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"',
 );
 
-/** Of a lease, a window or a period. */
+/** A lease, a window or a period. */
 export const positiveDuration = durationOf(1, MAX_DURATION);
 
-/** Between the occurrences of a schedule. */
+/** The time between occurrences of a schedule. */
 export const interval = durationOf(1_000, MAX_DURATION);
 
 /** How long a request may wait for something. */
@@ -46,5 +46,5 @@ export const wait = durationOf(0, longestWatch);
 /** How long a stream of a queue's events may last. */
 export const eventsWait = durationOf(0, longestEvents);
 
-/** How long a request may go on with work that never ends. */
+/** How long a sweep, purge or redrive may go on within one request. */
 export const budget = durationOf(1, longestBudget);

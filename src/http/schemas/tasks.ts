@@ -22,7 +22,7 @@ export const newTask = v.pipe(
   fields({
     payload: described(
       v.unknown(),
-      "Any JSON value; with `encoding`, bytes. Numbers are kept as 64-bit floats: digits beyond their precision are rounded, and a number beyond their range, such as 1e400, is refused.",
+      "Any JSON value; with `encoding`, bytes. Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused.",
     ),
     encoding: v.exactOptional(encoding),
     id: v.exactOptional(
@@ -190,7 +190,7 @@ export const settlement = v.pipe(
           unstarted: v.exactOptional(
             described(
               v.boolean(),
-              "True hands back what was not begun: uncounted, and to the front; a task of a group or with a priority, to its old place. Stands without `delay`, `backoff` and `error`.",
+              "True hands back a task that was not begun. The attempt is not counted. The task goes to the front, or to its old place if it has a group or a priority. Not with `delay`, `backoff` or `error`.",
             ),
           ),
         }),

@@ -47,7 +47,7 @@ export const heartbeat = fields({
   receipts: v.exactOptional(
     described(
       list(receipt, bounds.receipts, `must have at most ${bounds.receipts} receipts`),
-      "Those that it holds: these leases last longer, and no other. A lease that was pulled without a worker is extended by any worker that has its receipt; one that another worker or incarnation pulled is left alone, and told in `lost`. Default: all that it took; also those of a pull whose answer was lost.",
+      "Receipts of the leases to extend. A lease that was pulled without a worker is extended by any worker with its receipt. A lease of another worker or incarnation is not extended; its id is in `lost`. Default: all leases that the worker pulled, also those of a pull whose answer was lost.",
     ),
   ),
 });

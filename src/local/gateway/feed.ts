@@ -7,7 +7,7 @@ import type { Argument, RedisClient } from "./redis.ts";
  */
 export type Feed = Readable;
 
-/** Most bytes that wait for a client that does not read: then its stream breaks, as Redis cuts off a subscriber. */
+/** Most bytes that wait for a slow client; then its stream is cut off, as Redis cuts off a slow subscriber. */
 const maxBehind = 1024 * 1024;
 
 /** A feed that owns the client and has nothing to tell yet. */
