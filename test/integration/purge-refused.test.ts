@@ -150,7 +150,10 @@ describe("where it may not go on", () => {
       const tasks = named(sortedIds(500), { priority, ...(state === "delayed" && { delay: "1m" }) });
       if (state === "rejected") await bury(rig.queue(), tasks);
       else await enqueue(tasks);
-      const short = new Operator(QUEUE, { transport: manyAtOnce(roomFor(rig.transport, 2)), now: () => rig.now });
+      const short = new Operator(QUEUE, {
+        transport: manyAtOnce(roomFor(rig.transport, 2)),
+        now: () => rig.now,
+      });
       // What waits begins with the held ones, of which there are none.
       const calls = state === "pending" && priority > 0 ? 2 : 1;
       let purged = 0;

@@ -172,7 +172,10 @@ describe("delayed tasks", () => {
     await enqueue(named(sortedIds(1_200), { delay: "1m" }));
     rig.now += 1;
     await enqueue(named(["new"], { delay: "1m" }));
-    expect(await calls({ state: "delayed", enqueuedUntil: START + 1 })).toEqual([...Array.from({ length: 7 }, () => 160), 80]);
+    expect(await calls({ state: "delayed", enqueuedUntil: START + 1 })).toEqual([
+      ...Array.from({ length: 7 }, () => 160),
+      80,
+    ]);
     expect([...(await rig.space()).delayed.keys()]).toEqual(["new"]);
   });
 });
