@@ -1,4 +1,4 @@
--- count: reads how many tasks a queue has in each place, and how old the next one is. Changes nothing.
+-- count: reads how many tasks a queue has in each place, and how old the next ones are. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local held = KEYS[3] -- zset  id -> place behind its group's limit
@@ -8,83 +8,129 @@ local tasks = KEYS[6] -- hash  records and control fields
 local dead = KEYS[7] -- zset  id -> when it was rejected (ms)
 local workers = KEYS[8] -- zset  worker -> when it is silent (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
--- Returns {'ok', pending, delayed, working, rejected, age of the next (ms; -1: none pending),
+-- Returns {'ok', pending, delayed, working, rejected, greatest age of those in front (ms; -1: none pending),
 --          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused}
 
--- If the next in line are ghosts, at most so many entries of the list are read, a page at a time.
+-- How many entries of a line are looked at, a page at a time, if the first of them is no task to deliver.
 local MOST = 1000
 local PAGE = 100
 local now = clock(test_now)
 
-local function age(enqueued_at)
+local function age_from(enqueued_at)
   return math.max(0, now - tonumber(enqueued_at))
 end
 
--- Returns nil if the id has no payload, such as that of a cancelled task.
-local function age_of(id)
-  local fixed = id and redis.call('HGET', tasks, id)
-  if fixed and fixed ~= '' then
-    return age(parse_fixed(fixed).e)
+-- True if a task with this changing record may be waiting. A later release's record cannot be read.
+local function may_wait(record)
+  return not newer(record) and (parse(record).s or '') == ''
+end
+
+-- Nothing if the record has no payload, as that of a cancelled task, or cannot be read.
+local function age_of(fixed)
+  return sound(fixed) and age_from(parse_fixed(fixed).e) or nil
+end
+
+-- The age of the first of these ids that has one. Payloads come along, so the first id is tried alone.
+local function first_age(ids)
+  local first, last = 1, 1
+  while first <= #ids do
+    local fixed = read_first_lines(tasks, { unpack(ids, first, last) })
+    for i = first, last do
+      local age = age_of(fixed[ids[i]])
+      if age then
+        return age
+      end
+    end
+    first = last + 1
+    last = #ids
   end
 end
 
--- Returns the age of the first task in the list that is no ghost, nil if there are too many ghosts before it;
--- and the age of the last ghost read, which the first is at most.
-local function age_behind_ghosts()
+-- Some ids of a line in the order of delivery. skipped: how many of those in front are left out.
+local function page_of(line, skipped)
+  if line == pending then
+    return reversed(redis.call('LRANGE', pending, int(-skipped - PAGE), int(-skipped - 1)), 1)
+  end
+  return redis.call('ZRANGE', line, int(skipped), int(skipped + PAGE - 1))
+end
+
+-- The age of the first task in a line, looking past ghosts and records that cannot be read. If there are too
+-- many of them, that age is unknown. Then it is the age of the last ghost, which bounds it.
+local function age_behind(line)
   local seen, bound = {}, nil
-  for first = 1, MOST, PAGE do
-    local ids, names = redis.call('LRANGE', pending, int(1 - first - PAGE), int(-first)), {}
-    for i = #ids, 1, -1 do
-      names[#names + 1] = '.' .. ids[i]
+  for skipped = 0, MOST - 1, PAGE do
+    local ids, names, waiting = page_of(line, skipped), {}, {}
+    for i, id in ipairs(ids) do
+      names[i] = '.' .. id
     end
-    for i, record in ipairs(read('HMGET', tasks, names)) do
-      local id, task = ids[#ids + 1 - i], parse(record)
+    local records = read('HMGET', tasks, names)
+    for i, id in ipairs(ids) do
+      local task = parse(records[i])
       seen[id] = (seen[id] or 0) + 1
-      if seen[id] > tonumber(task.g or 0) then
-        return age_of(id), bound
-      end
-      if (task.e or '') ~= '' then
-        bound = age(task.e)
+      if line == pending and seen[id] <= tonumber(task.g or 0) then
+        if (task.e or '') ~= '' then
+          bound = age_from(task.e)
+        end
+      elseif may_wait(records[i]) then
+        waiting[#waiting + 1] = id
       end
     end
-    if #ids < PAGE then
-      break
+    local age = first_age(waiting)
+    if age or #ids < PAGE then
+      return age
     end
   end
-  return nil, bound
+  return bound
 end
 
-local NAMES = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended', '~fair', '~set' }
-local control = redis.call('HMGET', tasks, unpack(NAMES))
-local fair_clock, settings = control[7], parse_settings(control[8] or nil)
+local next_listed = redis.call('LRANGE', pending, '-1', '-1')[1]
+local next_fair = redis.call('ZRANGE', fair, '0', '0')[1]
+local fields = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended', '~fair', '~set' }
+local next_ids = {}
+append(next_ids, next_listed, next_fair)
+for _, id in ipairs(next_ids) do
+  append(fields, id, '.' .. id)
+end
+local found, values = {}, redis.call('HMGET', tasks, unpack(fields))
+for i, field in ipairs(fields) do
+  found[field] = values[i]
+end
 
 -- How many came and are not gone, by two control fields that never go down.
 local function difference(came, gone)
-  return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+  return tonumber(found[came] or 0) - tonumber(found[gone] or 0)
 end
 
-local waiting = redis.call('LLEN', pending) - difference(1, 2)
-local next_listed = redis.call('LRANGE', pending, '-1', '-1')[1]
-local oldest, bound = age_of(next_listed), nil
-if not oldest and next_listed and waiting > 0 then
-  oldest, bound = age_behind_ghosts()
+-- The age of the first task in a line. In most lines that is the one that was read with the control fields.
+local function age_in(line, id)
+  local record = found['.' .. id]
+  local haunted = line == pending and tonumber(parse(record).g or 0) > 0
+  return not haunted and may_wait(record) and age_of(found[id]) or age_behind(line)
 end
-if fair_clock then
-  waiting = waiting + redis.call('ZCARD', fair) + parse_clock(fair_clock).h
-  oldest = oldest
-    or age_of(redis.call('ZRANGE', fair, '0', '0')[1])
-    or age_of(redis.call('ZRANGE', held, '0', '0')[1])
+
+local listed = (next_listed and redis.call('LLEN', pending) or 0) - difference('~ghosts', '~dropped')
+local in_fair = next_fair and redis.call('ZCARD', fair) or 0
+local in_held = parse_clock(found['~fair'] or nil).h
+local waiting = listed + in_fair + in_held
+local ages = {}
+append(ages, next_listed and listed > 0 and age_in(pending, next_listed) or nil)
+append(ages, next_fair and age_in(fair, next_fair))
+-- No consumer could take these while their group is at its limit: they count only if no other task waits.
+if #ages == 0 and in_held > 0 then
+  append(ages, age_behind(held))
 end
+local oldest = #ages > 0 and math.max(unpack(ages))
+local settings = parse_settings(found['~set'] or nil)
 local _, wake = upcoming(delayed, head(working))
 return {
   'ok',
   waiting,
-  redis.call('ZCARD', delayed) - difference(3, 4),
+  redis.call('ZCARD', delayed) - difference('~timers', '~rung'),
   redis.call('ZCARD', working),
   redis.call('ZCARD', dead),
-  oldest or (waiting > 0 and (bound or 0)) or -1,
+  oldest or (waiting > 0 and 0) or -1,
   wake or 0,
-  difference(5, 6),
+  difference('~broken', '~mended'),
   redis.call('ZCARD', workers),
   settings.p and 1 or 0,
 }

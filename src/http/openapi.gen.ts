@@ -5215,7 +5215,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Age of the next task in line, ms; null where none is pending."
+            "description": "How long ago the task was enqueued that is next in line, ms; null if none is pending. It is the greater age of two: the next task without a group or priority, and the next one with. Tasks that their group's limit holds count only if no other task waits."
           },
           "nextDueAt": {
             "anyOf": [

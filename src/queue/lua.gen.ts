@@ -3077,6 +3077,21 @@ end
 local time = redis.call('TIME')
 return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
 local function read(command, key, args)
 local found = {}
 for first = 1, #args, SLICE do
@@ -3095,6 +3110,23 @@ local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
 return score and math.floor(tonumber(finite(score)))
 end
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function read_first_lines(tasks, fields)
+local found = {}
+for first = 1, #fields, 128 do
+local last = math.min(first + 127, #fields)
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
+found[fields[first + i - 1]] = value and first_line(value)
+end
+end
+return found
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
 local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
@@ -3107,6 +3139,9 @@ end
 local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
@@ -3156,72 +3191,109 @@ local test_now = ARGV[1]
 local MOST = 1000
 local PAGE = 100
 local now = clock(test_now)
-local function age(enqueued_at)
+local function age_from(enqueued_at)
 return math.max(0, now - tonumber(enqueued_at))
 end
-local function age_of(id)
-local fixed = id and redis.call('HGET', tasks, id)
-if fixed and fixed ~= '' then
-return age(parse_fixed(fixed).e)
+local function may_wait(record)
+return not newer(record) and (parse(record).s or '') == ''
+end
+local function age_of(fixed)
+return sound(fixed) and age_from(parse_fixed(fixed).e) or nil
+end
+local function first_age(ids)
+local first, last = 1, 1
+while first <= #ids do
+local fixed = read_first_lines(tasks, { unpack(ids, first, last) })
+for i = first, last do
+local age = age_of(fixed[ids[i]])
+if age then
+return age
 end
 end
-local function age_behind_ghosts()
+first = last + 1
+last = #ids
+end
+end
+local function page_of(line, skipped)
+if line == pending then
+return reversed(redis.call('LRANGE', pending, int(-skipped - PAGE), int(-skipped - 1)), 1)
+end
+return redis.call('ZRANGE', line, int(skipped), int(skipped + PAGE - 1))
+end
+local function age_behind(line)
 local seen, bound = {}, nil
-for first = 1, MOST, PAGE do
-local ids, names = redis.call('LRANGE', pending, int(1 - first - PAGE), int(-first)), {}
-for i = #ids, 1, -1 do
-names[#names + 1] = '.' .. ids[i]
+for skipped = 0, MOST - 1, PAGE do
+local ids, names, waiting = page_of(line, skipped), {}, {}
+for i, id in ipairs(ids) do
+names[i] = '.' .. id
 end
-for i, record in ipairs(read('HMGET', tasks, names)) do
-local id, task = ids[#ids + 1 - i], parse(record)
+local records = read('HMGET', tasks, names)
+for i, id in ipairs(ids) do
+local task = parse(records[i])
 seen[id] = (seen[id] or 0) + 1
-if seen[id] > tonumber(task.g or 0) then
-return age_of(id), bound
-end
+if line == pending and seen[id] <= tonumber(task.g or 0) then
 if (task.e or '') ~= '' then
-bound = age(task.e)
+bound = age_from(task.e)
+end
+elseif may_wait(records[i]) then
+waiting[#waiting + 1] = id
 end
 end
-if #ids < PAGE then
-break
+local age = first_age(waiting)
+if age or #ids < PAGE then
+return age
 end
 end
-return nil, bound
+return bound
 end
-local NAMES = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended', '~fair', '~set' }
-local control = redis.call('HMGET', tasks, unpack(NAMES))
-local fair_clock, settings = control[7], parse_settings(control[8] or nil)
-local function difference(came, gone)
-return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
-end
-local waiting = redis.call('LLEN', pending) - difference(1, 2)
 local next_listed = redis.call('LRANGE', pending, '-1', '-1')[1]
-local oldest, bound = age_of(next_listed), nil
-if not oldest and next_listed and waiting > 0 then
-oldest, bound = age_behind_ghosts()
+local next_fair = redis.call('ZRANGE', fair, '0', '0')[1]
+local fields = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended', '~fair', '~set' }
+local next_ids = {}
+append(next_ids, next_listed, next_fair)
+for _, id in ipairs(next_ids) do
+append(fields, id, '.' .. id)
 end
-if fair_clock then
-waiting = waiting + redis.call('ZCARD', fair) + parse_clock(fair_clock).h
-oldest = oldest
-or age_of(redis.call('ZRANGE', fair, '0', '0')[1])
-or age_of(redis.call('ZRANGE', held, '0', '0')[1])
+local found, values = {}, redis.call('HMGET', tasks, unpack(fields))
+for i, field in ipairs(fields) do
+found[field] = values[i]
 end
+local function difference(came, gone)
+return tonumber(found[came] or 0) - tonumber(found[gone] or 0)
+end
+local function age_in(line, id)
+local record = found['.' .. id]
+local haunted = line == pending and tonumber(parse(record).g or 0) > 0
+return not haunted and may_wait(record) and age_of(found[id]) or age_behind(line)
+end
+local listed = (next_listed and redis.call('LLEN', pending) or 0) - difference('~ghosts', '~dropped')
+local in_fair = next_fair and redis.call('ZCARD', fair) or 0
+local in_held = parse_clock(found['~fair'] or nil).h
+local waiting = listed + in_fair + in_held
+local ages = {}
+append(ages, next_listed and listed > 0 and age_in(pending, next_listed) or nil)
+append(ages, next_fair and age_in(fair, next_fair))
+if #ages == 0 and in_held > 0 then
+append(ages, age_behind(held))
+end
+local oldest = #ages > 0 and math.max(unpack(ages))
+local settings = parse_settings(found['~set'] or nil)
 local _, wake = upcoming(delayed, head(working))
 return {
 'ok',
 waiting,
-redis.call('ZCARD', delayed) - difference(3, 4),
+redis.call('ZCARD', delayed) - difference('~timers', '~rung'),
 redis.call('ZCARD', working),
 redis.call('ZCARD', dead),
-oldest or (waiting > 0 and (bound or 0)) or -1,
+oldest or (waiting > 0 and 0) or -1,
 wake or 0,
-difference(5, 6),
+difference('~broken', '~mended'),
 redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "d8f2f7d99ca556597798003c4cd6db970e5cd9ad",
-  keyLockingSha1: "182727be3cfb560dbd64950b614b266b9d057588",
+  sha1: "19ccdcf0c60eb7889573f95b44cf783a4c653994",
+  keyLockingSha1: "3de96bbb1774030cadeeba85038e79eac1a59633",
 };
 
 export const dequeue: Script = {

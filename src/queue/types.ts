@@ -254,7 +254,15 @@ export interface QueueCounts {
   readonly working: number;
   /** Dead letters. */
   readonly rejected: number;
-  /** Age of the task that is next in line, ms; null where none is pending. */
+  /**
+   * How long ago the task was enqueued that is next in line, ms; null if none is pending.
+   *
+   * Tasks without a group or priority form one line, all others a second one. This is the greater age of the
+   * first tasks of the two. Tasks that their group's limit holds count only if no other task waits: no consumer
+   * could take them.
+   *
+   * Tasks whose record cannot be read are looked past. The age is 0 if no other task is pending.
+   */
   readonly oldestAge: number | null;
   /** When the next delayed task is due or the next lease expires, epoch ms; null where there is none. */
   readonly nextDueAt: number | null;

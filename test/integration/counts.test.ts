@@ -88,6 +88,48 @@ describe("counts", () => {
     expect(await queue.counts()).toMatchObject({ pending: 2, oldestAge: 1_000 });
   });
 
+  test("take no cancelled entry for the task that its id has now", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["x", "y"].map((id) => ({ id, payload: id })));
+    await queue.cancel("x");
+    rig.now += 60_000;
+    await queue.enqueue("x", { id: "x", again: true, delay: "1h" });
+    expect(await queue.counts()).toMatchObject({ pending: 1, delayed: 1, oldestAge: 60_000 });
+  });
+
+  test.for([{ priority: 9 }, { group: "g" }])(
+    "tell the greater age of the next plain task and the next with %o",
+    async (options) => {
+      const queue = rig.queue();
+      await queue.enqueue("old", options);
+      rig.now += 3_600_000;
+      await queue.enqueue("fresh");
+      expect(await queue.counts()).toMatchObject({ pending: 2, oldestAge: 3_600_000 });
+    },
+  );
+
+  test("tell the age of a plain task that one of a higher priority goes before", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("old");
+    rig.now += 60_000;
+    await queue.enqueue("fresh", { priority: 9 });
+    expect(await queue.counts()).toMatchObject({ pending: 2, oldestAge: 60_000 });
+  });
+
+  test("leave out what a group's limit holds while other tasks wait", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("g", { maxWorking: 1 });
+    await queue.enqueueMany([1, 2].map((payload) => ({ payload, group: "g" })));
+    await queue.dequeue();
+    await queue.dequeue();
+    rig.now += 60_000;
+    await queue.enqueue("free");
+    rig.now += 1_000;
+    expect(await queue.counts()).toMatchObject({ pending: 2, oldestAge: 1_000 });
+    await queue.dequeue();
+    expect(await queue.counts()).toMatchObject({ pending: 1, oldestAge: 61_000 });
+  });
+
   test("tell how old the next is also where the limit of its group holds all that wait", async () => {
     const queue = rig.queue();
     await rig.operator().configureGroup("g", { maxWorking: 1 });

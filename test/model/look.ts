@@ -9,19 +9,43 @@ import { inHands } from "./workers.ts";
 export function counts(queue: QueueState, now: number, name: string): QueueCounts {
   const inState = (state: TaskState) =>
     [...queue.tasks.values()].filter((task) => task.state === state).length;
-  const next = queue.line.find((id) => queue.task(id).kept);
   return {
     queue: name,
     pending: inState("pending"),
     delayed: inState("delayed"),
     working: inState("working"),
     rejected: queue.dead.size,
-    oldestAge: next === undefined ? null : Math.max(0, now - queue.task(next).enqueuedAt),
+    oldestAge: nextListedAge(queue, now) ?? null,
     nextDueAt: nextDue(queue) ?? null,
     broken: 0,
     workers: queue.workers.size,
     paused: queue.settings.paused,
   };
+}
+
+const ageOf = (queue: QueueState, now: number, id: string) => Math.max(0, now - queue.task(id).enqueuedAt);
+
+/** The age of the first entry of the list that is no ghost; those of an id come before its own. */
+function nextListedAge(queue: QueueState, now: number): number | undefined {
+  const seen = new Map<string, number>();
+  for (const id of queue.line) {
+    const entry = (seen.get(id) ?? 0) + 1;
+    if (entry > queue.task(id).ghosts) return ageOf(queue, now, id);
+    seen.set(id, entry);
+  }
+  return undefined;
+}
+
+/**
+ * Whether the counts may tell this age where groups or priorities are in use. Which of those tasks is next, and which a
+ * limit holds, is not the model's to tell: the age is that of the list's next task, or of an older one of them; if none is listed,
+ * of any of them.
+ */
+export function mayBeOldest(queue: QueueState, now: number, age: unknown): boolean {
+  const listed = nextListedAge(queue, now);
+  const ages = queue.shared.map((id) => Math.max(ageOf(queue, now, id), listed ?? 0));
+  if (listed !== undefined) ages.push(listed);
+  return ages.length === 0 ? age === null : ages.some((possible) => possible === age);
 }
 
 /** The tasks in one state, in the order of their pages. */

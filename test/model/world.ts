@@ -4,7 +4,7 @@ import type { LeasedTask, MinuteCounts, TaskInfo, WorkerInfo } from "../../src/i
 import { violations } from "../support/invariants.ts";
 import { dequeue, slotOf, type ModelBatch, type Seen } from "./dequeue.ts";
 import { expectedOf, signOf } from "./expected.ts";
-import { outOfTurn, sharing } from "./look.ts";
+import { mayBeOldest, outOfTurn, sharing } from "./look.ts";
 import type { ModelNewTask } from "./enqueue.ts";
 import { pullOf, type AskedTask, type Mishap, type Operation, type Pull } from "./operations.ts";
 import { modelPlaces, realPlaces } from "./places.ts";
@@ -97,7 +97,7 @@ export class World {
       expected = expectedOf(this, operation, happened, mishap === "reply lost");
     }
     this.#noteSpent(operation, happened);
-    deepStrictEqual(told(this.queue, operation, happened.answer), expected);
+    deepStrictEqual(told(this, operation, happened.answer), expected);
     deepStrictEqual(real.woken, this.woken);
     deepStrictEqual(realPlaces(happened.after), modelPlaces(this.queue));
     deepStrictEqual(violations(happened.after), []);
@@ -182,7 +182,7 @@ export class World {
 }
 
 /** An answer, as far as the model tells it. */
-function told(queue: QueueState, operation: Operation, answer: unknown): unknown {
+function told({ queue, now }: World, operation: Operation, answer: unknown): unknown {
   const part = answer as Readonly<Record<string, unknown>>;
   switch (operation.does) {
     case "dequeue":
@@ -210,9 +210,11 @@ function told(queue: QueueState, operation: Operation, answer: unknown): unknown
       return { on: part["on"], minutes: (part["minutes"] as MinuteCounts[]).flatMap(eventful) };
     case "counts": {
       if (!sharing(queue)) return answer;
-      // Whose age it is, is not the model's to tell; that there is one where tasks are pending, is.
-      const oldestAge = part["oldestAge"] === null ? null : 0;
-      return { ...part, oldestAge, nextDueAt: null };
+      return {
+        ...part,
+        oldestAge: mayBeOldest(queue, now, part["oldestAge"]) || part["oldestAge"],
+        nextDueAt: null,
+      };
     }
     case "list":
       return outOfTurn(queue, operation) ? inOrderOf(eachOnce(answer as TaskInfo[]), ({ id }) => id) : answer;

@@ -109,7 +109,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes ghosts for tasks",
     file: "lua/count.lua",
-    find: "redis.call('LLEN', pending) - difference(1, 2)",
+    find: "(next_listed and redis.call('LLEN', pending) or 0) - difference('~ghosts', '~dropped')",
     replace: "redis.call('LLEN', pending)",
     breaks: "answers",
     because: "autoscaling starts workers for cancelled tasks",
@@ -117,7 +117,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes timers for delayed tasks",
     file: "lua/count.lua",
-    find: "redis.call('ZCARD', delayed) - difference(3, 4)",
+    find: "redis.call('ZCARD', delayed) - difference('~timers', '~rung')",
     replace: "redis.call('ZCARD', delayed)",
     breaks: "answers",
     because: "a queue with workers counts delayed tasks that nobody enqueued",
@@ -125,8 +125,8 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count leaves out what is held",
     file: "lua/count.lua",
-    find: "redis.call('ZCARD', fair) + parse_clock(fair_clock).h",
-    replace: "redis.call('ZCARD', fair)",
+    find: "local waiting = listed + in_fair + in_held",
+    replace: "local waiting = listed + in_fair",
     breaks: "answers",
     because: "tasks behind a group's limit are in no count",
   },
@@ -149,10 +149,26 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count looks past no cancelled task",
     file: "lua/count.lua",
-    find: "if not oldest and next_listed and waiting > 0 then",
-    replace: "if false then",
+    find: "age_of(found[id]) or age_behind(line)",
+    replace: "age_of(found[id]) or nil",
     breaks: "answers",
     because: "a backlog behind a cancelled task has no age",
+  },
+  {
+    name: "count takes a cancelled entry for the task that its id has now",
+    file: "lua/count.lua",
+    find: "return not haunted and may_wait(record)",
+    replace: "return may_wait(record)",
+    breaks: "answers",
+    because: "a backlog is as fresh as a delayed task that was cancelled before it",
+  },
+  {
+    name: "count tells the age of the list's next task alone",
+    file: "lua/count.lua",
+    find: "append(ages, next_fair and age_in(fair, next_fair))",
+    replace: "append(ages, #ages == 0 and next_fair and age_in(fair, next_fair) or nil)",
+    breaks: "answers",
+    because: "a task with a priority waits for hours, unseen beside fresh tasks",
   },
   {
     name: "heartbeat never tells a worker that it has failed",

@@ -16,7 +16,10 @@ export const queue = v.object({
   delayed: count,
   working: count,
   rejected: described(count, "Dead letters."),
-  oldestAge: described(v.nullable(count), "Age of the next task in line, ms; null where none is pending."),
+  oldestAge: described(
+    v.nullable(count),
+    "How long ago the task was enqueued that is next in line, ms; null if none is pending. It is the greater age of two: the next task without a group or priority, and the next one with. Tasks that their group's limit holds count only if no other task waits.",
+  ),
   nextDueAt: described(
     v.nullable(count),
     "When the next delayed task is due or the next lease ends, epoch ms.",
