@@ -31,7 +31,7 @@ end
 local function recent(rate, used, now, spent)
   local most, period, tenth = parse_rate(rate)
   local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-  local tenths, counts, left, jumped = {}, {}, most, false -- counts: by tenth
+  local tenths, counts, left, jumped = {}, {}, most, false -- counts: by a tenth, as text
   for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
     local when, some = tonumber(number), tonumber(count)
     -- After the clock has jumped back, a tenth over a period ahead counts as the current one.
@@ -39,18 +39,20 @@ local function recent(rate, used, now, spent)
       when, jumped = current, true
     end
     if when >= oldest and some > 0 then
-      append(tenths, not counts[when] and when or nil)
-      counts[when] = (counts[when] or 0) + some
+      local place = int(when)
+      append(tenths, not counts[place] and when or nil)
+      counts[place] = (counts[place] or 0) + some
       left = left - some
     end
   end
   table.sort(tenths)
   local opens, free, kept = nil, left, {}
-  for i, number in ipairs(tenths) do
+  for i, when in ipairs(tenths) do
+    local place = int(when)
     if i == 1 or free < 1 then
-      opens, free = (number + 1) * tenth + period, free + counts[number]
+      opens, free = (when + 1) * tenth + period, free + counts[place]
     end
-    kept[i] = int(number) .. ':' .. int(counts[number])
+    kept[i] = place .. ':' .. int(counts[place])
   end
   return left, opens, table.concat(kept, ','), jumped
 end

@@ -198,18 +198,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -1256,8 +1258,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "401a700529c65af8f3b03e154095401d0eda8175",
-  keyLockingSha1: "438eff48fa0bb9e25f8b59b78445b1d40b9787c8",
+  sha1: "6ea29b24f1601c0c5a378e7dea588e0ec7d73710",
+  keyLockingSha1: "2b7eb383d1982d923ded965da37888cdfeee5570",
 };
 
 export const cancel: Script = {
@@ -1430,18 +1432,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -1962,8 +1966,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "72d1c0bf96c354db41f4a06a6de945f63204783c",
-  keyLockingSha1: "80fb4ccedd2501f988af2761faff58748ccee02c",
+  sha1: "2704bc7caa1d8ff53a07a99159dec15b00a72766",
+  keyLockingSha1: "7b0e93bb9b4f7d0e71c78bdd6437df62d3f95d34",
 };
 
 export const configure: Script = {
@@ -2078,18 +2082,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -2529,8 +2535,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "b14f927958c2989cdbc46e7caabc0084351351ca",
-  keyLockingSha1: "fb84ea7460cac3c2d51f02bce1f67b4ff1654172",
+  sha1: "9cc6ef5efc73160538b8c6011b48300328b810e5",
+  keyLockingSha1: "929b026bba9b0f6702219a4d82209438ced5ce73",
 };
 
 export const control: Script = {
@@ -2652,18 +2658,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -3060,8 +3068,8 @@ end
 reply[#reply + 1] = mending.report
 return failed or reply
 `,
-  sha1: "f9ccc2ac4250f8ae07b1e3e0e3e13bb0d9c3d201",
-  keyLockingSha1: "66f0c9683b225b91991d86f95b4d2cbc020bcdc9",
+  sha1: "4cdd5be638e3b167062eb9daaf3bbd1a77a24a8c",
+  keyLockingSha1: "98af9fb215ea754af4a762f2fce8f0749c1a9b7c",
 };
 
 export const count: Script = {
@@ -3494,18 +3502,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -4814,8 +4824,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "2c06723b9723c3d8d77e0255695e60f0619c4749",
-  keyLockingSha1: "e7ff6482d5122a005e72a74d50281a69bc5d88e6",
+  sha1: "059988a8269b7513ff9d763b337f46ac0857bbbc",
+  keyLockingSha1: "61c9f3b0bcaabfe1fd0f8c44ed1ffcd350f64a9a",
 };
 
 export const drop: Script = {
@@ -5125,18 +5135,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -5678,8 +5690,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
 `,
-  sha1: "8f993bfd44e11f40cafac87a3a90d11f5a742f25",
-  keyLockingSha1: "9899a2aecdf17d50ce0d51e2d35dd0613c741e5f",
+  sha1: "cfd002674f592e155ad7cae391f533b7fe0afafe",
+  keyLockingSha1: "649d06a1bf18f70b981a899120e12551163e9f48",
 };
 
 export const fail: Script = {
@@ -5857,18 +5869,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -6421,8 +6435,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "ba9f64baf8b49264875ef1dea9f4dd84f3f679f2",
-  keyLockingSha1: "4324708aa1a57cd379127167052c954dc28bff0c",
+  sha1: "4672b7d03b82bb0f6c52b59ae94e006a8e3e5367",
+  keyLockingSha1: "d1fb0fef7cf9539fa587a2a234299f8df0a0fc9f",
 };
 
 export const forget: Script = {
@@ -6613,18 +6627,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -7507,8 +7523,8 @@ return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
 `,
-  sha1: "829b6639472507e08bafae83d0a8182291c6bb24",
-  keyLockingSha1: "2656d3602cb26ad0bd99881b48ea266583a66673",
+  sha1: "f3af7fe7e69b3acbe46d36084f505dfed653a18b",
+  keyLockingSha1: "fbe56273c7908d0978640331b158f455c5173f7a",
 };
 
 export const heartbeat: Script = {
@@ -7633,18 +7649,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -7912,8 +7930,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0
 return reply
 `,
-  sha1: "43c3080994b4b2942e24e4ca1269aa57e3f2ef03",
-  keyLockingSha1: "8e024503cf98d6ce044e9ad670e53307840a718f",
+  sha1: "8d570f589e1b4e498625963d1b83a2caa5053df2",
+  keyLockingSha1: "73cc89f0fdf415d8ac34542d7cfd8b9cf0a97d4a",
 };
 
 export const inspect: Script = {
@@ -8124,18 +8142,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -8589,8 +8609,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "0c2e4d9245926a86cbc8635a941112dc149db2a8",
-  keyLockingSha1: "f6b0c8bb1af7e77ce0835d4e1a55a28f8ba71fc1",
+  sha1: "8ac27c65f096fd01290be2a03476e63847f58e28",
+  keyLockingSha1: "07fbd11d1d483ba750b064eb58801653afe0676f",
 };
 
 export const occurrences: Script = {
@@ -9132,18 +9152,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -9835,8 +9857,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "35c977e8eccb9b5f18947b6525c551cff986a42a",
-  keyLockingSha1: "a8c45351554091cb2038fce552b40b408f85bdce",
+  sha1: "75b69be99d060dfd4119bff6c4abee1f32b9b2bb",
+  keyLockingSha1: "1bd4a545634831b5143affa20dc8c426525109c0",
 };
 
 export const queues: Script = {
@@ -10034,18 +10056,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -10595,8 +10619,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "a07839b42604875901983093aa739193264f63ac",
-  keyLockingSha1: "1c5f3c14fd4bbae072a59daa7ee09329a89f9f7e",
+  sha1: "184ebea3635cbcfaa47690618cae7737abd601c0",
+  keyLockingSha1: "b8b394209939f44c8d72c8268b50880d774e78dd",
 };
 
 export const register: Script = {
@@ -10774,18 +10798,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -11300,8 +11326,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "d05d52eee3310adc166777c821f205c7deac628c",
-  keyLockingSha1: "256ed86ac034b0a7633d15e0ab14cf7cff39e73b",
+  sha1: "9672984c331cff454a877c2690ca5c349f45ecc7",
+  keyLockingSha1: "812528c91c84e5f75cf4e39ae4fe2afa9d8b9d88",
 };
 
 export const remind: Script = {
@@ -11524,18 +11550,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -11750,8 +11778,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit(plan) or { 'removed' }
 `,
-  sha1: "119f01659939c1755fc2d75ff015bf1c424dcb3e",
-  keyLockingSha1: "de04b9e80fb373d1741f4da28df8a0af65a85da8",
+  sha1: "2d9f3b0dce14e96c177d4f90eaafcfed4e89335e",
+  keyLockingSha1: "f3ca42b0c27c750ea5ec43ad2fc779e8230d7358",
 };
 
 export const repair: Script = {
@@ -11943,18 +11971,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -12800,8 +12830,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
 return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "17b3b528961229e7abdb8db9c6abab410c819454",
-  keyLockingSha1: "e7eeb51f66b30c282c57e3787ccdfd7c271b8acd",
+  sha1: "4177ff1024b5fdc9c02a6432cf5bcb4da239e3be",
+  keyLockingSha1: "eddfde4d532e2317cef35150ed8c4cf6c3bc6249",
 };
 
 export const schedule: Script = {
@@ -13176,18 +13206,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -13769,8 +13801,8 @@ end
 put_deadlines(at, longer)
 return reply
 `,
-  sha1: "0da0211e8b7ca0d0560f68ce9157d7e24fb0541a",
-  keyLockingSha1: "b1e54b987560b9d46d11533b0588bd06c654a59c",
+  sha1: "3e51aaede276a1d4520e17dcd0158930f42c12e9",
+  keyLockingSha1: "78c394b8b8c4790f71022e522d0af884c95bade4",
 };
 
 export const statistics: Script = {
@@ -14023,18 +14055,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -14776,8 +14810,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "0b11203150f690a5100a6e4129351c4dc2bee6b8",
-  keyLockingSha1: "5e4f1f5ef68abb73034f2d96af0c1b9663a86f19",
+  sha1: "bf0bac6ac63817844fdbaed11bdc5ee7e166e978",
+  keyLockingSha1: "60cf7fd6fa5fddcedb6f414635297da18b5a7c12",
 };
 
 export const wake: Script = {
@@ -15016,18 +15050,20 @@ if when > current + 10 then
 when, jumped = current, true
 end
 if when >= oldest and some > 0 then
-append(tenths, not counts[when] and when or nil)
-counts[when] = (counts[when] or 0) + some
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
 left = left - some
 end
 end
 table.sort(tenths)
 local opens, free, kept = nil, left, {}
-for i, number in ipairs(tenths) do
+for i, when in ipairs(tenths) do
+local place = int(when)
 if i == 1 or free < 1 then
-opens, free = (number + 1) * tenth + period, free + counts[number]
+opens, free = (when + 1) * tenth + period, free + counts[place]
 end
-kept[i] = int(number) .. ':' .. int(counts[number])
+kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
@@ -15876,8 +15912,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "992f7211cbc480e4f9743d412ea1bb3a3af4a40f",
-  keyLockingSha1: "3fd4977bacb07440ff639b83da7e07cafad4cef4",
+  sha1: "6b503c5e1e49c0cdb701bcd7a83862e80b1472a6",
+  keyLockingSha1: "91287b637e5a1f3f65d2474f8acf3e9711583160",
 };
 
 export const workers: Script = {
