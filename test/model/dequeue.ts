@@ -12,6 +12,8 @@ export interface ModelDequeue {
   readonly token: string;
   /** Whether an earlier copy of the call may have been sent. */
   readonly resend: boolean;
+  /** Whether this copy goes no further than its first look, because nobody hears what it says. */
+  readonly unheard?: boolean | undefined;
   /** Whether the bound on bytes allows no more than one task. */
   readonly single?: boolean | undefined;
   readonly worker?: SignOfLife | undefined;
@@ -59,7 +61,7 @@ export function slotOf({ token, max }: Pick<ModelDequeue, "token" | "max">): str
 export function dequeue(queue: QueueState, now: number, call: ModelDequeue, seen: Seen): ModelBatch {
   for (let looks = 1; ; looks++) {
     const { goesOn, ...batch } = lookOnce(queue, now, { ...call, resend: call.resend || looks > 1 }, seen);
-    if (!goesOn) return batch;
+    if (!goesOn || call.unheard) return batch;
   }
 }
 

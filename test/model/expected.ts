@@ -18,14 +18,17 @@ import type { World } from "./world.ts";
 const NAME = "emails";
 const notFound = { ok: false, code: "not_found" };
 
+/** Which delivery of a call this is: the only one; one whose answer nobody hears; another, which may say that it is one. */
+export type Copy = "only" | "unheard" | "delivered again" | "resent";
+
 type Expect<D extends Operation["does"]> = (
   world: World,
   operation: Of<D>,
   happened: Happened,
-  resent: boolean,
+  copy: Copy,
 ) => unknown;
 
-type Expectation = (world: World, operation: Operation, happened: Happened, resent: boolean) => unknown;
+type Expectation = (world: World, operation: Operation, happened: Happened, copy: Copy) => unknown;
 
 /** A call that sets them, and a copy of it, are both told the settings as they now are. */
 const settingsOf = ({ queue }: World) => queue.settings;
@@ -40,13 +43,13 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     if (added.wake) world.woken++;
     return added.tasks;
   },
-  dequeue: (world, pull, happened, resent) =>
-    world.pulled(pull, happened.answer as readonly LeasedTask[], happened, resent),
-  settle: (world, { key, items, pull }, happened, resent) => {
+  dequeue: (world, pull, happened, copy) =>
+    world.pulled(pull, happened.answer as readonly LeasedTask[], happened, copy),
+  settle: (world, { key, items, pull }, happened, copy) => {
     const settled = settle(world.queue, world.now, items.map(settlementOf), key);
     if (!pull) return settled;
     const { tasks } = happened.answer as { tasks: readonly LeasedTask[] };
-    return { settled, tasks: world.pulled(pull, tasks, happened, resent) };
+    return { settled, tasks: world.pulled(pull, tasks, happened, copy) };
   },
   cancel: ({ queue, now }, { id, lease }) => cancel(queue, now, id, lease),
   cancelMany: ({ queue, now }, { ids }) => ids.map((id) => cancel(queue, now, id)),
@@ -151,9 +154,9 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
   invalid: (_, { which }) => ({ code: "invalid_argument", path: INVALID[which]?.[0] }),
 };
 
-export function expectedOf(world: World, operation: Operation, happened: Happened, resent: boolean): unknown {
+export function expectedOf(world: World, operation: Operation, happened: Happened, copy: Copy): unknown {
   const expect = EXPECTED[operation.does] as Expectation;
-  return expect(world, operation, happened, resent);
+  return expect(world, operation, happened, copy);
 }
 
 /**

@@ -3,7 +3,7 @@ import { deepStrictEqual } from "node:assert/strict";
 import type { LeasedTask, MinuteCounts, TaskInfo, WorkerInfo } from "../../src/index.ts";
 import { violations } from "../support/invariants.ts";
 import { dequeue, slotOf, type ModelBatch, type Seen } from "./dequeue.ts";
-import { expectedOf, signOf } from "./expected.ts";
+import { type Copy, expectedOf, signOf } from "./expected.ts";
 import { mayBeOldest, outOfTurn, sharing } from "./look.ts";
 import type { ModelNewTask } from "./enqueue.ts";
 import { pullOf, type AskedTask, type Mishap, type Operation, type Pull } from "./operations.ts";
@@ -87,14 +87,18 @@ export class World {
       LOOKS_FIRST.includes(operation.does) || (operation.does === "sweep" && !operation.once);
     const twice = (mishap === "reply lost" || mishap === "delivered twice") && !looksFirst;
     const { woken } = this;
-    let expected = expectedOf(this, operation, happened, false);
+    let expected = expectedOf(this, operation, happened, twice ? "unheard" : "only");
     const held = twice ? this.#purgedFirst(operation, happened) : undefined;
     if (held !== undefined) {
       expected = { purged: (expected as { purged: number }).purged - held };
     } else if (twice) {
-      // Nobody heard the first answer. A resend says that it is one.
       this.woken = woken;
-      expected = expectedOf(this, operation, happened, mishap === "reply lost");
+      expected = expectedOf(
+        this,
+        operation,
+        happened,
+        mishap === "reply lost" ? "resent" : "delivered again",
+      );
     }
     this.#noteSpent(operation, happened);
     deepStrictEqual(told(this, operation, happened.answer), expected);
@@ -137,7 +141,7 @@ export class World {
   }
 
   /** What a dequeue gives, with payloads and receipts. */
-  pulled(pull: Pull, given: readonly LeasedTask[], { before, after }: Happened, resent: boolean) {
+  pulled(pull: Pull, given: readonly LeasedTask[], { before, after }: Happened, copy: Copy) {
     if (!Array.isArray(given)) throw new Error(`the pull was answered with ${JSON.stringify(given)}`);
     const seen: Seen = {
       given: given.map(({ id }) => id),
@@ -149,7 +153,8 @@ export class World {
       line: after.pending.toReversed(),
     };
     const { max, token, single, worker, lease = DEFAULT_LEASE } = pull;
-    const call = { max, token, lease, single, resend: pull.flagged || resent };
+    const resend = pull.flagged || copy === "resent";
+    const call = { max, token, lease, single, resend, unheard: copy === "unheard" };
     const batch = dequeue(this.queue, this.now, { ...call, worker: worker && signOf(worker) }, seen);
     const tasks = batch.tasks.map(({ id, attempt, lease: number, deadlineAt }) => {
       const { payload, headers, group, enqueuedAt, fixedLease } = this.queue.task(id);
