@@ -1,6 +1,6 @@
 import { dueTasks, nextDue, promote, reclaim } from "./due.ts";
 import { allowed, redated, spend } from "./limits.ts";
-import { deliverable, mayFollow, noteMet, notePassed, type Passed } from "./turns.ts";
+import { deliverable, mayFollow, noteMet, notePassed, type Passed, untold } from "./turns.ts";
 import { tell, transition, type ModelTask, type QueueState } from "./state.ts";
 import { heardOf } from "./wake.ts";
 import { noteWorker, type SignOfLife } from "./workers.ts";
@@ -37,6 +37,8 @@ export interface Seen {
   readonly given: readonly string[];
   /** Whether groups or priorities were in use before, and whether a limit held some of them. */
   readonly sharing: boolean;
+  /** Whether they came into use meanwhile: what was due may have been put in line behind what was taken off it. */
+  readonly began: boolean;
   readonly holding: boolean;
   /** Whether some are moving up in a group, which may end a batch early. */
   readonly moving: boolean;
@@ -228,7 +230,10 @@ function sharedBatch(
 ): ModelTask[] {
   line.putBack(0);
   noteMet(queue, now);
-  if ((seen.holding || seen.brought) && line.asked === undefined) line.bringDue(0, call.max);
+  // What an unheard copy did not give, the copy behind it may have put in line.
+  const isTold = !call.unheard && !seen.began;
+  const brought = isTold ? seen.brought : seen.given.some((id) => queue.tasks.get(id)?.state !== "pending");
+  if ((seen.holding || brought) && line.asked === undefined) line.bringDue(0, call.max);
   const passed: Passed = { last: undefined };
   const batch: ModelTask[] = [];
   let most = allowed;
@@ -249,10 +254,13 @@ function sharedBatch(
     queue.line.filter((id) => !given.has(id) || queue.task(id).ghosts > 0),
     seen.line,
   );
-  const waiting = deliverable(queue, now);
+  const late = seen.began && seen.brought && line.asked === undefined;
+  const waiting = late ? [] : deliverable(queue, now);
+  if (late) line.bringDue(0, call.max);
   const alone = (task: ModelTask) => batch.length >= company(task, call.max);
   const full = batch.length >= most || (call.single && batch.length > 0);
-  if (!full && !seen.moving && waiting.length > 0 && !waiting.some(alone)) {
+  const ended = seen.moving || [...waiting, ...untold(queue)].some(alone);
+  if (!full && !ended && waiting.length > 0) {
     throw new Error(`${batch.length} tasks were given, and ${waiting[0]?.id} was not`);
   }
   line.drained = !full && waiting.length === 0;

@@ -63,6 +63,10 @@ function open(queue: QueueState, now: number, task: ModelTask): boolean {
   return rate === null || left(rate, used, now) >= 1;
 }
 
+/** Waiting tasks of which the model cannot tell whether a limit is in their way. */
+export const untold = (queue: QueueState): ModelTask[] =>
+  queue.shared.map((id) => queue.task(id)).filter((task) => task.state === "pending" && !isTold(queue, task));
+
 /** Waiting tasks that no limit is in the way of, the next of each group and of the line. */
 export function deliverable(queue: QueueState, now: number): ModelTask[] {
   const next = queue.line.map((id) => queue.task(id)).find((task) => task.ghosts === 0);

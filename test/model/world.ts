@@ -147,9 +147,10 @@ export class World {
       given: given.map(({ id }) => id),
       // What is settled in the same request may bring groups into use, too.
       sharing: before.tasks.has("~fair") || after.tasks.has("~fair"),
+      began: !before.tasks.has("~fair") && after.tasks.has("~fair"),
       holding: before.held.size > 0,
       moving: [...before.tasks].some(([field, text]) => field.startsWith("~g:") && /;\d=\d+,\d+,/.test(text)),
-      brought: [...before.delayed].some(([id, due]) => due <= this.now && !after.delayed.has(id)),
+      brought: [...before.delayed].some(([id, due]) => due <= this.now && after.delayed.get(id) !== due),
       line: after.pending.toReversed(),
     };
     const { max, token, single, worker, lease = DEFAULT_LEASE } = pull;
