@@ -234,7 +234,7 @@ function sharedBatch(
   const isTold = !call.unheard && !seen.began;
   const brought = isTold ? seen.brought : seen.given.some((id) => queue.tasks.get(id)?.state !== "pending");
   if ((seen.holding || brought) && line.asked === undefined) line.bringDue(0, call.max);
-  const passed: Passed = { last: undefined };
+  const passed: Passed = { last: undefined, early: seen.began };
   const batch: ModelTask[] = [];
   let most = allowed;
   for (const id of seen.given) {
@@ -259,7 +259,7 @@ function sharedBatch(
   if (late) line.bringDue(0, call.max);
   const alone = (task: ModelTask) => batch.length >= company(task, call.max);
   const full = batch.length >= most || (call.single && batch.length > 0);
-  const ended = seen.moving || [...waiting, ...untold(queue)].some(alone);
+  const ended = seen.began || seen.moving || [...waiting, ...untold(queue)].some(alone);
   if (!full && !ended && waiting.length > 0) {
     throw new Error(`${batch.length} tasks were given, and ${waiting[0]?.id} was not`);
   }

@@ -8,6 +8,8 @@ import { isShared, type ModelGroup, type ModelTask, type QueueState } from "./st
 export interface Passed {
   /** The priority of the last task of the batch. */
   last: number | undefined;
+  /** Whether the batch had begun before groups came into use: it did not look at what they have. */
+  readonly early: boolean;
 }
 
 export const groupOf = (queue: QueueState, task: ModelTask): ModelGroup => {
@@ -77,10 +79,11 @@ export function deliverable(queue: QueueState, now: number): ModelTask[] {
 }
 
 /** @throws where a task must not be the next of a batch */
-export function mayFollow(queue: QueueState, now: number, task: ModelTask, { last }: Passed): void {
+export function mayFollow(queue: QueueState, now: number, task: ModelTask, { last, early }: Passed): void {
   const priority = task.priority ?? 0;
   if (isTold(queue, task) && !open(queue, now, task))
     throw new Error(`${task.id} was given past the limit of its group`);
+  if (early) return;
   if (last !== undefined && priority > last) throw new Error(`${task.id} came behind a lower priority`);
   const above = deliverable(queue, now).find((other) => (other.priority ?? 0) > priority);
   if (above) throw new Error(`${task.id} was given before ${above.id}, of a higher priority`);
