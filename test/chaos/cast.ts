@@ -81,7 +81,9 @@ export class Cast {
     void child.ended.then(async ({ words, status }) => {
       ledger.write({ what: status === null ? "killed" : "ended", process: name });
       const over = () => this.#over.has(program);
-      if (over() ? status !== 0 : status !== null)
+      // One that was asked to end before it listened for that has done nothing.
+      const neverBegan = child.process.signalCode === "SIGTERM";
+      if (over() ? status !== 0 && !neverBegan : status !== null)
         ledger.write({ what: "broken", error: `${name} ${words}; see ${name}.out` });
       await sleep(100 + roll(500));
       if (!over()) this.start(role);
