@@ -52,9 +52,12 @@ export class World {
     return tasks.map((task, i) => {
       if (task.id !== undefined) return { ...task, id: task.id };
       const first = told[i]?.id;
-      // What a dedup key stands for has the id of another task, or of one before it in the batch.
+      // What a dedup key stands for has the id of another task, there or forgotten, or of one before it in the batch.
       const others =
-        first === undefined || this.queue.tasks.has(first) || told.findIndex(({ id }) => id === first) < i;
+        first === undefined ||
+        this.queue.tasks.has(first) ||
+        [...this.#made.values()].includes(first) ||
+        told.findIndex(({ id }) => id === first) < i;
       return {
         ...task,
         id: this.#made.get(`${key} ${i}`) ?? (others ? `${key}#${i}` : first),
