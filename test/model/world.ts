@@ -56,7 +56,7 @@ export class World {
       const others =
         first === undefined ||
         this.queue.tasks.has(first) ||
-        [...this.#made.values()].includes(first) ||
+        [...this.queue.dedup.values()].some(({ id }) => id === first) ||
         told.findIndex(({ id }) => id === first) < i;
       return {
         ...task,
