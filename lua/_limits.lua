@@ -70,20 +70,27 @@ end
 -- Nobody knows when a holder settles: after a second is as good as any time to ask again.
 local ASK_AGAIN = 1000
 
--- What a queue's limits leave of a wish for `most` tasks, and when more may be had.
+-- What a queue's limits leave of a wish for `most` tasks, and when more may be had; then what `recent` says
+-- of its rate: `used`, and whether that must be written.
 local function allowed(settings, most, working, used, now)
-  local again
+  local again, jumped
   if settings.m then
     most = math.min(most, settings.m - working)
     again = now + ASK_AGAIN
   end
   if settings.r then
-    local left, opens = recent(settings.r, used, now, 0)
+    local left, opens, counted, has_jumped = recent(settings.r, used, now, 0)
     if left < most then
       most, again = left, opens or again
     end
+    used, jumped = counted, has_jumped
   end
-  return most, again
+  return most, again, used, jumped
+end
+
+-- How many are there still, by two control fields of which neither goes down: what came, what has gone.
+local function standing(control, came, gone)
+  return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
 end
 
 -- How many more pending tasks a queue may have. control: a table with `~ghosts` and `~dropped`.
@@ -92,8 +99,7 @@ local function places_left(settings, at, control)
     return math.huge
   end
   local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-  local ghosts = tonumber(control['~ghosts'] or 0) - tonumber(control['~dropped'] or 0)
-  local listed = redis.call('LLEN', at.pending) - ghosts
+  local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
   return tonumber(settings.b) - listed - zsets
 end
 

@@ -96,11 +96,6 @@ for i, field in ipairs(fields) do
   found[field] = values[i]
 end
 
--- How many came and are not gone, by two control fields that never go down.
-local function difference(came, gone)
-  return tonumber(found[came] or 0) - tonumber(found[gone] or 0)
-end
-
 -- The age of the first task in a line. In most lines that is the one that was read with the control fields.
 local function age_in(line, id)
   local record = found['.' .. id]
@@ -108,7 +103,7 @@ local function age_in(line, id)
   return not haunted and may_wait(record) and age_of(found[id]) or age_behind(line)
 end
 
-local listed = (next_listed and redis.call('LLEN', pending) or 0) - difference('~ghosts', '~dropped')
+local listed = (next_listed and redis.call('LLEN', pending) or 0) - standing(found, '~ghosts', '~dropped')
 local in_fair = next_fair and redis.call('ZCARD', fair) or 0
 local in_held = parse_clock(found['~fair'] or nil).h
 local waiting = listed + in_fair + in_held
@@ -125,12 +120,12 @@ local _, wake = upcoming(delayed, head(working))
 return {
   'ok',
   waiting,
-  redis.call('ZCARD', delayed) - difference('~timers', '~rung'),
+  redis.call('ZCARD', delayed) - standing(found, '~timers', '~rung'),
   redis.call('ZCARD', working),
   redis.call('ZCARD', dead),
   oldest or (waiting > 0 and 0) or -1,
   wake or 0,
-  difference('~broken', '~mended'),
+  standing(found, '~broken', '~mended'),
   redis.call('ZCARD', workers),
   settings.p and 1 or 0,
 }

@@ -66,17 +66,12 @@ local function heed_control(found)
     return { 'paused' }, false
   end
   if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
-    local again
-    if plan.settings.r then
-      -- Written only if the clock has jumped back.
-      local _, _, counted, jumped = recent(plan.settings.r, used, time(), 0)
-      used = counted
-      if jumped then
-        redis.pcall('HSET', tasks, '~rate', used)
-      end
-    end
+    local again, jumped
     local leased = plan.settings.m and redis.call('ZCARD', working)
-    batch.most, again = allowed(plan.settings, max, leased, used, time())
+    batch.most, again, used, jumped = allowed(plan.settings, max, leased, used, time())
+    if jumped then
+      redis.pcall('HSET', tasks, '~rate', used)
+    end
     if batch.most < 1 then
       return { 'ok', again }, true
     end

@@ -131,10 +131,7 @@ end
 
 -- True if the list, the counts of ghosts and timers, and that of entries put aside are right.
 local function counts_agree(entries, timers)
-  local says, ghosts, places = {}, 0, {}
-  for _, name in ipairs(NUMBERS) do
-    says[name] = tonumber(mending.seen.tasks[name] or 0)
-  end
+  local control, ghosts, places = mending.seen.tasks, 0, {}
   for _, id in ipairs(listed) do
     places[id] = (places[id] or 0) + 1
   end
@@ -144,9 +141,9 @@ local function counts_agree(entries, timers)
       return false
     end
   end
-  return says['~ghosts'] - says['~dropped'] == ghosts
-    and says['~timers'] - says['~rung'] == timers
-    and says['~broken'] == says['~mended']
+  return standing(control, '~ghosts', '~dropped') == ghosts
+    and standing(control, '~timers', '~rung') == timers
+    and standing(control, '~broken', '~mended') == 0
 end
 
 -- True if the states of groups agree with `fair`, `held` and `working`.

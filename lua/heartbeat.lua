@@ -46,7 +46,7 @@ elseif found[2] and not found[1] then
 end
 
 -- True if a lease is this worker's, and the one that was told if any was. A lease that was taken without a
--- worker is that of whoever has its receipt.
+-- worker belongs to any worker with its receipt.
 local function current(task, proof)
   if task.s ~= 'w' or (proof and proof ~= task.n .. ' ' .. task.k) then
     return false

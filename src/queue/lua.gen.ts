@@ -3174,6 +3174,9 @@ settings[letter] = value
 end
 return settings
 end
+local function standing(control, came, gone)
+return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
@@ -3266,15 +3269,12 @@ local found, values = {}, redis.call('HMGET', tasks, unpack(fields))
 for i, field in ipairs(fields) do
 found[field] = values[i]
 end
-local function difference(came, gone)
-return tonumber(found[came] or 0) - tonumber(found[gone] or 0)
-end
 local function age_in(line, id)
 local record = found['.' .. id]
 local haunted = line == pending and tonumber(parse(record).g or 0) > 0
 return not haunted and may_wait(record) and age_of(found[id]) or age_behind(line)
 end
-local listed = (next_listed and redis.call('LLEN', pending) or 0) - difference('~ghosts', '~dropped')
+local listed = (next_listed and redis.call('LLEN', pending) or 0) - standing(found, '~ghosts', '~dropped')
 local in_fair = next_fair and redis.call('ZCARD', fair) or 0
 local in_held = parse_clock(found['~fair'] or nil).h
 local waiting = listed + in_fair + in_held
@@ -3290,18 +3290,18 @@ local _, wake = upcoming(delayed, head(working))
 return {
 'ok',
 waiting,
-redis.call('ZCARD', delayed) - difference('~timers', '~rung'),
+redis.call('ZCARD', delayed) - standing(found, '~timers', '~rung'),
 redis.call('ZCARD', working),
 redis.call('ZCARD', dead),
 oldest or (waiting > 0 and 0) or -1,
 wake or 0,
-difference('~broken', '~mended'),
+standing(found, '~broken', '~mended'),
 redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "19ccdcf0c60eb7889573f95b44cf783a4c653994",
-  keyLockingSha1: "3de96bbb1774030cadeeba85038e79eac1a59633",
+  sha1: "22df0b926afea45188089b0781dd5bc7aa1592d9",
+  keyLockingSha1: "4f1d5721c9783c963bc543e7b3496fc1159bf9fd",
 };
 
 export const dequeue: Script = {
@@ -3521,18 +3521,19 @@ return left, opens, table.concat(kept, ','), jumped
 end
 local ASK_AGAIN = 1000
 local function allowed(settings, most, working, used, now)
-local again
+local again, jumped
 if settings.m then
 most = math.min(most, settings.m - working)
 again = now + ASK_AGAIN
 end
 if settings.r then
-local left, opens = recent(settings.r, used, now, 0)
+local left, opens, counted, has_jumped = recent(settings.r, used, now, 0)
 if left < most then
 most, again = left, opens or again
 end
+used, jumped = counted, has_jumped
 end
-return most, again
+return most, again, used, jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -4711,16 +4712,12 @@ spend_token()
 return { 'paused' }, false
 end
 if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
-local again
-if plan.settings.r then
-local _, _, counted, jumped = recent(plan.settings.r, used, time(), 0)
-used = counted
+local again, jumped
+local leased = plan.settings.m and redis.call('ZCARD', working)
+batch.most, again, used, jumped = allowed(plan.settings, max, leased, used, time())
 if jumped then
 redis.pcall('HSET', tasks, '~rate', used)
 end
-end
-local leased = plan.settings.m and redis.call('ZCARD', working)
-batch.most, again = allowed(plan.settings, max, leased, used, time())
 if batch.most < 1 then
 return { 'ok', again }, true
 end
@@ -4824,8 +4821,8 @@ give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 `,
-  sha1: "059988a8269b7513ff9d763b337f46ac0857bbbc",
-  keyLockingSha1: "61c9f3b0bcaabfe1fd0f8c44ed1ffcd350f64a9a",
+  sha1: "17ffc1d7fd9cbb325f71b09afc1fd5e6badcbc3d",
+  keyLockingSha1: "f4e584c17d0282df651388b41c630461bf4912c6",
 };
 
 export const drop: Script = {
@@ -5152,13 +5149,15 @@ kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
+local function standing(control, came, gone)
+return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+end
 local function places_left(settings, at, control)
 if not settings or not settings.b then
 return math.huge
 end
 local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-local ghosts = tonumber(control['~ghosts'] or 0) - tonumber(control['~dropped'] or 0)
-local listed = redis.call('LLEN', at.pending) - ghosts
+local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
 return tonumber(settings.b) - listed - zsets
 end
 local function overfull(settings, at, control, coming)
@@ -5690,8 +5689,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
 `,
-  sha1: "cfd002674f592e155ad7cae391f533b7fe0afafe",
-  keyLockingSha1: "649d06a1bf18f70b981a899120e12551163e9f48",
+  sha1: "059e75d76c9162998c87f2770fd539c19da463d3",
+  keyLockingSha1: "1ebfa75a2a0b7eaa5763fd6b79b31086c869b6c9",
 };
 
 export const fail: Script = {
@@ -6644,6 +6643,9 @@ kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
+local function standing(control, came, gone)
+return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+end
 local SHARE = 25200
 local BAND = 562949953421312
 local function score_at(band, tag)
@@ -7399,10 +7401,7 @@ end
 end
 end
 local function counts_agree(entries, timers)
-local says, ghosts, places = {}, 0, {}
-for _, name in ipairs(NUMBERS) do
-says[name] = tonumber(mending.seen.tasks[name] or 0)
-end
+local control, ghosts, places = mending.seen.tasks, 0, {}
 for _, id in ipairs(listed) do
 places[id] = (places[id] or 0) + 1
 end
@@ -7412,9 +7411,9 @@ if (places[entry.id] or 0) ~= entry.expected then
 return false
 end
 end
-return says['~ghosts'] - says['~dropped'] == ghosts
-and says['~timers'] - says['~rung'] == timers
-and says['~broken'] == says['~mended']
+return standing(control, '~ghosts', '~dropped') == ghosts
+and standing(control, '~timers', '~rung') == timers
+and standing(control, '~broken', '~mended') == 0
 end
 local function groups_agree(entries, names, groups)
 local actual = {}
@@ -7523,8 +7522,8 @@ return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
 `,
-  sha1: "f3af7fe7e69b3acbe46d36084f505dfed653a18b",
-  keyLockingSha1: "fbe56273c7908d0978640331b158f455c5173f7a",
+  sha1: "897b24fd485f6793d5c4d63b56a14bcb6b280b12",
+  keyLockingSha1: "d6150d62cb744b9d735b9d7b8bacbb459d605e10",
 };
 
 export const heartbeat: Script = {
@@ -8159,13 +8158,15 @@ kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
+local function standing(control, came, gone)
+return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+end
 local function places_left(settings, at, control)
 if not settings or not settings.b then
 return math.huge
 end
 local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-local ghosts = tonumber(control['~ghosts'] or 0) - tonumber(control['~dropped'] or 0)
-local listed = redis.call('LLEN', at.pending) - ghosts
+local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
 return tonumber(settings.b) - listed - zsets
 end
 local SHARE = 25200
@@ -8609,8 +8610,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "8ac27c65f096fd01290be2a03476e63847f58e28",
-  keyLockingSha1: "07fbd11d1d483ba750b064eb58801653afe0676f",
+  sha1: "b4d096a40e45d5fe09f2ab7c340a14df63d5c962",
+  keyLockingSha1: "0a12da77b6b1f3e5682417f43e88da4fcf14a33e",
 };
 
 export const occurrences: Script = {

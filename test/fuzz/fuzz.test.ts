@@ -3,7 +3,7 @@ import { openapi } from "../../src/http/openapi.gen.ts";
 import { fuzz, type FuzzReport } from "./fuzz.ts";
 
 /** More, for longer, and from other seeds: test/fuzz/main.ts. */
-const requests = 12_000;
+const requests = 20_000;
 
 describe("requests made from the OpenAPI document, to the Worker in workerd", () => {
   let report: FuzzReport;

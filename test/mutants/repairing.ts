@@ -181,7 +181,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "glance overlooks miscounted timers",
     file: "lua/glance.lua",
-    find: "    and says['~timers'] - says['~rung'] == timers\n",
+    find: "    and standing(control, '~timers', '~rung') == timers\n",
     replace: "",
     breaks: "repair",
     because: "a queue tells delayed tasks that are not there",

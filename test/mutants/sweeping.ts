@@ -109,7 +109,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes ghosts for tasks",
     file: "lua/count.lua",
-    find: "(next_listed and redis.call('LLEN', pending) or 0) - difference('~ghosts', '~dropped')",
+    find: "(next_listed and redis.call('LLEN', pending) or 0) - standing(found, '~ghosts', '~dropped')",
     replace: "redis.call('LLEN', pending)",
     breaks: "answers",
     because: "autoscaling starts workers for cancelled tasks",
@@ -117,7 +117,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count takes timers for delayed tasks",
     file: "lua/count.lua",
-    find: "redis.call('ZCARD', delayed) - difference('~timers', '~rung')",
+    find: "redis.call('ZCARD', delayed) - standing(found, '~timers', '~rung')",
     replace: "redis.call('ZCARD', delayed)",
     breaks: "answers",
     because: "a queue with workers counts delayed tasks that nobody enqueued",
