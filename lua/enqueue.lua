@@ -10,11 +10,14 @@ local dead = KEYS[8] -- zset  id -> when it was rejected (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local look = ARGV[2] -- '1' to read the queue's settings even for one plain task; empty: as it comes
 local wake = ARGV[3] -- for how long (ms) a wake of a consumer counts; empty: nobody is to be woken
+local apart = ARGV[4] -- '1' where the tasks are of several calls: each is refused alone; empty: all or none
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
 -- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <key>' for one of its kind
 -- Returns {'ok', 1 where producers should look, 0 where not, -1 where this call did not,
 --          1 where the caller is to wake a consumer, then for each task:
---          1 or 0: created by this call or by an earlier copy of it, or the id that its key stands for}
+--          1 or 0: created by this call or by an earlier copy of it, or the id that its key stands for;
+--          of tasks of several calls also why it is refused: 'full', 'reused' or 'newer_schema', each after
+--          a space}
 --      or {'full'} | {'newer_schema'}
 --      or {'reused'}: another call with its idempotency key made one of the tasks
 
@@ -22,11 +25,11 @@ local STRIDE = 4
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
 local plan = new_plan(at, clock(test_now))
 local now_text = int(plan.now)
-local count = (#new - 3) / STRIDE
+local count = (#new - STRIDE) / STRIDE
 local ids, records, options, keys = {}, {}, {}, {}
 local plain = look ~= '1'
 for i = 1, count do
-  local id, _, unique, record = unpack(new, STRIDE * i, STRIDE * i + 3)
+  local id, _, unique, record = unpack(new, STRIDE * i + 1, STRIDE * i + 4)
   ids[i], records[i] = id, '1;' .. now_text .. record
   options[i] = parse_fixed(records[i])
   keys[i] = string.match(unique, '^%d+ (.*)$')
@@ -56,7 +59,7 @@ else
   open_groups(plan, options)
 end
 
-local reused = false -- whether a call with the same idempotency key, but other tasks, made one of them
+local reused = false -- whether a call with the same idempotency key, but other tasks, made the task at hand
 
 -- True if a token is this call's. own: this call's token, '<key>.<tasks>' if it has an idempotency key.
 local function is_own(token, own)
@@ -75,7 +78,7 @@ local function known(i)
   if not fixed then
     return nil, nil
   end
-  local again = new[STRIDE * i + 2] == 'again'
+  local again = new[STRIDE * i + 3] == 'again'
   if fixed ~= '' and not again then
     return is_own(parse_fixed(fixed).t, own), nil
   end
@@ -89,8 +92,6 @@ local function known(i)
   elseif fixed ~= '' and task.s ~= 'r' then
     return is_own(parse_fixed(fixed).t, own), nil
   elseif again and not is_own(task.t, own) then
-    append(plan.over, id)
-    append(plan.raised, id)
     stored[id] = redis.call('HGET', tasks, id)
     return nil, task
   end
@@ -99,7 +100,7 @@ end
 
 -- When a task is due, by the record that is written now.
 local function due_of(i)
-  local when = new[STRIDE * i + 1]
+  local when = new[STRIDE * i + 2]
   local due = tonumber(when ~= '' and when or 0)
   return string.sub(when, 1, 1) == '+' and plan.now + due or due
 end
@@ -110,6 +111,10 @@ local function begin(i, old)
   local later = due > plan.now
   if old or not plain then
     append(plan.fields, id, records[i])
+  end
+  if old and old.s ~= 'g' then
+    append(plan.over, id)
+    append(plan.raised, id)
   end
   if later then
     append(plan.later, score_when_due(options[i], due), id)
@@ -130,7 +135,13 @@ local function begin(i, old)
   tell(plan, 'enqueued', id)
 end
 
+-- How many of the tasks so far wait to be delivered.
+local function coming()
+  return #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
+end
+
 plan.ghosts = 0
+local places = apart == '1' and places_left(plan.settings, at, stored)
 local due_now, resent = false, false -- whether any of them waits for a consumer, and was made before
 local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: what this call's dedup keys stand for
 for i = 1, count do
@@ -142,8 +153,15 @@ for i = 1, count do
     -- Before the dedup key, so that a copy gets the same answer after the key's window.
     own, old = known(i)
   end
-  if newer(stored[id]) then
-    return { 'newer_schema' }
+  local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
+  if refused and not places then
+    return { refused }
+  elseif not refused and own == nil and not stands and places and due_of(i) <= plan.now then
+    refused = coming() >= places and 'full'
+  end
+  reused = false
+  if refused then
+    reply[i + 3] = ' ' .. refused
   elseif seen[id] then
     reply[i + 3] = seen[id]
   elseif own == nil and stands then
@@ -159,7 +177,7 @@ for i = 1, count do
     if own == nil then
       begin(i, old)
       if key then
-        local over = int(plan.now + string.match(new[STRIDE * i + 2], '^%d+'))
+        local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
         fresh[key] = over .. ' ' .. id
         append(plan.fields, '~d:' .. key, fresh[key])
         append(plan.expiry, over, '~d:' .. key)
@@ -167,15 +185,11 @@ for i = 1, count do
     end
   end
 end
-if reused then
-  return { 'reused' }
-end
 
 if plan.settings then
   reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
 end
-local coming = #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
-if overfull(plan.settings, at, stored, coming) then
+if not places and overfull(plan.settings, at, stored, coming()) then
   return { 'full' }
 end
 

@@ -209,7 +209,7 @@ class Queue:
         now = time.monotonic()
         register = now - self._registered >= REGISTER_EVERY
         look = "1" if register else self._look
-        calls = [("enqueue", self.name, ["", look, "", *(arg for task in args for arg in task)])]
+        calls = [("enqueue", self.name, ["", look, "", "", *(arg for task in args for arg in task)])]
         if register:
             calls.insert(0, ("register", "", ["", self.name]))
         looked, _, *answers = self._redis.run(*calls)[-1]

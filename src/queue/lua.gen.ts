@@ -5523,16 +5523,17 @@ local dead = KEYS[8]
 local test_now = ARGV[1]
 local look = ARGV[2]
 local wake = ARGV[3]
+local apart = ARGV[4]
 local new = ARGV
 local STRIDE = 4
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
 local plan = new_plan(at, clock(test_now))
 local now_text = int(plan.now)
-local count = (#new - 3) / STRIDE
+local count = (#new - STRIDE) / STRIDE
 local ids, records, options, keys = {}, {}, {}, {}
 local plain = look ~= '1'
 for i = 1, count do
-local id, _, unique, record = unpack(new, STRIDE * i, STRIDE * i + 3)
+local id, _, unique, record = unpack(new, STRIDE * i + 1, STRIDE * i + 4)
 ids[i], records[i] = id, '1;' .. now_text .. record
 options[i] = parse_fixed(records[i])
 keys[i] = string.match(unique, '^%d+ (.*)$')
@@ -5572,7 +5573,7 @@ local own = options[i].t
 if not fixed then
 return nil, nil
 end
-local again = new[STRIDE * i + 2] == 'again'
+local again = new[STRIDE * i + 3] == 'again'
 if fixed ~= '' and not again then
 return is_own(parse_fixed(fixed).t, own), nil
 end
@@ -5586,15 +5587,13 @@ return nil, task
 elseif fixed ~= '' and task.s ~= 'r' then
 return is_own(parse_fixed(fixed).t, own), nil
 elseif again and not is_own(task.t, own) then
-append(plan.over, id)
-append(plan.raised, id)
 stored[id] = redis.call('HGET', tasks, id)
 return nil, task
 end
 return is_own(task.t, own), nil
 end
 local function due_of(i)
-local when = new[STRIDE * i + 1]
+local when = new[STRIDE * i + 2]
 local due = tonumber(when ~= '' and when or 0)
 return string.sub(when, 1, 1) == '+' and plan.now + due or due
 end
@@ -5603,6 +5602,10 @@ local id, due = ids[i], due_of(i)
 local later = due > plan.now
 if old or not plain then
 append(plan.fields, id, records[i])
+end
+if old and old.s ~= 'g' then
+append(plan.over, id)
+append(plan.raised, id)
 end
 if later then
 append(plan.later, score_when_due(options[i], due), id)
@@ -5620,7 +5623,11 @@ plan.gone[#plan.gone + 1] = '.' .. id
 end
 tell(plan, 'enqueued', id)
 end
+local function coming()
+return #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
+end
 plan.ghosts = 0
+local places = apart == '1' and places_left(plan.settings, at, stored)
 local due_now, resent = false, false
 local reply, seen, fresh = { 'ok', -1, 0 }, {}, {}
 for i = 1, count do
@@ -5631,8 +5638,15 @@ local own, old
 if not seen[id] then
 own, old = known(i)
 end
-if newer(stored[id]) then
-return { 'newer_schema' }
+local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
+if refused and not places then
+return { refused }
+elseif not refused and own == nil and not stands and places and due_of(i) <= plan.now then
+refused = coming() >= places and 'full'
+end
+reused = false
+if refused then
+reply[i + 3] = ' ' .. refused
 elseif seen[id] then
 reply[i + 3] = seen[id]
 elseif own == nil and stands then
@@ -5648,7 +5662,7 @@ resent = resent or own
 if own == nil then
 begin(i, old)
 if key then
-local over = int(plan.now + string.match(new[STRIDE * i + 2], '^%d+'))
+local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
 fresh[key] = over .. ' ' .. id
 append(plan.fields, '~d:' .. key, fresh[key])
 append(plan.expiry, over, '~d:' .. key)
@@ -5656,14 +5670,10 @@ end
 end
 end
 end
-if reused then
-return { 'reused' }
-end
 if plan.settings then
 reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
 end
-local coming = #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
-if overfull(plan.settings, at, stored, coming) then
+if not places and overfull(plan.settings, at, stored, coming()) then
 return { 'full' }
 end
 if wake ~= '' and due_now then
@@ -5689,8 +5699,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
 `,
-  sha1: "059e75d76c9162998c87f2770fd539c19da463d3",
-  keyLockingSha1: "1ebfa75a2a0b7eaa5763fd6b79b31086c869b6c9",
+  sha1: "8d9bf0587842ed03044f38270b737325dcbc7476",
+  keyLockingSha1: "ce57d032f700457726524420add242c29fb69fdd",
 };
 
 export const fail: Script = {

@@ -156,6 +156,7 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
       testNow: this.testNow(),
       look: note.look ? "1" : "",
       wake: this.#waker?.window(this.name) ?? "",
+      apart: "",
     };
     const call = callOf(enqueueScript, this.keys, args, items);
     const outcomes = await this.transport.send([...note.commands, call], options);

@@ -11,7 +11,7 @@ import { rejectReasons, taskStates } from "./types.ts";
 export const enqueueScript = {
   script: lua.enqueue,
   keys: ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"],
-  args: ["testNow", "look", "wake"],
+  args: ["testNow", "look", "wake", "apart"],
   each: ["id", "when", "unique", "record"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("enqueue", reply);
@@ -27,7 +27,7 @@ export const enqueueScript = {
       look: look < 0 ? undefined : look === 1,
       /** Whether a consumer is to be woken. */
       wake,
-      /** For each task whether it was created, or the id that its key stands for. */
+      /** For each task whether it was created, or the id that its key stands for; behind a space, why it is refused. */
       tasks: reader
         .rest((item) => item.textOrInteger())
         .map((told) => (typeof told === "string" ? told : told === 1)),

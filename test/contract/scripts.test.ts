@@ -63,7 +63,7 @@ describe("the script table says what the Lua says", () => {
 
   test("a call carries each key and argument in the table's order", () => {
     const keys = queueKeys("q", "p");
-    const call = callOf(bindings.enqueueScript, keys, { testNow: "7", look: "", wake: "" }, [
+    const call = callOf(bindings.enqueueScript, keys, { testNow: "7", look: "", wake: "", apart: "" }, [
       { id: "a", when: "", unique: "", record: "\nj1" },
       { id: "b", when: "+5", unique: "again", record: "\nj2" },
     ]);
@@ -72,7 +72,7 @@ describe("the script table says what the Lua says", () => {
         (part) => `p:{q}:${part}`,
       ),
     );
-    expect(call.args).toEqual(["7", "", "", "a", "", "", "\nj1", "b", "+5", "again", "\nj2"]);
+    expect(call.args).toEqual(["7", "", "", "", "a", "", "", "\nj1", "b", "+5", "again", "\nj2"]);
   });
 });
 
