@@ -68,16 +68,17 @@ local function take(batch, entry)
   return true
 end
 
--- How many control fields `look_at` reads.
-local CONTROL = 8
-
--- Reads the control fields, and the records of part of the line behind them.
+-- Reads the control fields, and the records of part of the line behind them; what is there is not read again.
 local function look_at(line, slot, first, last)
-  local fields = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm', '~wake' }
-  for i = first, last do
-    append(fields, line[i].id, '.' .. line[i].id)
+  local found = line.reads and table.remove(line.reads, 1)
+  if not found or refusal(found) then
+    local ids = {}
+    for i = first, last do
+      ids[i] = line[i].id
+    end
+    found = read_waiting(line.at.tasks, slot, ids, first, last)
   end
-  return redis.call('HMGET', line.at.tasks, unpack(fields))
+  return refusal(found) and error(found) or found
 end
 
 -- Goes through the line from one place to another. Returns true where the batch is full, or the reply.

@@ -2,18 +2,27 @@
 
 -- Which field remembers the call of a token: few for those of many tasks.
 local function slot_of(token, max)
-  local slots = max > 100 and 64 or 1024
-  local hash = 0
-  for i = 1, #token do
-    hash = (hash * 31 + string.byte(token, i)) % slots
-  end
-  return (max > 100 and '~R' or '~r') .. int(hash)
+  local a, b, c, d = string.byte(token, -4, -1)
+  local hash = ((a * 31 + b) * 31 + c) * 31 + d
+  return max > 100 and '~R' .. int(hash % 64) or '~r' .. int(hash % 1024)
 end
 
-local function give(reply, id, task, deadline, fixed)
-  append(reply, id, tonumber(task.a))
-  append(reply, tonumber(task.n), deadline)
-  reply[#reply + 1] = fixed
+-- So that, after a copy that was given nothing, a first copy that arrives late leases nothing. Redis at its
+-- limit refuses this one write; such a copy then costs a lease that nobody holds.
+local function spend_token(tasks, slot, token, resend)
+  if resend == '1' then
+    redis.pcall('HSET', tasks, slot, token)
+  end
+end
+
+local function give(reply, id, attempt, number, deadline, fixed)
+  local last = #reply
+  reply[last + 1], reply[last + 2], reply[last + 3] = id, attempt, number
+  reply[last + 4], reply[last + 5] = deadline, fixed
+end
+
+local function give_task(reply, id, task, deadline, fixed)
+  give(reply, id, tonumber(task.a), tonumber(task.n), deadline, fixed)
 end
 
 -- The reply to a copy of a call that has run already: what is still leased under its token.
@@ -29,7 +38,7 @@ local function lease_again(at, now, token, held)
   for i, id in ipairs(ids) do
     local task = parse(found[2 * i])
     if task.s == 'w' and task.k == token then
-      give(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
+      give_task(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
     end
   end
   return reply

@@ -12,6 +12,16 @@ local function upcoming(delayed, deadline)
   return due, wake and math.min(wake, deadline or wake) or deadline
 end
 
+-- Whether delayed tasks are due and leases expired, and when the first of the others will be (ms; 0: nothing
+-- known). time: gives it, where it is needed.
+local function look_ahead(working, delayed, time)
+  local deadline = head(working)
+  local due, next_due = upcoming(delayed, deadline)
+  local now = (due or deadline) and time()
+  local is_due, expired = due and due <= now, deadline and deadline <= now
+  return { due = is_due, expired = expired, next_due = next_due or 0 }
+end
+
 -- The timers in `delayed`: a group that has room again, workers to be looked at. Returns as `fail_silent`.
 local function ring(at, timers, now)
   redis.call('ZREM', at.delayed, unpack(timers))

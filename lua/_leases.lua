@@ -16,7 +16,7 @@ local function lease_slice(plan, batch, call, first, last)
     add(task, 'c', 1)
     task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)
     task.W = call.worker
-    task.l = string.match(entry.fixed, '^[^\n]*;l=(%d+)') or call.lease
+    task.l = lease_of(entry.fixed, call.lease)
     entry.deadline, entry.written = plan.now + tonumber(task.l), true
     ids[#ids + 1] = entry.id
     append(deadlines, int(entry.deadline), entry.id)

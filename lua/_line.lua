@@ -1,9 +1,38 @@
 -- _line: what waits, in the order of delivery; taken off to be looked at, and put back where not delivered.
 
+-- How many control fields stand in front of what `read_waiting` gives.
+local CONTROL = 8
+
+-- The last id of the slice that begins with the given one: few at first, so that large payloads cannot fill
+-- the script's memory.
+local function slice_end(ids, first)
+  return math.min(first == 1 and 32 or first + 127, #ids)
+end
+
+-- Reads the control fields that a dequeue heeds, and both records of each id from first to last. Returns the
+-- error where Redis refuses.
+local function read_waiting(tasks, slot, ids, first, last)
+  local names = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm', '~wake' }
+  for i = first, last do
+    append(names, ids[i], '.' .. ids[i])
+  end
+  return redis.pcall('HMGET', tasks, unpack(names))
+end
+
+-- The control fields in what `read_waiting` gives.
+local function control_in(found)
+  local lease, slot, set, stats, fair, rate, alarm, wake = unpack(found, 1, CONTROL)
+  local control = { lease = lease, slot = slot, set = set, stats = stats }
+  control.fair, control.rate, control.alarm, control.wake = fair, rate, alarm, wake
+  return control
+end
+
 -- times: as `parse_clock` reads them, where groups or priorities are in use; the list is then the share of
 -- those tasks that have neither.
-local function new_line(at)
-  return { at = at, unpaid = 0 }
+-- popped: ids that were taken off the list already; ahead: what `look_ahead` gave; reads: what `read_waiting`
+-- gave of each slice.
+local function new_line(at, popped, ahead, reads)
+  return { at = at, unpaid = 0, popped = popped, ahead = ahead, reads = reads }
 end
 
 -- True for an entry that comes from the list.
@@ -54,7 +83,8 @@ local function pop(line, most)
   if line.times then
     return pop_shared(line, most)
   end
-  local ids = redis.call('RPOP', line.at.pending, int(most)) or {}
+  local ids = line.popped or redis.call('RPOP', line.at.pending, int(most)) or {}
+  line.popped = nil
   for _, id in ipairs(ids) do
     line[#line + 1] = { id = id }
   end
@@ -64,6 +94,7 @@ end
 -- Puts the popped back, from the given one on, as if they had not been touched.
 local function put_back(line, first)
   local ids, scores = {}, {}
+  line.reads = nil
   line.unpaid = first > 1 and line.unpaid or 0
   for i = #line, first, -1 do
     local entry = line[i]
@@ -86,26 +117,20 @@ end
 -- delayed task is due or lease expires (0: none). True where anything was due; the popped are then back, from
 -- the given one on, for reclaimed tasks stand before them, promoted ones behind.
 local function bring_due(line, first, most, time)
-  local at = line.at
-  local deadline = head(at.working)
-  local due, wake = upcoming(at.delayed, deadline)
-  local now = (due or deadline) and time()
-  local is_due, expired = due and due <= now, deadline and deadline <= now
-  if is_due or expired then
+  local at, ahead = line.at, line.ahead or look_ahead(line.at.working, line.at.delayed, time)
+  line.ahead, line.next_due = nil, ahead.next_due
+  if ahead.due or ahead.expired then
     put_back(line, first)
-  end
-  if expired then
-    reclaim(at, now, math.max(most, 32))
-  end
-  if is_due then
-    promote(at, now, math.max(most, 32))
-  end
-  if is_due or expired then
+    if ahead.expired then
+      reclaim(at, time(), math.max(most, 32))
+    end
+    if ahead.due then
+      promote(at, time(), math.max(most, 32))
+    end
     local _, following = upcoming(at.delayed, head(at.working))
-    wake = following
+    line.next_due = following or 0
   end
-  line.next_due = wake or 0
-  return is_due or expired
+  return ahead.due or ahead.expired
 end
 
 -- Takes the next ones off; where they are too few, what is due goes in first, once a line. Sets `drained`

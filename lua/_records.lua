@@ -15,13 +15,16 @@ local function first_line(record)
   return string.match(record, '^[^\n]*\n?')
 end
 
--- Field -> the first line of what stands in it. A few at a time, for payloads come along.
+-- Field -> the first line of what stands in it, of those that are there. A few at a time, for payloads come
+-- along.
 local function read_first_lines(tasks, fields)
   local found = {}
   for first = 1, #fields, 128 do
     local last = math.min(first + 127, #fields)
     for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
-      found[fields[first + i - 1]] = value and first_line(value)
+      if value then
+        found[fields[first + i - 1]] = first_line(value)
+      end
     end
   end
   return found
@@ -50,6 +53,11 @@ end
 local function parse_fixed(fixed)
   local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\n]*)')
   return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+
+-- The lease that a fixed record says, or its first line or letters; else the given one.
+local function lease_of(fixed, lease)
+  return string.match(fixed, '^[^\n]*;l=(%d+)') or lease
 end
 
 -- True for a fixed record that has a payload.
@@ -84,13 +92,18 @@ local function parse(record)
   return task, string.sub(record, stop + 1)
 end
 
+-- The letters of a fixed record that the changing one takes over, in the order of `LETTERS`.
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
+
 -- As `parse`; what the task fixed at enqueue is taken over from there once.
 local function parse_with(fixed, record)
   local task, text = parse(record)
   if (task.e or '') == '' then
     local first = parse_fixed(fixed)
-    task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-    task.G, task.P = first.G, first.P
+    task.e = first.e
+    for _, letter in ipairs(TAKEN_OVER) do
+      task[letter] = first[letter]
+    end
     task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
     task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
   end
@@ -101,6 +114,31 @@ end
 local LETTERS =
   { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 
+-- A changing record, of its parts.
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+  return '1;'
+    .. v
+    .. ';'
+    .. e
+    .. ';'
+    .. a
+    .. ';'
+    .. c
+    .. ';'
+    .. s
+    .. ';'
+    .. n
+    .. ';'
+    .. k
+    .. ';'
+    .. q
+    .. ';'
+    .. l
+    .. letters
+    .. '\n'
+    .. text
+end
+
 -- The changing record of a task.
 local function format(task, text)
   local letters = ''
@@ -110,8 +148,19 @@ local function format(task, text)
       letters = letters .. ';' .. LETTERS[i] .. '=' .. value
     end
   end
-  local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-  return table.concat(fields, ';') .. letters .. '\n' .. text
+  return changing_record(
+    task.v,
+    task.e,
+    task.a,
+    task.c,
+    task.s,
+    task.n,
+    task.k,
+    task.q,
+    task.l,
+    letters,
+    text
+  )
 end
 
 -- Notes a transition: the version rises, and the record's history says what came when (ms since enqueue).

@@ -17,7 +17,7 @@ export interface LuaFile {
 
 /** The rooms of the prelude, in the order in which they build on each other. */
 const rooms =
-  "prelude records limits groups turns plan workers wake due line batch leases calls pages entries mend fields control states".split(
+  "prelude records limits groups turns plan workers wake due line batch leases calls settling pull plain pages entries mend fields control states".split(
     " ",
   );
 
@@ -53,7 +53,7 @@ export function embed(prelude: LuaFile, scripts: readonly LuaFile[]): string {
     const name = script.file
       .replace(/\.lua$/, "")
       .replace(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase());
-    const source = strip(blankUnused(prelude, script)) + strip(script);
+    const source = strip({ file: script.file, text: place(prelude, script) });
     const fields = [
       `name: "${name}"`,
       `source: \`${source.replace(/[`\\]|\$\{/g, "\\$&")}\``,
@@ -83,6 +83,44 @@ export function blankUnused(prelude: LuaFile, script: LuaFile): LuaFile {
     return text;
   });
   return { file: prelude.file, text: kept.toReversed().join("") };
+}
+
+/** The program: what only a function whose name begins with `beyond_` uses stands inside it. */
+function place(prelude: LuaFile, script: LuaFile): string {
+  const outer = new Set<string>();
+  const inner = new Map<string, Set<string>>();
+  const use = (text: string, file: string, into: Set<string>) => {
+    for (const name of identifiers({ file, text })) into.add(name);
+  };
+  const beyond = /^local function (beyond_\w+)\([^)]*\)\n([\s\S]*?)^end$/gm;
+  const note = (text: string, file: string, into: Set<string>) => {
+    for (const [, name = "", body = ""] of text.matchAll(beyond)) {
+      const own = inner.get(name) ?? new Set<string>();
+      inner.set(name, own);
+      use(body, file, own);
+    }
+    use(text.replace(beyond, ""), file, into);
+  };
+  note(script.text, script.file, outer);
+  const front: string[] = [];
+  const within = new Map<string, string[]>();
+  for (const text of prelude.text.split(/^(?=local\b)/m).toReversed()) {
+    const names = /^local (?:function )?(\w+(?: *, *\w+)*)/.exec(text)?.[1]?.split(/ *, */) ?? [];
+    if (names.some((name) => outer.has(name))) {
+      front.unshift(text);
+      note(text, prelude.file, outer);
+      continue;
+    }
+    for (const [name, own] of inner) {
+      if (!names.some((one) => own.has(one))) continue;
+      within.set(name, [text, ...(within.get(name) ?? [])]);
+      use(text, prelude.file, own);
+    }
+  }
+  return (front.join("") + script.text).replace(
+    /^(local function (beyond_\w+)\([^)]*\)\n)/gm,
+    (all, _, name: string) => all + (within.get(name) ?? []).join(""),
+  );
 }
 
 /** The code without comments, indentation and blank lines. */

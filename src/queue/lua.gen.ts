@@ -128,12 +128,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -141,6 +144,29 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -149,8 +175,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -1258,8 +1295,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "6ea29b24f1601c0c5a378e7dea588e0ec7d73710",
-  keyLockingSha1: "2b7eb383d1982d923ded965da37888cdfeee5570",
+  sha1: "fc8ea52232a0d67fa330368ad64855562995459b",
+  keyLockingSha1: "4746ae8fa80bc5dca0a55e019dce0e74fbfddabd",
 };
 
 export const cancel: Script = {
@@ -1378,12 +1415,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -1391,6 +1431,29 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -1399,8 +1462,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -1966,8 +2040,8 @@ redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "2704bc7caa1d8ff53a07a99159dec15b00a72766",
-  keyLockingSha1: "7b0e93bb9b4f7d0e71c78bdd6437df62d3f95d34",
+  sha1: "7ce7df94b7ea5e4b97b9b4af891ecf7d477a0fb2",
+  keyLockingSha1: "87827c2aa5e7be79795895e141f9073911f90927",
 };
 
 export const configure: Script = {
@@ -3126,7 +3200,9 @@ local found = {}
 for first = 1, #fields, 128 do
 local last = math.min(first + 127, #fields)
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
-found[fields[first + i - 1]] = value and first_line(value)
+if value then
+found[fields[first + i - 1]] = first_line(value)
+end
 end
 end
 return found
@@ -3300,15 +3376,13 @@ redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "22df0b926afea45188089b0781dd5bc7aa1592d9",
-  keyLockingSha1: "4f1d5721c9783c963bc543e7b3496fc1159bf9fd",
+  sha1: "8acb10241a6b002a56c13d31a18792300b025286",
+  keyLockingSha1: "f881f9a7d650b101e2b7c0b8e7c2c2158bb03d28",
 };
 
 export const dequeue: Script = {
   name: "dequeue",
-  source: `local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function int(number)
+  source: `local function int(number)
 return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
@@ -3326,6 +3400,104 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(finite(score)))
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function lease_of(fixed, lease)
+return string.match(fixed, '^[^\\n]*;l=(%d+)') or lease
+end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
+local function shared(task)
+return task.G or task.P
+end
+local function upcoming(delayed, deadline)
+local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
+local due = first[2] and math.floor(tonumber(finite(first[2])))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
+return due, wake and math.min(wake, deadline or wake) or deadline
+end
+local function look_ahead(working, delayed, time)
+local deadline = head(working)
+local due, next_due = upcoming(delayed, deadline)
+local now = (due or deadline) and time()
+local is_due, expired = due and due <= now, deadline and deadline <= now
+return { due = is_due, expired = expired, next_due = next_due or 0 }
+end
+local CONTROL = 8
+local function slice_end(ids, first)
+return math.min(first == 1 and 32 or first + 127, #ids)
+end
+local function read_waiting(tasks, slot, ids, first, last)
+local names = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm', '~wake' }
+for i = first, last do
+append(names, ids[i], '.' .. ids[i])
+end
+return redis.pcall('HMGET', tasks, unpack(names))
+end
+local LEASES = 490
+local function slot_of(token, max)
+local a, b, c, d = string.byte(token, -4, -1)
+local hash = ((a * 31 + b) * 31 + c) * 31 + d
+return max > 100 and '~R' .. int(hash % 64) or '~r' .. int(hash % 1024)
+end
+local function spend_token(tasks, slot, token, resend)
+if resend == '1' then
+redis.pcall('HSET', tasks, slot, token)
+end
+end
+local function give(reply, id, attempt, number, deadline, fixed)
+local last = #reply
+reply[last + 1], reply[last + 2], reply[last + 3] = id, attempt, number
+reply[last + 4], reply[last + 5] = deadline, fixed
+end
+local function beyond_dequeue(at, call, popped, ahead, reads)
+local RESEND_WINDOW = 300000
+local SLICE = 1000
 local function sorted_keys(map)
 local keys = {}
 for key in pairs(map) do
@@ -3367,16 +3539,6 @@ end
 end
 return found
 end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
 local function store(tasks, fields)
 local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 if failed then
@@ -3384,12 +3546,6 @@ redis.call('HDEL', tasks, '')
 failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
-end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
 end
 local DEFAULT_MAX_ATTEMPTS = 5
 local DEFAULT_RESULT_TTL = 3600000
@@ -3403,7 +3559,9 @@ local found = {}
 for first = 1, #fields, 128 do
 local last = math.min(first + 127, #fields)
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
-found[fields[first + i - 1]] = value and first_line(value)
+if value then
+found[fields[first + i - 1]] = first_line(value)
+end
 end
 end
 return found
@@ -3411,15 +3569,6 @@ end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
-end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
 end
 local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
@@ -3448,8 +3597,10 @@ local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -3465,8 +3616,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -3546,9 +3708,6 @@ end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
 local function stuck(group)
 local most = tonumber(group.settings.m)
 return most and group.w + group.ready >= most and group.h or 0
@@ -4213,12 +4372,6 @@ window = tonumber(window or given)
 return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
 end
 local RETRY = 60000
-local function upcoming(delayed, deadline)
-local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(finite(first[2])))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
-return due, wake and math.min(wake, deadline or wake) or deadline
-end
 local function ring(at, timers, now)
 redis.call('ZREM', at.delayed, unpack(timers))
 redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
@@ -4326,8 +4479,14 @@ end
 local returned, ended, unfinished = ring(at, timers, now)
 return #gone, returned, ended, unfinished or more
 end
-local function new_line(at)
-return { at = at, unpaid = 0 }
+local function control_in(found)
+local lease, slot, set, stats, fair, rate, alarm, wake = unpack(found, 1, CONTROL)
+local control = { lease = lease, slot = slot, set = set, stats = stats }
+control.fair, control.rate, control.alarm, control.wake = fair, rate, alarm, wake
+return control
+end
+local function new_line(at, popped, ahead, reads)
+return { at = at, unpaid = 0, popped = popped, ahead = ahead, reads = reads }
 end
 local function in_list(entry)
 return entry.listed or not entry.score
@@ -4368,7 +4527,8 @@ local function pop(line, most)
 if line.times then
 return pop_shared(line, most)
 end
-local ids = redis.call('RPOP', line.at.pending, int(most)) or {}
+local ids = line.popped or redis.call('RPOP', line.at.pending, int(most)) or {}
+line.popped = nil
 for _, id in ipairs(ids) do
 line[#line + 1] = { id = id }
 end
@@ -4376,6 +4536,7 @@ return #ids
 end
 local function put_back(line, first)
 local ids, scores = {}, {}
+line.reads = nil
 line.unpaid = first > 1 and line.unpaid or 0
 for i = #line, first, -1 do
 local entry = line[i]
@@ -4394,26 +4555,20 @@ write('RPUSH', line.at.pending, ids)
 write('ZADD', line.at.fair, scores)
 end
 local function bring_due(line, first, most, time)
-local at = line.at
-local deadline = head(at.working)
-local due, wake = upcoming(at.delayed, deadline)
-local now = (due or deadline) and time()
-local is_due, expired = due and due <= now, deadline and deadline <= now
-if is_due or expired then
+local at, ahead = line.at, line.ahead or look_ahead(line.at.working, line.at.delayed, time)
+line.ahead, line.next_due = nil, ahead.next_due
+if ahead.due or ahead.expired then
 put_back(line, first)
+if ahead.expired then
+reclaim(at, time(), math.max(most, 32))
 end
-if expired then
-reclaim(at, now, math.max(most, 32))
+if ahead.due then
+promote(at, time(), math.max(most, 32))
 end
-if is_due then
-promote(at, now, math.max(most, 32))
-end
-if is_due or expired then
 local _, following = upcoming(at.delayed, head(at.working))
-wake = following
+line.next_due = following or 0
 end
-line.next_due = wake or 0
-return is_due or expired
+return ahead.due or ahead.expired
 end
 local function fetch(line, most, time)
 local first = #line + 1
@@ -4494,13 +4649,16 @@ batch[#batch + 1] = entry
 task.s = 'w'
 return true
 end
-local CONTROL = 8
 local function look_at(line, slot, first, last)
-local fields = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm', '~wake' }
+local found = line.reads and table.remove(line.reads, 1)
+if not found or refusal(found) then
+local ids = {}
 for i = first, last do
-append(fields, line[i].id, '.' .. line[i].id)
+ids[i] = line[i].id
 end
-return redis.call('HMGET', line.at.tasks, unpack(fields))
+found = read_waiting(line.at.tasks, slot, ids, first, last)
+end
+return refusal(found) and error(found) or found
 end
 local function go_through(plan, line, batch, first, last, found)
 local known, foreign = {}, nil
@@ -4564,7 +4722,6 @@ if batch.broken > 0 then
 redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
 end
 end
-local LEASES = 490
 local function lease_slice(plan, batch, call, first, last)
 local ids, deadlines, members = {}, {}, {}
 for i = first, last do
@@ -4575,7 +4732,7 @@ add(task, 'a', 1)
 add(task, 'c', 1)
 task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)
 task.W = call.worker
-task.l = string.match(entry.fixed, '^[^\\n]*;l=(%d+)') or call.lease
+task.l = lease_of(entry.fixed, call.lease)
 entry.deadline, entry.written = plan.now + tonumber(task.l), true
 ids[#ids + 1] = entry.id
 append(deadlines, int(entry.deadline), entry.id)
@@ -4631,18 +4788,8 @@ give_up(line, batch, first)
 end
 end
 end
-local function slot_of(token, max)
-local slots = max > 100 and 64 or 1024
-local hash = 0
-for i = 1, #token do
-hash = (hash * 31 + string.byte(token, i)) % slots
-end
-return (max > 100 and '~R' or '~r') .. int(hash)
-end
-local function give(reply, id, task, deadline, fixed)
-append(reply, id, tonumber(task.a))
-append(reply, tonumber(task.n), deadline)
-reply[#reply + 1] = fixed
+local function give_task(reply, id, task, deadline, fixed)
+give(reply, id, tonumber(task.a), tonumber(task.n), deadline, fixed)
 end
 local function lease_again(at, now, token, held)
 local ids, fields = {}, {}
@@ -4656,64 +4803,42 @@ local reply = { 'ok', now }
 for i, id in ipairs(ids) do
 local task = parse(found[2 * i])
 if task.s == 'w' and task.k == token then
-give(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
+give_task(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
 end
 end
 return reply
 end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local max_tasks = ARGV[2]
-local lease = ARGV[3]
-local token = ARGV[4]
-local resend = ARGV[5]
-local max_bytes = ARGV[6]
-local worker = ARGV[7]
-local info = ARGV[8]
 local SHARED = 200
 local GROUPS = 90
 local PASSED = 200
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local max = tonumber(max_tasks)
-local slot = slot_of(token, max)
-local plan, line, batch = new_plan(at), new_line(at), new_batch(max, tonumber(max_bytes))
+local tasks, max, slot, token, worker = at.tasks, call.max, call.slot, call.token, call.worker
+local plan, line = new_plan(at, call.now), new_line(at, popped, ahead, reads)
+local batch = new_batch(max, tonumber(call.max_bytes))
 local counter, used, alarm, wake
 local function time()
-plan.now = plan.now or clock(test_now)
+plan.now = plan.now or clock(call.test_now)
 return plan.now
 end
-local function spend_token()
-if resend == '1' then
-redis.pcall('HSET', tasks, slot, token)
+local function spend()
+spend_token(tasks, slot, token, call.resend)
 end
-end
-local function heed_control(found)
-counter = tonumber(found[1] or 0) or error('~lease is not a number')
-used, alarm, wake = found[6] or '', found[7], found[8]
-if found[2] and string.match(found[2], '^%S+') == token then
+local function heed_control(control)
+counter = tonumber(control.lease or 0) or error('~lease is not a number')
+used, alarm, wake = control.rate or '', control.alarm, control.wake
+if control.slot and string.match(control.slot, '^%S+') == token then
 batch.given = true
-local again = lease_again(at, time(), token, string.sub(found[2], #token + 1))
-local paused = #again == 2 and not newer(found[3]) and parse_settings(found[3] or nil).p
+local again = lease_again(at, time(), token, string.sub(control.slot, #token + 1))
+local paused = #again == 2 and not newer(control.set) and parse_settings(control.set or nil).p
 return paused and { 'paused' } or again, false
-elseif heed(plan, found[3], found[4]) then
+elseif heed(plan, control.set, control.stats) then
 return { 'newer_schema' }, false
 elseif plan.settings.p then
-spend_token()
+spend()
 return { 'paused' }, false
 end
-if (plan.settings.m or plan.settings.r) and (#line > 0 or found[5]) then
+if (plan.settings.m or plan.settings.r) and (#line > 0 or control.fair) then
 local again, jumped
-local leased = plan.settings.m and redis.call('ZCARD', working)
+local leased = plan.settings.m and redis.call('ZCARD', at.working)
 batch.most, again, used, jumped = allowed(plan.settings, max, leased, used, time())
 if jumped then
 redis.pcall('HSET', tasks, '~rate', used)
@@ -4725,23 +4850,24 @@ end
 end
 local function choose()
 fetch(line, max, time)
-local first, last = 1, math.min(32, #line)
+local first, last = 1, slice_end(line, 1)
 local found = look_at(line, slot, first, last)
+local control = control_in(found)
 line.looked = true
-local reply, full = heed_control(found)
+local reply, full = heed_control(control)
 if reply then
 put_back(line, 1)
 if full and plan.settings.m and not line.next_due and bring_due(line, 1, max, time) then
 return choose()
 elseif full then
-spend_token()
+spend()
 end
 return reply
 end
 line.busy = plan.news
-if found[5] then
+if control.fair then
 put_back(line, 1)
-local times = parse_clock(found[5])
+local times = parse_clock(control.fair)
 if not line.reset and times.h > 0 and ((times.t or 0) > time() or times.c) then
 reset_timers(at, plan.now, times)
 line.reset, line.looked, line.busy, line.next_due = true, nil, nil, nil
@@ -4784,7 +4910,7 @@ return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. ans
 elseif answer then
 if worker ~= '' and not batch.given and answer[1] ~= 'newer_schema' then
 time()
-note_worker(plan, worker, info, alarm)
+note_worker(plan, worker, call.info, alarm)
 return commit(plan) or answer
 end
 return answer
@@ -4793,17 +4919,18 @@ if #batch > 0 or not line.drained or worker ~= '' then
 time()
 end
 if worker ~= '' then
-note_worker(plan, worker, info, alarm)
+note_worker(plan, worker, call.info, alarm)
 end
 pay_back(line)
 plan.dry = line.drained
 straighten(plan)
 local holder = worker ~= '' and worker or nil
-local call = { counter = counter, token = token, slot = slot, lease = lease, worker = holder, used = used }
+local terms =
+{ counter = counter, token = token, slot = slot, lease = call.lease, worker = holder, used = used }
 if wake and #batch > 0 then
 append(plan.fields, '~wake', awake_from(plan.now, nil, wake))
 end
-local failed = lease_all(plan, line, batch, call) or commit(plan)
+local failed = lease_all(plan, line, batch, terms) or commit(plan)
 if failed then
 put_back(line, 1)
 return failed
@@ -4812,17 +4939,145 @@ write_strays(batch, tasks)
 if #batch == 0 and (line.unseen or not (line.drained and line.next_due)) then
 return { 'more', time() }
 elseif #batch == 0 then
-spend_token()
+spend()
 write('HDEL', tasks, { wake and line.drained and '~wake' or nil })
 end
 local reply = { 'ok', when_again(line, plan) }
 for _, entry in ipairs(batch) do
-give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
+give_task(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
+end
+local PLAIN = true
+local function terms_of(letters, lease)
+local says, kept = parse_letters({}, letters), ''
+if shared(says) then
+return nil, nil
+end
+for _, letter in ipairs(TAKEN_OVER) do
+if says[letter] then
+kept = kept .. ';' .. letter .. '=' .. says[letter]
+end
+end
+return kept, lease_of(letters, lease)
+end
+local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
+local found, first, last = reads[1], 1, slice_end(ids, 1)
+local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
+local number = tonumber(last_lease or 0)
+local a_copy = told and string.find(told, token, 1, true) == 1
+if set or times or wake or a_copy or not number or refusal(found) then
+return nil
+elseif #ids == 0 then
+return { 'ok', next_due }
+end
+local now = time()
+local deadlines, fields, reply = {}, {}, { 'ok', next_due or now }
+local now_text, most, bytes = int(now), tonumber(max_bytes), 0
+local letters, kept, length, enqueued_at, since = '', '', lease, '', ''
+local deadline = now + tonumber(length)
+local deadline_text = int(deadline)
+for i, id in ipairs(ids) do
+if i > last then
+first, last = i, slice_end(ids, i)
+found = read_waiting(tasks, slot, ids, first, last)
+reads[#reads + 1] = found
+end
+local place = CONTROL + 2 * (i - first) + 1
+local fixed, record = found[place], found[place + 1]
+local e, own_letters = string.match(fixed or '', '^1;(%d+)([^\\n]*)\\n')
+if record or not e then
+return nil
+end
+if own_letters ~= letters then
+letters = own_letters
+kept, length = terms_of(letters, lease)
+if not kept then
+return nil
+end
+deadline = now + tonumber(length)
+deadline_text = int(deadline)
+end
+if e ~= enqueued_at then
+enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
+end
+number, bytes = number + 1, bytes + #fixed
+if bytes > most and i > 1 then
+return nil
+end
+deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
+fields[2 * i - 1] = '.' .. id
+fields[2 * i] = changing_record(
+'2',
+e,
+'1',
+'1',
+'w',
+int(number),
+token,
+now_text,
+length,
+kept .. ';h=w' .. since,
+''
+)
+give(reply, id, 1, number, deadline, fixed)
+end
+append(fields, '~lease', int(number))
+append(fields, slot, token .. ' ' .. table.concat(ids, ' '))
+if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then
+return nil
+end
+return not refusal(redis.pcall('HSET', tasks, unpack(fields))) and reply
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
+local test_now = ARGV[1]
+local max_tasks = ARGV[2]
+local lease = ARGV[3]
+local token = ARGV[4]
+local resend = ARGV[5]
+local max_bytes = ARGV[6]
+local worker = ARGV[7]
+local info = ARGV[8]
+local max = tonumber(max_tasks)
+local slot = slot_of(token, max)
+local ids = redis.call('RPOP', pending, max_tasks) or {}
+local now, ahead
+local function time()
+now = now or clock(test_now)
+return now
+end
+if #ids < max then
+ahead = look_ahead(working, delayed, time)
+end
+local reads, reply = {}, nil
+if PLAIN and worker == '' and #ids <= LEASES and not (ahead and (ahead.due or ahead.expired)) then
+reads[1] = read_waiting(tasks, slot, ids, 1, slice_end(ids, 1))
+local next_due = ahead and ahead.next_due
+reply = lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
+end
+if reply then
+if #ids == 0 then
+spend_token(tasks, slot, token, resend)
+end
+return reply
+end
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local call = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
+call.worker, call.info, call.test_now, call.now = worker, info, test_now, now
+return beyond_dequeue(at, call, ids, ahead, reads)
 `,
-  sha1: "17ffc1d7fd9cbb325f71b09afc1fd5e6badcbc3d",
-  keyLockingSha1: "f4e584c17d0282df651388b41c630461bf4912c6",
+  sha1: "81254f5069bb5917b452e245ebc905412582b776",
+  keyLockingSha1: "7132f3027e649b242e6ac6752393ffef8ca76e05",
 };
 
 export const drop: Script = {
@@ -4953,8 +5208,7 @@ return { status, tonumber(number) }
 
 export const enqueue: Script = {
   name: "enqueue",
-  source: `local SLICE = 1000
-local function int(number)
+  source: `local function int(number)
 return string.format('%.0f', tonumber(number))
 end
 local function clock(test_now)
@@ -4972,6 +5226,44 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function read_first_lines(tasks, fields)
+local found = {}
+for first = 1, #fields, 128 do
+local last = math.min(first + 127, #fields)
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
+if value then
+found[fields[first + i - 1]] = first_line(value)
+end
+end
+end
+return found
+end
+local PLAIN = true
+local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local test_now = ARGV[1]
+local look = ARGV[2]
+local wake = ARGV[3]
+local apart = ARGV[4]
+local new = ARGV
+local STRIDE = 4
+local PLAIN_TASKS = 490
+local now = clock(test_now)
+local count = (#new - STRIDE) / STRIDE
+local function beyond_plain(ids, fields, stored, made)
+local SLICE = 1000
 local function sorted_keys(map)
 local keys = {}
 for key in pairs(map) do
@@ -5013,9 +5305,6 @@ end
 end
 return found
 end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
 local function store(tasks, fields)
 local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 if failed then
@@ -5029,19 +5318,6 @@ local at =
 { pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
-end
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-local function read_first_lines(tasks, fields)
-local found = {}
-for first = 1, #fields, 128 do
-local last = math.min(first + 127, #fields)
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
-found[fields[first + i - 1]] = value and first_line(value)
-end
-end
-return found
 end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
@@ -5076,12 +5352,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -5089,6 +5368,29 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -5097,8 +5399,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function bare_record(state, ghosts, version)
 local task =
@@ -5512,53 +5825,23 @@ local sent, _, given = parse_wake(text)
 window = tonumber(window or given)
 return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
 end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local test_now = ARGV[1]
-local look = ARGV[2]
-local wake = ARGV[3]
-local apart = ARGV[4]
-local new = ARGV
-local STRIDE = 4
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
-local plan = new_plan(at, clock(test_now))
-local now_text = int(plan.now)
-local count = (#new - STRIDE) / STRIDE
-local ids, records, options, keys = {}, {}, {}, {}
-local plain = look ~= '1'
+local plan, options, keys = new_plan(at, now), {}, {}
 for i = 1, count do
-local id, _, unique, record = unpack(new, STRIDE * i + 1, STRIDE * i + 4)
-ids[i], records[i] = id, '1;' .. now_text .. record
-options[i] = parse_fixed(records[i])
-keys[i] = string.match(unique, '^%d+ (.*)$')
-plain = plain and unique == '' and not shared(options[i])
+options[i] = parse_fixed(fields[2 * i])
+keys[i] = string.match(new[STRIDE * i + 3], '^%d+ (.*)$')
 end
-local stored
-if plain and count == 1 then
-local reply = redis.pcall('HSETNX', tasks, ids[1], records[1])
-local fixed = reply ~= 1 and redis.call('HGET', tasks, ids[1])
-if reply ~= 1 and reply ~= 0 and not fixed then
-return reply
+local lone = made ~= nil
+if lone then
+local fixed = made ~= 1 and redis.call('HGET', tasks, ids[1])
+if made ~= 1 and made ~= 0 and not fixed then
+return made
 end
-stored = { [ids[1]] = fixed and first_line(fixed) }
-else
-local names = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
-for i = 1, count do
-append(names, ids[i], keys[i] and '~d:' .. keys[i])
-end
-stored = read_first_lines(tasks, names)
-if heed(plan, stored['~set'], stored['~stats']) then
+stored = { [ids[1]] = fixed and first_line(fixed) or nil }
+elseif heed(plan, stored['~set'], stored['~stats']) then
 return { 'newer_schema' }
 end
-plain = false
 open_groups(plan, options)
-end
 local reused = false
 local function is_own(token, own)
 local key = string.match(own or '', '^[^.]+%.')
@@ -5600,8 +5883,8 @@ end
 local function begin(i, old)
 local id, due = ids[i], due_of(i)
 local later = due > plan.now
-if old or not plain then
-append(plan.fields, id, records[i])
+if old or not lone then
+append(plan.fields, id, fields[2 * i])
 end
 if old and old.s ~= 'g' then
 append(plan.over, id)
@@ -5615,7 +5898,7 @@ plan.ghosts = plan.ghosts + 1
 else
 enter(plan, id, options[i], 'back')
 end
-local record = first_record(records[i], old, later and shared(options[i]))
+local record = first_record(fields[2 * i], old, later and shared(options[i]))
 if record then
 append(plan.fields, '.' .. id, record)
 elseif old then
@@ -5677,7 +5960,7 @@ if not places and overfull(plan.settings, at, stored, coming()) then
 return { 'full' }
 end
 if wake ~= '' and due_now then
-local found = plain and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
+local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
 if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
 local sent = { '~wake', awake_from(plan.now, wake) }
 reply[3] = 1
@@ -5698,9 +5981,46 @@ if plan.ghosts > 0 then
 redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
+end
+local function stands_in_list(record)
+return string.sub(record, 1, 1) == '\\n' or not string.find(record, '^[^\\n]*;[GP]=')
+end
+local front = '1;' .. int(now)
+local id, when, unique, record = unpack(new, 5, 8)
+if count == 1 and look ~= '1' and unique == '' and stands_in_list(record) then
+local made = redis.pcall('HSETNX', tasks, id, front .. record)
+if PLAIN and made == 1 and when == '' and wake == '' then
+redis.call('LPUSH', pending, id)
+return { 'ok', -1, 0, 1 }
+end
+return beyond_plain({ id }, { id, front .. record }, nil, made)
+end
+local names, ids, fields, reply = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }, {}, {}, { 'ok', 0, 0 }
+local plain, met = PLAIN and wake == '' and count <= PLAIN_TASKS, {}
+for i = 1, count do
+id, when, unique, record = unpack(new, STRIDE * i + 1, STRIDE * i + 4)
+local key = string.match(unique, '^%d+ (.*)$')
+append(names, id, key and '~d:' .. key)
+append(fields, id, front .. record)
+ids[i], reply[i + 3] = id, 1
+plain = plain and when == '' and unique == '' and not met[id] and stands_in_list(record)
+met[id] = true
+end
+local stored = read_first_lines(tasks, names)
+for i = 1, plain and count or 0 do
+plain = plain and not stored[ids[i]]
+end
+if not plain or stored['~set'] then
+return beyond_plain(ids, fields, stored)
+end
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if not failed then
+redis.call('LPUSH', pending, unpack(ids))
+end
+return failed or reply
 `,
-  sha1: "8d9bf0587842ed03044f38270b737325dcbc7476",
-  keyLockingSha1: "ce57d032f700457726524420add242c29fb69fdd",
+  sha1: "c8ef065b1eeeb0e455e285e5e92c76b4867b136c",
+  keyLockingSha1: "0a0514ce6d60fc038216fbcd127e9b9ce301caca",
 };
 
 export const fail: Script = {
@@ -5820,12 +6140,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -5833,6 +6156,29 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -5841,8 +6187,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -6444,8 +6801,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "4672b7d03b82bb0f6c52b59ae94e006a8e3e5367",
-  keyLockingSha1: "d1fb0fef7cf9539fa587a2a234299f8df0a0fc9f",
+  sha1: "c9a5be322d141111a8a201196dafdc2d5fd66631",
+  keyLockingSha1: "a1effe7d4af6351e1987ebf8a2dbddfcdaa932f8",
 };
 
 export const forget: Script = {
@@ -6579,12 +6936,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -6592,6 +6952,29 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -6600,8 +6983,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function bare_record(state, ghosts, version)
 local task =
@@ -7532,8 +7926,8 @@ return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
 `,
-  sha1: "897b24fd485f6793d5c4d63b56a14bcb6b280b12",
-  keyLockingSha1: "d6150d62cb744b9d735b9d7b8bacbb459d605e10",
+  sha1: "b7cc6028d11aa62ca17c193c6baa4908a1a6b926",
+  keyLockingSha1: "09e3ce34e0ee0733ffb9bb5a9c93b41be1c4e1a5",
 };
 
 export const heartbeat: Script = {
@@ -8101,7 +8495,9 @@ local found = {}
 for first = 1, #fields, 128 do
 local last = math.min(first + 127, #fields)
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
-found[fields[first + i - 1]] = value and first_line(value)
+if value then
+found[fields[first + i - 1]] = first_line(value)
+end
 end
 end
 return found
@@ -8620,8 +9016,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "b4d096a40e45d5fe09f2ab7c340a14df63d5c962",
-  keyLockingSha1: "0a12da77b6b1f3e5682417f43e88da4fcf14a33e",
+  sha1: "b68e818e0d89de135d24a3e008abee1c6c7f286a",
+  keyLockingSha1: "7e02d8a2c68251d9e9ed9537753e13f36c78d7fb",
 };
 
 export const occurrences: Script = {
@@ -8735,12 +9131,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -8973,8 +9372,8 @@ end
 reply[3] = left_among(entries, done)
 return reply
 `,
-  sha1: "61a08ca48da0f7ebcf3187685374ed6b3b68b839",
-  keyLockingSha1: "65c230b7f5a0a5e6e915656cfb2cecc8b5b34777",
+  sha1: "f6f516c35b488a212f90c424c547c54ebe55dc93",
+  keyLockingSha1: "e3a8af8cd2348d2db981e3419ab85b3c50d7389c",
 };
 
 export const purge: Script = {
@@ -9096,12 +9495,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -9109,6 +9511,29 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -9117,8 +9542,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -9868,8 +10304,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "75b69be99d060dfd4119bff6c4abee1f32b9b2bb",
-  keyLockingSha1: "1bd4a545634831b5143affa20dc8c426525109c0",
+  sha1: "2b49dd1ad937e8c05f415da1367ce96ebb924a6b",
+  keyLockingSha1: "43b102ecb48d7d480443a2485f3f73dcacc6a487",
 };
 
 export const queues: Script = {
@@ -10013,12 +10449,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -10026,6 +10465,29 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -10034,8 +10496,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -10630,8 +11103,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "184ebea3635cbcfaa47690618cae7737abd601c0",
-  keyLockingSha1: "b8b394209939f44c8d72c8268b50880d774e78dd",
+  sha1: "e1226f2d26ae67d0775e58d342a73391b7d0ced7",
+  keyLockingSha1: "42724e59a4131cf743dcf8a5bfebcdb3dbc507ec",
 };
 
 export const register: Script = {
@@ -10777,12 +11250,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -11337,8 +11813,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "9672984c331cff454a877c2690ca5c349f45ecc7",
-  keyLockingSha1: "812528c91c84e5f75cf4e39ae4fe2afa9d8b9d88",
+  sha1: "e4747fdbe5f7ba83228b4a7530daea25713ffb32",
+  keyLockingSha1: "1c86b63ceb39280caac7d46429b3a33f886c866e",
 };
 
 export const remind: Script = {
@@ -11503,12 +11979,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -11516,6 +11995,29 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -11524,8 +12026,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function bare_record(state, ghosts, version)
 local task =
@@ -11789,8 +12302,8 @@ plan.now = clock(test_now)
 erase(plan, id, task)
 return commit(plan) or { 'removed' }
 `,
-  sha1: "2d9f3b0dce14e96c177d4f90eaafcfed4e89335e",
-  keyLockingSha1: "f3ca42b0c27c750ea5ec43ad2fc779e8230d7358",
+  sha1: "d57341ff080d6d69357f1365ade986af07d64eaf",
+  keyLockingSha1: "fd48d1267b34c2e1d333a8a15efd5c6aee69f7a2",
 };
 
 export const repair: Script = {
@@ -11919,12 +12432,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -11932,6 +12448,29 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -11940,8 +12479,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -12841,8 +13391,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
 return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "4177ff1024b5fdc9c02a6432cf5bcb4da239e3be",
-  keyLockingSha1: "eddfde4d532e2317cef35150ed8c4cf6c3bc6249",
+  sha1: "5c13cfbfedd4d207530fb0625304dfa07fb12324",
+  keyLockingSha1: "1d1b80d38e41a7561bd6f7ae19a341be60bcf231",
 };
 
 export const schedule: Script = {
@@ -13076,6 +13626,60 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local DEFAULT_RESULT_TTL = 3600000
+local HISTORY = 16
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
+local SETTLEMENT = 7
+local function settled_fields(items, from)
+local names = { '~set', '~stats' }
+for place = from + 1, #items, SETTLEMENT do
+names[#names + 1] = '.' .. items[place]
+end
+return names
+end
+local function beyond_settle(at, now, call, items, from, records)
 local function sorted_keys(map)
 local keys = {}
 for key in pairs(map) do
@@ -13106,22 +13710,8 @@ back[#back + 1] = list[i]
 end
 return back
 end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
 local function finite(score)
 return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
 end
 local function store(tasks, fields)
 local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
@@ -13131,16 +13721,8 @@ failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
 end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
 local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
-local HISTORY = 16
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
@@ -13180,8 +13762,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -13670,44 +14263,23 @@ redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
 end
 end
 end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local hands = KEYS[10]
-local test_now = ARGV[1]
-local call = ARGV[2]
-local items = ARGV
-local STRIDE = 7
 local MARKS = 8
 local MARK = 8
-local now = clock(test_now)
-local count = (#items - 2) / STRIDE
+local count = (#items - from) / SETTLEMENT
 local function item(i)
-return unpack(items, (i - 1) * STRIDE + 3, i * STRIDE + 2)
+return unpack(items, from + (i - 1) * SETTLEMENT + 1, from + i * SETTLEMENT)
 end
-local names, extended = {}, {}
+local extended = {}
 for i = 1, count do
 local id, _, _, outcome = item(i)
-names[i] = '.' .. id
-if outcome == 'extend' then
-extended[#extended + 1] = id
+append(extended, outcome == 'extend' and id or nil)
 end
-end
-append(names, '~set', '~stats')
-local records = read('HMGET', tasks, names)
 local deadlines = {}
-for i, deadline in ipairs(read('ZMSCORE', working, extended)) do
+for i, deadline in ipairs(read('ZMSCORE', at.working, extended)) do
 deadlines[extended[i]] = tonumber(finite(deadline) or 0)
 end
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
 local plan = new_plan(at, now)
-if heed(plan, records[count + 1], records[count + 2]) then
+if heed(plan, records[1], records[2]) then
 return { 'newer_schema' }
 end
 local longer = {}
@@ -13780,7 +14352,7 @@ end
 for i = 1, count do
 local id = item(i)
 if not open[id] then
-local task, text = parse(records[i])
+local task, text = parse(records[i + 2])
 open[id] = { task = task, text = text }
 append(known, task.s == 'w' and task or nil)
 end
@@ -13791,7 +14363,7 @@ for i = 1, count do
 local id, lease, token, outcome, ms, counted, text = item(i)
 local task = open[id].task
 local receipt = lease .. ',' .. token .. ',' .. outcome
-if newer(records[i]) then
+if newer(records[i + 2]) then
 reply[i + 1] = { 'newer', '', 0, 0 }
 elseif task.s ~= 'w' or task.n ~= lease or task.k ~= token then
 reply[i + 1] = answer_again(task, receipt)
@@ -13811,9 +14383,81 @@ end
 end
 put_deadlines(at, longer)
 return reply
+end
+local PLAIN = true
+local PLAIN_SETTLEMENTS = 240
+local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+local function end_terms(letters)
+local ttl = string.match(letters, ';r=(%d+)') or int(DEFAULT_RESULT_TTL)
+if string.find(letters, ';[^mrdt]') or #ttl > 16 then
+return nil, nil
+end
+return string.match(letters, ';t=[^;]*') or '', ttl
+end
+local function complete_plainly(working, tasks, expiry, items, from, records, now)
+if records[1] or (#items - from) / SETTLEMENT > PLAIN_SETTLEMENTS then
+return nil
+end
+local ids, fields, ends, reply = {}, {}, {}, { 'ok' }
+local now_text, completed = int(now), { 'completed', '', 0, 0 }
+local kept_for, over
+for i = 1, (#items - from) / SETTLEMENT do
+local place = from + SETTLEMENT * (i - 1)
+local id, lease, token, outcome, ms, counted, text = unpack(items, place + 1, place + SETTLEMENT)
+local v, e, a, c, n, k, q, letters, history = string.match(records[i + 2] or '', WORKING)
+if outcome ~= 'complete' or counted ~= '1' or n ~= lease or k ~= token or tonumber(v) > HISTORY then
+return nil
+end
+local own, ttl = end_terms(letters)
+if not own then
+return nil
+end
+ttl = tonumber(ms ~= '' and ms or ttl)
+if ttl ~= kept_for then
+kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
+end
+local since = int(math.max(0, now - tonumber(e)))
+local answer = n .. ',' .. k .. ',complete,completed,,0,0'
+local told = ';z=' .. now_text .. own .. ';h=' .. history .. 'c' .. since .. ';p=' .. answer
+ids[i] = id
+append(fields, id, '')
+append(fields, '.' .. id)
+append(fields, changing_record(int(v + 1), e, a, c, 'c', n, '', q, '', told, ttl > 0 and text or ''))
+append(ends, over, id)
+reply[i + 1] = completed
+end
+if
+redis.call('ZREM', working, unpack(ids)) ~= #ids or refusal(redis.pcall('HSET', tasks, unpack(fields)))
+then
+return nil
+end
+redis.call('ZADD', expiry, unpack(ends))
+return reply
+end
+local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local hands = KEYS[10]
+local test_now = ARGV[1]
+local call = ARGV[2]
+local items = ARGV
+local now = clock(test_now)
+local records = read('HMGET', tasks, settled_fields(items, 2))
+local reply = PLAIN and complete_plainly(working, tasks, expiry, items, 2, records, now)
+if reply then
+return reply
+end
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
+return beyond_settle(at, now, call, items, 2, records)
 `,
-  sha1: "3e51aaede276a1d4520e17dcd0158930f42c12e9",
-  keyLockingSha1: "78c394b8b8c4790f71022e522d0af884c95bade4",
+  sha1: "f3bf8be0dce57b729767914df4f60391d800f892",
+  keyLockingSha1: "7359498bb84635bd9bf8361ccfe30a54764a58a1",
 };
 
 export const statistics: Script = {
@@ -13995,12 +14639,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -14008,6 +14655,29 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -14016,8 +14686,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -14821,8 +15502,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "bf0bac6ac63817844fdbaed11bdc5ee7e166e978",
-  keyLockingSha1: "60cf7fd6fa5fddcedb6f414635297da18b5a7c12",
+  sha1: "f772de34d4865334e76c05cbf5fe40087c4cb014",
+  keyLockingSha1: "a37719d99d96a13083213f55dd85c3ba8fa7b0b9",
 };
 
 export const wake: Script = {
@@ -14998,12 +15679,15 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
 local first = parse_fixed(fixed)
-task.e, task.m, task.r, task.d, task.t = first.e, first.m, first.r, first.d, first.t
-task.G, task.P = first.G, first.P
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
 task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
@@ -15011,6 +15695,29 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
+return '1;'
+.. v
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';'
+.. s
+.. ';'
+.. n
+.. ';'
+.. k
+.. ';'
+.. q
+.. ';'
+.. l
+.. letters
+.. '\\n'
+.. text
+end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -15019,8 +15726,19 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+return changing_record(
+task.v,
+task.e,
+task.a,
+task.c,
+task.s,
+task.n,
+task.k,
+task.q,
+task.l,
+letters,
+text
+)
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -15923,8 +16641,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "6b503c5e1e49c0cdb701bcd7a83862e80b1472a6",
-  keyLockingSha1: "91287b637e5a1f3f65d2474f8acf3e9711583160",
+  sha1: "fb48fcb54a8cf2e059c85f4d0c8dd27b6e3334dc",
+  keyLockingSha1: "5d2022b30a1d3f4da4261f4b6cee4cc0e3475c48",
 };
 
 export const workers: Script = {
