@@ -13,11 +13,11 @@ local function upcoming(delayed, deadline)
 end
 
 -- Whether delayed tasks are due and leases expired, and when the first of the others will be (ms; 0: nothing
--- known). time: gives it, where it is needed.
+-- known). time: gives it as text, where it is needed.
 local function look_ahead(working, delayed, time)
   local deadline = head(working)
   local due, next_due = upcoming(delayed, deadline)
-  local now = (due or deadline) and time()
+  local now = (due or deadline) and tonumber(time())
   local is_due, expired = due and due <= now, deadline and deadline <= now
   return { due = is_due, expired = expired, next_due = next_due or 0 }
 end

@@ -10,13 +10,29 @@ local function slice_end(ids, first)
 end
 
 -- Reads the control fields that a dequeue heeds, and both records of each id from first to last. Returns the
--- error where Redis refuses.
-local function read_waiting(tasks, slot, ids, first, last)
-  local names = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm', '~wake' }
+-- error where Redis refuses. beside: fields to be read behind these.
+local function read_waiting(tasks, slot, ids, first, last, beside)
+  local names = first <= last and { '', '' } or {}
   for i = first, last do
-    append(names, ids[i], '.' .. ids[i])
+    local place = 2 * (i - first)
+    names[place + 1], names[place + 2] = ids[i], '.' .. ids[i]
   end
-  return redis.pcall('HMGET', tasks, unpack(names))
+  for i, name in ipairs(beside or {}) do
+    names[2 * (last - first + 1) + i] = name
+  end
+  return redis.pcall(
+    'HMGET',
+    tasks,
+    '~lease',
+    slot,
+    '~set',
+    '~stats',
+    '~fair',
+    '~rate',
+    '~alarm',
+    '~wake',
+    unpack(names)
+  )
 end
 
 -- The control fields in what `read_waiting` gives.

@@ -13,13 +13,18 @@ local function int(number)
   return string.format('%.0f', tonumber(number))
 end
 
--- Redis's own time in ms; tests inject theirs.
-local function clock(test_now)
+-- Redis's own time in ms, as text; tests inject theirs.
+local function clock_text(test_now)
   if test_now ~= '' then
-    return tonumber(test_now)
+    return test_now
   end
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+
+-- The same as a number.
+local function clock(test_now)
+  return tonumber(clock_text(test_now))
 end
 
 -- Appends one or two values to a list, except nil: some Luas keep it in the list as a hole.

@@ -13,7 +13,7 @@ local PASSED = 200
 -- call: what dequeue was told, by name, and its `slot`; then what was taken and read already, as `new_line`
 -- has it.
 -- Returns the reply of dequeue.
-local function beyond_dequeue(at, call, popped, ahead, reads)
+local function dequeue_in_full(at, call, popped, ahead, reads)
   local tasks, max, slot, token, worker = at.tasks, call.max, call.slot, call.token, call.worker
   local plan, line = new_plan(at, call.now), new_line(at, popped, ahead, reads)
   local batch = new_batch(max, tonumber(call.max_bytes))

@@ -37,12 +37,12 @@ local function newer(record)
 end
 
 -- Letters whose value is no number.
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local TEXTS = '[typhGWOT]'
 
 -- The letter options at the end of a record's first line. A number beyond reading counts as absent.
 local function parse_letters(into, letters)
   for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-    if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+    if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
       into[letter] = value
     end
   end
@@ -114,31 +114,6 @@ end
 local LETTERS =
   { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
 
--- A changing record, of its parts.
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-  return '1;'
-    .. v
-    .. ';'
-    .. e
-    .. ';'
-    .. a
-    .. ';'
-    .. c
-    .. ';'
-    .. s
-    .. ';'
-    .. n
-    .. ';'
-    .. k
-    .. ';'
-    .. q
-    .. ';'
-    .. l
-    .. letters
-    .. '\n'
-    .. text
-end
-
 -- The changing record of a task.
 local function format(task, text)
   local letters = ''
@@ -148,19 +123,8 @@ local function format(task, text)
       letters = letters .. ';' .. LETTERS[i] .. '=' .. value
     end
   end
-  return changing_record(
-    task.v,
-    task.e,
-    task.a,
-    task.c,
-    task.s,
-    task.n,
-    task.k,
-    task.q,
-    task.l,
-    letters,
-    text
-  )
+  local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+  return table.concat(fields, ';') .. letters .. '\n' .. text
 end
 
 -- Notes a transition: the version rises, and the record's history says what came when (ms since enqueue).

@@ -1,17 +1,16 @@
 -- _settling: a settle that is not plain.
 
 -- How many arguments of settle make up one settlement.
-local SETTLEMENT = 7
+local SETTLEMENT = 4
 
 -- A record remembers so many of the last calls that set progress, by so many characters of their tokens.
 local MARKS = 8
 
 local MARK = 8
 
--- The fields that a settle reads: the control fields that it heeds, then the records of the tasks.
+-- Adds the records of tasks that are settled to the fields to be read.
 -- items: settlements, the first behind place `from`.
-local function settled_fields(items, from)
-  local names = { '~set', '~stats' }
+local function append_settled(names, items, from)
   for place = from + 1, #items, SETTLEMENT do
     names[#names + 1] = '.' .. items[place]
   end
@@ -20,13 +19,16 @@ end
 
 -- working -> completed | rejected | pending | delayed, or stays with a later deadline (extend). Only the
 -- holder of the current lease. (I2 I3 I5 I8)
--- call: the caller's token; items: settlements, the first behind place `from`; records: what was read of
--- `settled_fields`. Returns the reply of settle.
-local function beyond_settle(at, now, call, items, from, records)
+-- call: the caller's token; items: settlements, the first behind place `from`; records: what stands in `~set`
+-- and `~stats`, and the tasks' records. Returns the reply of settle.
+local function settle_in_full(at, now, call, items, from, records)
   local count = (#items - from) / SETTLEMENT
 
+  -- Of one settlement: id, proof, text, outcome, ms, and true where the attempt does not count.
   local function item(i)
-    return unpack(items, from + (i - 1) * SETTLEMENT + 1, from + i * SETTLEMENT)
+    local id, proof, terms, text = unpack(items, from + (i - 1) * SETTLEMENT + 1, from + i * SETTLEMENT)
+    local outcome, ms, uncounted = string.match(terms, '^(%a+) ?(%d*) ?(%a*)$')
+    return id, proof, text, outcome, ms, uncounted ~= ''
   end
 
   local extended = {}
@@ -45,6 +47,11 @@ local function beyond_settle(at, now, call, items, from, records)
   local longer = {} -- id -> later deadline
   local open = {} -- id -> task as this call leaves it, and its text
   local known = {} -- the tasks
+
+  -- One item of the reply.
+  local function answer(state, reason, when, flag)
+    return state == 'completed' and flag == 0 and state or { state, reason, when, flag }
+  end
 
   -- Where an outcome takes a task whose lease is current: state, reason, due.
   local function destination(task, outcome, ms)
@@ -65,8 +72,8 @@ local function beyond_settle(at, now, call, items, from, records)
   end
 
   -- Ends the lease. Returns the item's part of the reply.
-  local function release_to(id, task, old_text, outcome, ms, counted, text, receipt)
-    if counted == '0' or outcome == 'return' then
+  local function release_to(id, task, old_text, outcome, ms, uncounted, text, receipt)
+    if uncounted or outcome == 'return' then
       add(task, 'c', -1)
     end
     local state, reason, due = destination(task, outcome, ms)
@@ -87,7 +94,7 @@ local function beyond_settle(at, now, call, items, from, records)
       end
       wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due > 0 and due or nil)
     end
-    return { state, reason, due, flag }
+    return answer(state, reason, due, flag)
   end
 
   -- Notes that this call sets progress. False if it is a late copy, and a later call has set newer progress.
@@ -117,7 +124,7 @@ local function beyond_settle(at, now, call, items, from, records)
     if task.p and string.sub(task.p, 1, #prefix) == prefix then
       local state, reason, due, flag =
         string.match(string.sub(task.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
-      return { state, reason, tonumber(due), tonumber(flag) }
+      return answer(state, reason, tonumber(due), tonumber(flag))
     end
     return { 'lost', '', 0, 0 }
   end
@@ -134,17 +141,17 @@ local function beyond_settle(at, now, call, items, from, records)
 
   local reply = { 'ok' }
   for i = 1, count do
-    local id, lease, token, outcome, ms, counted, text = item(i)
+    local id, proof, text, outcome, ms, uncounted = item(i)
     local task = open[id].task
-    local receipt = lease .. ',' .. token .. ',' .. outcome
+    local receipt = proof .. ',' .. outcome
     if newer(records[i + 2]) then
       reply[i + 1] = { 'newer', '', 0, 0 }
-    elseif task.s ~= 'w' or task.n ~= lease or task.k ~= token then
+    elseif task.s ~= 'w' or task.n .. ',' .. task.k ~= proof then
       reply[i + 1] = answer_again(task, receipt)
     elseif outcome == 'extend' then
       reply[i + 1] = extend(id, task, open[id].text, ms, text)
     else
-      reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, counted, text, receipt)
+      reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
     end
     if #plan.leave == PLAN or #plan.fields >= 4 * PLAN or i == count then
       release(plan)

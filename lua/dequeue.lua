@@ -26,30 +26,33 @@ local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
 local ids = redis.call('RPOP', pending, max_tasks) or {}
-local now, ahead
+local now_text, ahead
+local plain = PLAIN and worker == '' and #ids <= LEASES
 
 local function time()
-  now = now or clock(test_now)
-  return now
+  now_text = now_text or clock_text(test_now)
+  return now_text
 end
 
-if #ids < max then
-  ahead = look_ahead(working, delayed, time)
+if plain and #ids < max then
+  plain, ahead = pcall(look_ahead, working, delayed, time)
+  plain = plain and not (ahead.due or ahead.expired)
 end
 local reads, reply = {}, nil
-if PLAIN and worker == '' and #ids <= LEASES and not (ahead and (ahead.due or ahead.expired)) then
+if plain then
   reads[1] = read_waiting(tasks, slot, ids, 1, slice_end(ids, 1))
   local next_due = ahead and ahead.next_due
   reply = lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
 end
+if reply and #ids == 0 then
+  spend_token(tasks, slot, token, resend)
+end
 if reply then
-  if #ids == 0 then
-    spend_token(tasks, slot, token, resend)
-  end
   return reply
 end
 
+-- Not plain.
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local call = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
-call.worker, call.info, call.test_now, call.now = worker, info, test_now, now
-return beyond_dequeue(at, call, ids, ahead, reads)
+call.worker, call.info, call.test_now, call.now = worker, info, test_now, now_text and tonumber(now_text)
+return dequeue_in_full(at, call, ids, ahead, reads)

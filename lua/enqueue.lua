@@ -24,229 +24,235 @@ local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at),
 local STRIDE = 4
 -- How many tasks a plain enqueue takes: no command then has more than SLICE arguments.
 local PLAIN_TASKS = 490
-local now = clock(test_now)
+local CONTROL_FIELDS = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
+local now_text = clock_text(test_now)
 local count = (#new - STRIDE) / STRIDE
-
--- Goes on where anything is not plain. fields: ids and fixed records; stored: field -> what stands there, of
--- a fixed record only the first line; made: what came of a lone task, tested and written in one command.
-local function beyond_plain(ids, fields, stored, made)
-  local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
-  local plan, options, keys = new_plan(at, now), {}, {}
-  for i = 1, count do
-    options[i] = parse_fixed(fields[2 * i])
-    keys[i] = string.match(new[STRIDE * i + 3], '^%d+ (.*)$')
-  end
-  local lone = made ~= nil
-  if lone then
-    local fixed = made ~= 1 and redis.call('HGET', tasks, ids[1])
-    if made ~= 1 and made ~= 0 and not fixed then
-      return made
-    end
-    stored = { [ids[1]] = fixed and first_line(fixed) or nil }
-  elseif heed(plan, stored['~set'], stored['~stats']) then
-    return { 'newer_schema' }
-  end
-  open_groups(plan, options)
-
-  local reused = false -- whether a call with the same idempotency key, but other tasks, made the task at hand
-
-  -- True if a token is this call's. own: this call's token, '<key>.<tasks>' if it has an idempotency key.
-  local function is_own(token, own)
-    local key = string.match(own or '', '^[^.]+%.')
-    if token ~= own and key and string.sub(token or '', 1, #key) == key then
-      reused = true
-    end
-    return token == own
-  end
-
-  -- True where this call, or an earlier copy of it, made the task; false where another did; nothing where the
-  -- id is free: then with what is left of its last life.
-  local function known(i)
-    local id, fixed = ids[i], stored[ids[i]]
-    local own = options[i].t
-    if not fixed then
-      return nil, nil
-    end
-    local again = new[STRIDE * i + 3] == 'again'
-    if fixed ~= '' and not again then
-      return is_own(parse_fixed(fixed).t, own), nil
-    end
-    local record = redis.call('HGET', tasks, '.' .. id)
-    local task = parse(record)
-    stored['.' .. id] = record
-    if newer(record) then
-      stored[id] = record
-    elseif task.s == 'g' then
-      return nil, task
-    elseif fixed ~= '' and task.s ~= 'r' then
-      return is_own(parse_fixed(fixed).t, own), nil
-    elseif again and not is_own(task.t, own) then
-      stored[id] = redis.call('HGET', tasks, id)
-      return nil, task
-    end
-    return is_own(task.t, own), nil
-  end
-
-  -- When a task is due, by the record that is written now.
-  local function due_of(i)
-    local when = new[STRIDE * i + 2]
-    local due = tonumber(when ~= '' and when or 0)
-    return string.sub(when, 1, 1) == '+' and plan.now + due or due
-  end
-
-  -- Adds the beginning of a life to the plan. old: what is left of the last one.
-  local function begin(i, old)
-    local id, due = ids[i], due_of(i)
-    local later = due > plan.now
-    if old or not lone then
-      append(plan.fields, id, fields[2 * i])
-    end
-    if old and old.s ~= 'g' then
-      append(plan.over, id)
-      append(plan.raised, id)
-    end
-    if later then
-      append(plan.later, score_when_due(options[i], due), id)
-    elseif old and tonumber(old.g or 0) > 0 and not shared(options[i]) then
-      -- The entry that a cancelled life left in the list is this task's place.
-      add(old, 'g', -1)
-      plan.ghosts = plan.ghosts + 1
-    else
-      enter(plan, id, options[i], 'back')
-    end
-    -- What is promoted to `fair` is looked up in its changing record, without its payload.
-    local record = first_record(fields[2 * i], old, later and shared(options[i]))
-    if record then
-      append(plan.fields, '.' .. id, record)
-    elseif old then
-      plan.gone[#plan.gone + 1] = '.' .. id
-    end
-    tell(plan, 'enqueued', id)
-  end
-
-  -- How many of the tasks so far wait to be delivered.
-  local function coming()
-    return #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
-  end
-
-  plan.ghosts = 0
-  local places = apart == '1' and places_left(plan.settings, at, stored)
-  local due_now, resent = false, false -- whether any of them waits for a consumer, and was made before
-  local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: what this call's dedup keys stand for
-  for i = 1, count do
-    local id, key = ids[i], keys[i]
-    local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
-    local stands = until_at and tonumber(until_at) > plan.now and first ~= id
-    local own, old
-    if not seen[id] then
-      -- Before the dedup key, so that a copy gets the same answer after the key's window.
-      own, old = known(i)
-    end
-    local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
-    if refused and not places then
-      return { refused }
-    elseif not refused and own == nil and not stands and places and due_of(i) <= plan.now then
-      refused = coming() >= places and 'full'
-    end
-    reused = false
-    if refused then
-      reply[i + 3] = ' ' .. refused
-    elseif seen[id] then
-      reply[i + 3] = seen[id]
-    elseif own == nil and stands then
-      reply[i + 3], seen[id] = first, first
-    else
-      seen[id] = 0
-      if own and key then
-        fresh[key] = int(plan.now + 1) .. ' ' .. id
-      end
-      reply[i + 3] = own == false and 0 or 1
-      due_now = due_now or (own ~= false and due_of(i) <= plan.now)
-      resent = resent or own
-      if own == nil then
-        begin(i, old)
-        if key then
-          local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
-          fresh[key] = over .. ' ' .. id
-          append(plan.fields, '~d:' .. key, fresh[key])
-          append(plan.expiry, over, '~d:' .. key)
-        end
-      end
-    end
-  end
-
-  if plan.settings then
-    reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
-  end
-  if not places and overfull(plan.settings, at, stored, coming()) then
-    return { 'full' }
-  end
-
-  -- Also where an earlier copy made the tasks and noted a wake: its reply, and with it the wake, may be lost.
-  if wake ~= '' and due_now then
-    local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
-    if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
-      local sent = { '~wake', awake_from(plan.now, wake) }
-      reply[3] = 1
-      if #plan.fields > 0 then
-        append(plan.fields, unpack(sent))
-      elseif store(tasks, sent) then
-        -- The tasks stand already: a note that finds no room must not refuse them. The next sweep wakes.
-        reply[3] = 0
-      end
-    end
-  end
-
-  close(plan)
-  local failed = store_or_undo(plan, stored)
-  if failed then
-    return failed
-  end
-  commit(plan)
-  if plan.ghosts > 0 then
-    redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
-  end
-  return reply
-end
 
 -- True for a task without group and priority. record: its fixed record, from the letters on.
 local function stands_in_list(record)
-  return string.sub(record, 1, 1) == '\n' or not string.find(record, '^[^\n]*;[GP]=')
+  return string.byte(record) == 10 or not string.find(record, '^[^\n]*;[GP]=')
 end
 
-local front = '1;' .. int(now)
-local id, when, unique, record = unpack(new, 5, 8)
+local front = '1;' .. now_text
+-- Ids, and ids and fixed records; what came of a lone task that was tested and written in one command; and
+-- field -> what stands there, of a fixed record only the first line.
+local ids, fields, made, stored = {}, {}, nil, nil
 
-if count == 1 and look ~= '1' and unique == '' and stands_in_list(record) then
-  -- Test and write in one command. A full Redis refuses to test too, but not to read.
-  local made = redis.pcall('HSETNX', tasks, id, front .. record)
-  if PLAIN and made == 1 and when == '' and wake == '' then
-    redis.call('LPUSH', pending, id)
+if count == 1 and look ~= '1' and new[7] == '' and stands_in_list(new[8]) then
+  ids[1], fields[1], fields[2] = new[5], new[5], front .. new[8]
+  -- A full Redis refuses to test too, but not to read.
+  made = redis.pcall('HSETNX', tasks, ids[1], fields[2])
+  if PLAIN and made == 1 and new[6] == '' and wake == '' then
+    redis.call('LPUSH', pending, ids[1])
     return { 'ok', -1, 0, 1 }
   end
-  return beyond_plain({ id }, { id, front .. record }, nil, made)
+else
+  local names, reply, met = { unpack(CONTROL_FIELDS) }, { 'ok', 0, 0 }, {}
+  local plain = PLAIN and wake == '' and count <= PLAIN_TASKS
+  for i = 1, count do
+    local id, when, unique, record = unpack(new, STRIDE * i + 1, STRIDE * i + STRIDE)
+    plain = plain and when == '' and unique == '' and not met[id] and stands_in_list(record)
+    met[id], ids[i], names[#CONTROL_FIELDS + i], reply[i + 3] = true, id, id, 1
+    fields[2 * i - 1], fields[2 * i] = id, front .. record
+  end
+  if plain then
+    stored = read_first_lines(tasks, names)
+    plain = not stored['~set']
+    for i = 1, count do
+      plain = plain and not stored[ids[i]]
+    end
+  end
+  if plain then
+    local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+    if not failed then
+      redis.call('LPUSH', pending, unpack(ids))
+    end
+    return failed or reply
+  end
 end
 
-local names, ids, fields, reply = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }, {}, {}, { 'ok', 0, 0 }
-local plain, met = PLAIN and wake == '' and count <= PLAIN_TASKS, {}
+-- Not plain.
+local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
+local plan, options, keys = new_plan(at, tonumber(now_text)), {}, {}
 for i = 1, count do
-  id, when, unique, record = unpack(new, STRIDE * i + 1, STRIDE * i + 4)
-  local key = string.match(unique, '^%d+ (.*)$')
-  append(names, id, key and '~d:' .. key)
-  append(fields, id, front .. record)
-  ids[i], reply[i + 3] = id, 1
-  plain = plain and when == '' and unique == '' and not met[id] and stands_in_list(record)
-  met[id] = true
+  options[i] = parse_fixed(fields[2 * i])
+  keys[i] = string.match(new[STRIDE * i + 3], '^%d+ (.*)$')
 end
-local stored = read_first_lines(tasks, names)
-for i = 1, plain and count or 0 do
-  plain = plain and not stored[ids[i]]
+local lone = made ~= nil
+if lone then
+  local fixed = made ~= 1 and redis.call('HGET', tasks, ids[1])
+  if made ~= 1 and made ~= 0 and not fixed then
+    return made
+  end
+  stored = { [ids[1]] = fixed and first_line(fixed) or nil }
+else
+  local names = { unpack(CONTROL_FIELDS) }
+  for i, id in ipairs(ids) do
+    append(names, id, keys[i] and '~d:' .. keys[i])
+  end
+  stored = stored or read_first_lines(tasks, names)
+  if heed(plan, stored['~set'], stored['~stats']) then
+    return { 'newer_schema' }
+  end
 end
-if not plain or stored['~set'] then
-  return beyond_plain(ids, fields, stored)
+open_groups(plan, options)
+
+local reused = false -- whether a call with the same idempotency key, but other tasks, made the task at hand
+
+-- True if a token is this call's. own: this call's token, '<key>.<tasks>' if it has an idempotency key.
+local function is_own(token, own)
+  local key = string.match(own or '', '^[^.]+%.')
+  if token ~= own and key and string.sub(token or '', 1, #key) == key then
+    reused = true
+  end
+  return token == own
 end
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if not failed then
-  redis.call('LPUSH', pending, unpack(ids))
+
+-- True where this call, or an earlier copy of it, made the task; false where another did; nothing where the
+-- id is free: then with what is left of its last life.
+local function known(i)
+  local id, fixed = ids[i], stored[ids[i]]
+  local own = options[i].t
+  if not fixed then
+    return nil, nil
+  end
+  local again = new[STRIDE * i + 3] == 'again'
+  if fixed ~= '' and not again then
+    return is_own(parse_fixed(fixed).t, own), nil
+  end
+  local record = redis.call('HGET', tasks, '.' .. id)
+  local task = parse(record)
+  stored['.' .. id] = record
+  if newer(record) then
+    stored[id] = record
+  elseif task.s == 'g' then
+    return nil, task
+  elseif fixed ~= '' and task.s ~= 'r' then
+    return is_own(parse_fixed(fixed).t, own), nil
+  elseif again and not is_own(task.t, own) then
+    stored[id] = redis.call('HGET', tasks, id)
+    return nil, task
+  end
+  return is_own(task.t, own), nil
 end
-return failed or reply
+
+-- When a task is due, by the record that is written now.
+local function due_of(i)
+  local when = new[STRIDE * i + 2]
+  local due = tonumber(when ~= '' and when or 0)
+  return string.sub(when, 1, 1) == '+' and plan.now + due or due
+end
+
+-- Adds the beginning of a life to the plan. old: what is left of the last one.
+local function begin(i, old)
+  local id, due = ids[i], due_of(i)
+  local later = due > plan.now
+  if old or not lone then
+    append(plan.fields, id, fields[2 * i])
+  end
+  if old and old.s ~= 'g' then
+    append(plan.over, id)
+    append(plan.raised, id)
+  end
+  if later then
+    append(plan.later, score_when_due(options[i], due), id)
+  elseif old and tonumber(old.g or 0) > 0 and not shared(options[i]) then
+    -- The entry that a cancelled life left in the list is this task's place.
+    add(old, 'g', -1)
+    plan.ghosts = plan.ghosts + 1
+  else
+    enter(plan, id, options[i], 'back')
+  end
+  -- What is promoted to `fair` is looked up in its changing record, without its payload.
+  local record = first_record(fields[2 * i], old, later and shared(options[i]))
+  if record then
+    append(plan.fields, '.' .. id, record)
+  elseif old then
+    plan.gone[#plan.gone + 1] = '.' .. id
+  end
+  tell(plan, 'enqueued', id)
+end
+
+-- How many of the tasks so far wait to be delivered.
+local function coming()
+  return #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
+end
+
+plan.ghosts = 0
+local places = apart == '1' and places_left(plan.settings, at, stored)
+local due_now, resent = false, false -- whether any of them waits for a consumer, and was made before
+local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: what this call's dedup keys stand for
+for i = 1, count do
+  local id, key = ids[i], keys[i]
+  local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
+  local stands = until_at and tonumber(until_at) > plan.now and first ~= id
+  local own, old
+  if not seen[id] then
+    -- Before the dedup key, so that a copy gets the same answer after the key's window.
+    own, old = known(i)
+  end
+  local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
+  if refused and not places then
+    return { refused }
+  elseif not refused and own == nil and not stands and places and due_of(i) <= plan.now then
+    refused = coming() >= places and 'full'
+  end
+  reused = false
+  if refused then
+    reply[i + 3] = ' ' .. refused
+  elseif seen[id] then
+    reply[i + 3] = seen[id]
+  elseif own == nil and stands then
+    reply[i + 3], seen[id] = first, first
+  else
+    seen[id] = 0
+    if own and key then
+      fresh[key] = int(plan.now + 1) .. ' ' .. id
+    end
+    reply[i + 3] = own == false and 0 or 1
+    due_now = due_now or (own ~= false and due_of(i) <= plan.now)
+    resent = resent or own
+    if own == nil then
+      begin(i, old)
+      if key then
+        local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
+        fresh[key] = over .. ' ' .. id
+        append(plan.fields, '~d:' .. key, fresh[key])
+        append(plan.expiry, over, '~d:' .. key)
+      end
+    end
+  end
+end
+
+if plan.settings then
+  reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
+end
+if not places and overfull(plan.settings, at, stored, coming()) then
+  return { 'full' }
+end
+
+-- Also where an earlier copy made the tasks and noted a wake: its reply, and with it the wake, may be lost.
+if wake ~= '' and due_now then
+  local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
+  if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
+    local sent = { '~wake', awake_from(plan.now, wake) }
+    reply[3] = 1
+    if #plan.fields > 0 then
+      append(plan.fields, unpack(sent))
+    elseif store(tasks, sent) then
+      -- The tasks stand already: a note that finds no room must not refuse them. The next sweep wakes.
+      reply[3] = 0
+    end
+  end
+end
+
+close(plan)
+local failed = store_or_undo(plan, stored)
+if failed then
+  return failed
+end
+commit(plan)
+if plan.ghosts > 0 then
+  redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
+end
+return reply

@@ -12,18 +12,20 @@ local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
 local hands = KEYS[10] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local call = ARGV[2] -- the caller's token, one a call; empty where no extend tells progress
-local items = ARGV -- then for each: id, lease number, token, outcome, ms, count ('1' or '0'), text
--- outcome: 'complete' or 'reject' (ms: how long to keep the record; empty: as the task fixed), 'requeue'
--- (ms: delay), 'return' (unstarted: to the front, uncounted) or 'extend' (ms: lease; empty: the task's own;
--- text: progress)
--- Returns {'ok', then for each: {state, 'lost' or 'newer', reason, deadline or due (ms; 0: none), 1 if
---          to be cancelled}} or {'newer_schema'}
+local items = ARGV -- then for each: id, proof ('<lease number>,<token>'), terms, text
+-- terms: 'complete' or 'reject', and how long to keep the record (ms) if not as the task fixed; 'requeue' and
+-- the delay (ms), and 'uncounted' where the attempt does not count; 'return' (unstarted: to the front,
+-- uncounted); 'extend' and the lease (ms) if not the task's own (text: progress)
+-- Returns {'ok', then for each: 'completed', or {state, 'lost' or 'newer', reason, deadline or due (ms; 0:
+--          none), 1 if to be cancelled}} or {'newer_schema'}
 
-local now = clock(test_now)
-local records = read('HMGET', tasks, settled_fields(items, 2))
-local reply = PLAIN and complete_plainly(working, tasks, expiry, items, 2, records, now)
+local now_text = clock_text(test_now)
+local records = read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, 2))
+local reply = PLAIN and complete_plainly(working, tasks, expiry, items, 2, records, now_text)
 if reply then
   return reply
 end
+
+-- Not plain.
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
-return beyond_settle(at, now, call, items, 2, records)
+return settle_in_full(at, tonumber(now_text), call, items, 2, records)

@@ -2,6 +2,7 @@
 // `--check` writes nothing and fails if the module is not current.
 
 import { createHash } from "node:crypto";
+import luaparse from "luaparse";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { keyLocking } from "../src/queue/transport.ts";
@@ -85,42 +86,37 @@ export function blankUnused(prelude: LuaFile, script: LuaFile): LuaFile {
   return { file: prelude.file, text: kept.toReversed().join("") };
 }
 
-/** The program: what only a function whose name begins with `beyond_` uses stands inside it. */
+/**
+ * The program. Lua makes a function when it comes to its definition, so each part of the prelude stands in front of the
+ * first statement of the script that needs it: a plain call returns before it comes to most of them.
+ */
 function place(prelude: LuaFile, script: LuaFile): string {
-  const outer = new Set<string>();
-  const inner = new Map<string, Set<string>>();
-  const use = (text: string, file: string, into: Set<string>) => {
-    for (const name of identifiers({ file, text })) into.add(name);
-  };
-  const beyond = /^local function (beyond_\w+)\([^)]*\)\n([\s\S]*?)^end$/gm;
-  const note = (text: string, file: string, into: Set<string>) => {
-    for (const [, name = "", body = ""] of text.matchAll(beyond)) {
-      const own = inner.get(name) ?? new Set<string>();
-      inner.set(name, own);
-      use(body, file, own);
-    }
-    use(text.replace(beyond, ""), file, into);
-  };
-  note(script.text, script.file, outer);
-  const front: string[] = [];
-  const within = new Map<string, string[]>();
-  for (const text of prelude.text.split(/^(?=local\b)/m).toReversed()) {
-    const names = /^local (?:function )?(\w+(?: *, *\w+)*)/.exec(text)?.[1]?.split(/ *, */) ?? [];
-    if (names.some((name) => outer.has(name))) {
-      front.unshift(text);
-      note(text, prelude.file, outer);
-      continue;
-    }
-    for (const [name, own] of inner) {
-      if (!names.some((one) => own.has(one))) continue;
-      within.set(name, [text, ...(within.get(name) ?? [])]);
-      use(text, prelude.file, own);
-    }
+  const parts = prelude.text.split(/^(?=local\b)/m).map((text) => ({
+    text,
+    names: /^local (?:function )?(\w+(?: *, *\w+)*)/.exec(text)?.[1]?.split(/ *, */) ?? [],
+    uses: identifiers({ file: prelude.file, text }),
+  }));
+  const placed = new Set<(typeof parts)[number]>();
+  const { body } = luaparse.parse(script.text, { luaVersion: "5.1", ranges: true, comments: false });
+  let from = 0;
+  let program = "";
+  for (const { range } of body) {
+    const text = script.text.slice(from, range[1]);
+    from = range[1];
+    const wanted = identifiers({ file: script.file, text });
+    const needed = parts.toReversed().filter((part) => {
+      if (placed.has(part) || !part.names.some((name) => wanted.has(name))) return false;
+      for (const name of part.uses) wanted.add(name);
+      placed.add(part);
+      return true;
+    });
+    program +=
+      needed
+        .toReversed()
+        .map((part) => `\n${part.text}`)
+        .join("") + text;
   }
-  return (front.join("") + script.text).replace(
-    /^(local function (beyond_\w+)\([^)]*\)\n)/gm,
-    (all, _, name: string) => all + (within.get(name) ?? []).join(""),
-  );
+  return program + script.text.slice(from);
 }
 
 /** The code without comments, indentation and blank lines. */

@@ -255,13 +255,13 @@ class Queue:
             if len(parts) < 5 or parts[0] != "1":
                 raise SluiceError("bad_argument", "this is no receipt")
             number, token, id = parts[2:]
-            time_given = "" if ms is None else whole("a duration", ms)
-            args += [id, number, token, outcome, time_given, "1" if count else "0", text]
+            terms = [outcome] if ms is None else [outcome, str(whole("a duration", ms))]
+            args += [id, f"{number},{token}", " ".join(terms if count else [*terms, "uncounted"]), text]
         # By the token a late copy of the call is known: it leaves newer progress alone.
         answers = self._redis.run(("settle", self.name, ["", secrets.token_urlsafe(12), *args]))[0]
         return [
             Settled(state not in ("lost", "newer"), state, reason, at, flag == 1)
-            for state, reason, at, flag in answers
+            for state, reason, at, flag in ((a, "", 0, 0) if isinstance(a, str) else a for a in answers)
         ]
 
     def cancel(self, id: str, lease: int | None = None) -> str:

@@ -68,8 +68,20 @@ export class ReplyReader {
     return item;
   }
 
+  /** Whether a text comes next. */
+  get isText(): boolean {
+    return typeof this.#items[this.#next] === "string";
+  }
+
   nested(): ReplyReader {
     return new ReplyReader(this.#script, this.#items[this.#next++]);
+  }
+
+  /** What comes next, as it is. */
+  reply(): Reply {
+    const item = this.#items[this.#next++];
+    if (item === undefined) throw unexpected(this.#script);
+    return item;
   }
 
   /** What is left, item by item of `read`. */

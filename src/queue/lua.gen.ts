@@ -4,17 +4,65 @@ import type { Script } from "./transport.ts";
 
 export const audit: Script = {
   name: "audit",
-  source: `local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
+local test_now = ARGV[1]
+local part = ARGV[2]
+local cursor = ARGV[3]
+local size = ARGV[4]
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
 end
-local function clock(test_now)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local RUN = 200
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local function new_mending(at, now)
+local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
+mending.hands, mending.turns = {}, {}
+for _, place in ipairs(ZSETS) do
+mending.out[place] = {}
+end
+return mending
+end
+local mending = new_mending(at, clock(test_now))
+local groups, timers, expected, members = {}, {}, {}, {}
+local function int(number)
+return string.format('%.0f', tonumber(number))
 end
 local function append(list, first, second)
 if first ~= nil then
@@ -24,6 +72,67 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
+local function read_list()
+local first = tonumber(cursor)
+local found = redis.call('LRANGE', pending, cursor, int(first + size - 1))
+local ids, places = {}, {}
+for i, id in ipairs(found) do
+append(ids, not places[id] and id or nil)
+places[id] = places[id] or {}
+append(places[id], first + i - 1)
+end
+return #found < tonumber(size) and '0' or int(first + #found), ids, places
+end
+local SLICE = 1000
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function note(mending, fault, id)
+append(mending.report, fault, id)
+end
+local function take_from(mending, place, id)
+local ids = mending.out[place]
+ids[#ids + 1] = id
+end
+local function fields_in(mending, names)
+local found = {}
+local seen = mending.seen and mending.seen.tasks
+if not seen then
+return read('HMGET', mending.at.tasks, names)
+end
+for i, name in ipairs(names) do
+found[i] = seen[name] or false
+end
+return found
+end
+local function mend_times(mending, names)
+for i, text in ipairs(fields_in(mending, names)) do
+if not text then
+take_from(mending, 'expiry', names[i])
+note(mending, 'record_missing', names[i])
+end
+end
+end
+local function read_zset()
+local page = redis.call('ZSCAN', at[part], cursor, 'COUNT', size)
+local ids, times = {}, {}
+for i = 1, #page[2], 2 do
+local member = page[2][i]
+local control = string.sub(member, 1, 1) == '~'
+local list = control and part == 'delayed' and timers or control and part == 'expiry' and times or ids
+list[#list + 1] = member
+end
+mend_times(mending, times)
+return page[1], ids
+end
 local function sorted_keys(map)
 local keys = {}
 for key in pairs(map) do
@@ -32,6 +141,143 @@ end
 table.sort(keys)
 return keys
 end
+local DEFAULT_DEAD_TTL = 604800000
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function format_settings(settings)
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
+text = text .. ';' .. letter .. '=' .. settings[letter]
+end
+return text ~= '' and '1' .. text or ''
+end
+local LOST_FOR = 86400000
+local function scores_in(mending, place, members)
+local found = {}
+local seen = mending.seen and mending.seen[place]
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
+local function set_aside(mending, field)
+local plan, kept = mending.plan, '~b:' .. field
+append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
+append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
+note(mending, 'record_broken', field)
+end
+local SETTINGS = {
+p = '^1$',
+e = '^1$',
+s = '^1$',
+m = '^%d+$',
+b = '^%d+$',
+n = '^%d+$',
+k = '^[1-9]%d*$',
+r = '^%d+/[1-9]%d*$',
+}
+local MOST_GROUPS = 131071
+local SPARE_GROUPS = 65536
+local function mend_settings(mending, field, text, last)
+local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
+if newer(text) then
+return last
+end
+for letter, value in pairs(settings) do
+readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
+end
+if not readable then
+set_aside(mending, field)
+plan.gone[#plan.gone + 1] = field
+return last
+end
+local number = tonumber(settings.n)
+local needed = field ~= '~set' and (settings.m or settings.r or number)
+if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
+number = math.max(last, SPARE_GROUPS) + 1
+settings.n = int(number)
+append(plan.fields, field, format_settings(settings))
+note(mending, 'control_broken', field)
+elseif needed and number > last then
+note(mending, 'control_broken', '~groups')
+end
+return needed and math.max(last, number) or last
+end
+local function mend_group_settings(mending, texts)
+if not next(texts) then
+return
+end
+local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
+local most = last
+for _, field in ipairs(sorted_keys(texts)) do
+most = mend_settings(mending, field, texts[field], most)
+end
+if most > last then
+append(mending.plan.fields, '~groups', int(most))
+end
+end
+local function mend_infos(mending, names)
+for i, score in ipairs(scores_in(mending, 'workers', names)) do
+if not score then
+mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
+note(mending, 'worker_wrong', names[i])
+end
+end
+end
+local function mend_kept(mending, names, texts)
+for i, score in ipairs(scores_in(mending, 'expiry', names)) do
+if not score then
+local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
+append(mending.plan.expiry, over, names[i])
+note(mending, 'expiry_missing', names[i])
+end
+end
+end
+local function mend_fields(mending, found)
+local ids, seen, groups = {}, {}, {}
+local settings, infos, kept, texts = {}, {}, {}, {}
+for i = 1, #found, 2 do
+local field, text = found[i], found[i + 1]
+mending.bytes = mending.bytes + #text
+local kind = string.match(field, '^~%a:')
+if kind == '~g:' then
+append(groups, string.sub(field, 4), text)
+elseif kind == '~s:' then
+settings[field] = text
+elseif kind == '~w:' then
+infos[#infos + 1] = string.sub(field, 4)
+elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
+kept[#kept + 1], texts[#texts + 1] = field, text
+elseif string.sub(field, 1, 1) ~= '~' then
+local id = string.gsub(field, '^%.', '')
+append(ids, not seen[id] and id or nil)
+seen[id] = true
+end
+end
+mend_group_settings(mending, settings)
+mend_infos(mending, infos)
+mend_kept(mending, kept, texts)
+return ids, groups
+end
+local function read_tasks()
+local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
+local found, states = mend_fields(mending, page[2])
+groups = states
+return page[1], found
+end
+local RESEND_WINDOW = 300000
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
@@ -54,17 +300,6 @@ back[#back + 1] = list[i]
 end
 return back
 end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
 local function finite(score)
 return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end
@@ -79,27 +314,16 @@ failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
 end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
 local DEFAULT_MAX_ATTEMPTS = 5
 local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
 local HISTORY = 16
 local function first_line(record)
 return string.match(record, '^[^\\n]*\\n?')
 end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local TEXTS = '[typhGWOT]'
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -144,29 +368,6 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
-end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -175,19 +376,8 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -206,20 +396,6 @@ end
 local function exhausted(task)
 local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
 return most > 0 and tonumber(task.c) >= most
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function format_settings(settings)
-local text = ''
-for _, letter in ipairs(sorted_keys(settings)) do
-text = text .. ';' .. letter .. '=' .. settings[letter]
-end
-return text ~= '' and '1' .. text or ''
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -393,7 +569,6 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
-local RUN = 200
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -537,18 +712,6 @@ append(plan.fields, '~fair', format_clock(plan.times))
 end
 end
 local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
 local function tell(plan, event, id)
 if plan.news then
 plan.news[event] = plan.news[event] or {}
@@ -723,53 +886,9 @@ ended = ended + #plan.expiry / 2
 end
 return back, ended, left, nil
 end
-local LOST_FOR = 86400000
-local function in_hands(at, worker, from, limit)
-local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
-return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
-end
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 local RARE = { held = true, delayed = true, dead = true }
 local BLANK = '-'
 local READ_BYTES = 4000000
-local function new_mending(at, now)
-local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
-mending.hands, mending.turns = {}, {}
-for _, place in ipairs(ZSETS) do
-mending.out[place] = {}
-end
-return mending
-end
-local function note(mending, fault, id)
-append(mending.report, fault, id)
-end
-local function take_from(mending, place, id)
-local ids = mending.out[place]
-ids[#ids + 1] = id
-end
-local function scores_in(mending, place, members)
-local found = {}
-local seen = mending.seen and mending.seen[place]
-if not seen then
-return read('ZMSCORE', mending.at[place], members)
-end
-for i, member in ipairs(members) do
-found[i] = seen[member] or false
-end
-return found
-end
-local function fields_in(mending, names)
-local found = {}
-local seen = mending.seen and mending.seen.tasks
-if not seen then
-return read('HMGET', mending.at.tasks, names)
-end
-for i, name in ipairs(names) do
-found[i] = seen[name] or false
-end
-return found
-end
 local function read_records(mending, ids)
 local entries, bytes, slice = {}, 0, 16
 while #entries < #ids do
@@ -807,12 +926,6 @@ entries[i][place] = finite(score)
 end
 end
 return entries
-end
-local function set_aside(mending, field)
-local plan, kept = mending.plan, '~b:' .. field
-append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
-append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
-note(mending, 'record_broken', field)
 end
 local function rewritten(mending, entry)
 local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
@@ -1054,80 +1167,41 @@ end)
 end
 return failed
 end
-local SETTINGS = {
-p = '^1$',
-e = '^1$',
-s = '^1$',
-m = '^%d+$',
-b = '^%d+$',
-n = '^%d+$',
-k = '^[1-9]%d*$',
-r = '^%d+/[1-9]%d*$',
-}
-local MOST_GROUPS = 131071
-local SPARE_GROUPS = 65536
-local function mend_settings(mending, field, text, last)
-local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
-if newer(text) then
-return last
+local function look_at_ids(ids, places)
+local entries, blanks = look_up(mending, ids), {}
+if mending.newer then
+return { 'newer_schema' }
 end
-for letter, value in pairs(settings) do
-readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
+for _, entry in ipairs(entries) do
+entry.listed = places and true
 end
-if not readable then
-set_aside(mending, field)
-plan.gone[#plan.gone + 1] = field
-return last
-end
-local number = tonumber(settings.n)
-local needed = field ~= '~set' and (settings.m or settings.r or number)
-if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
-number = math.max(last, SPARE_GROUPS) + 1
-settings.n = int(number)
-append(plan.fields, field, format_settings(settings))
-note(mending, 'control_broken', field)
-elseif needed and number > last then
-note(mending, 'control_broken', '~groups')
-end
-return needed and math.max(last, number) or last
-end
-local function mend_group_settings(mending, texts)
-if not next(texts) then
-return
-end
-local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
-local most = last
-for _, field in ipairs(sorted_keys(texts)) do
-most = mend_settings(mending, field, texts[field], most)
-end
-if most > last then
-append(mending.plan.fields, '~groups', int(most))
+local failed = mend_all(mending, entries)
+for _, entry in ipairs(entries) do
+local task = entry.task
+if entry.expected > 0 then
+append(expected, entry.id, entry.ghosts)
+append(expected, entry.waits, entry.witness)
+elseif places and not entry.newer then
+for _, index in ipairs(places[entry.id]) do
+append(blanks, index)
+note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
 end
 end
-local function mend_infos(mending, names)
-for i, score in ipairs(scores_in(mending, 'workers', names)) do
-if not score then
-mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
-note(mending, 'worker_wrong', names[i])
+local band, tag = read_score(tonumber(entry.fair or 0))
+local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag) or entry.held and ''
+if counted and entry.live and shared(task) and not entry.newer then
+append(members, entry.id, task.G or '')
+members[#members + 1] = counted
 end
 end
+return failed or blank(mending, blanks)
 end
-local function mend_kept(mending, names, texts)
-for i, score in ipairs(scores_in(mending, 'expiry', names)) do
-if not score then
-local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
-append(mending.plan.expiry, over, names[i])
-note(mending, 'expiry_missing', names[i])
-end
-end
-end
-local function mend_times(mending, names)
-for i, text in ipairs(fields_in(mending, names)) do
-if not text then
-take_from(mending, 'expiry', names[i])
-note(mending, 'record_missing', names[i])
-end
-end
+local read_part = { tasks = read_tasks, pending = read_list }
+local next_cursor, ids, places = (read_part[part] or read_zset)()
+local answer
+local function in_hands(at, worker, from, limit)
+local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
 local function mend_turns(mending, members)
 local ids = {}
@@ -1174,111 +1248,6 @@ note(mending, 'time_broken', worker)
 end
 end
 end
-local function mend_fields(mending, found)
-local ids, seen, groups = {}, {}, {}
-local settings, infos, kept, texts = {}, {}, {}, {}
-for i = 1, #found, 2 do
-local field, text = found[i], found[i + 1]
-mending.bytes = mending.bytes + #text
-local kind = string.match(field, '^~%a:')
-if kind == '~g:' then
-append(groups, string.sub(field, 4), text)
-elseif kind == '~s:' then
-settings[field] = text
-elseif kind == '~w:' then
-infos[#infos + 1] = string.sub(field, 4)
-elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
-kept[#kept + 1], texts[#texts + 1] = field, text
-elseif string.sub(field, 1, 1) ~= '~' then
-local id = string.gsub(field, '^%.', '')
-append(ids, not seen[id] and id or nil)
-seen[id] = true
-end
-end
-mend_group_settings(mending, settings)
-mend_infos(mending, infos)
-mend_kept(mending, kept, texts)
-return ids, groups
-end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local part = ARGV[2]
-local cursor = ARGV[3]
-local size = ARGV[4]
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local mending = new_mending(at, clock(test_now))
-local groups, timers, expected, members = {}, {}, {}, {}
-local function read_list()
-local first = tonumber(cursor)
-local found = redis.call('LRANGE', pending, cursor, int(first + size - 1))
-local ids, places = {}, {}
-for i, id in ipairs(found) do
-append(ids, not places[id] and id or nil)
-places[id] = places[id] or {}
-append(places[id], first + i - 1)
-end
-return #found < tonumber(size) and '0' or int(first + #found), ids, places
-end
-local function read_zset()
-local page = redis.call('ZSCAN', at[part], cursor, 'COUNT', size)
-local ids, times = {}, {}
-for i = 1, #page[2], 2 do
-local member = page[2][i]
-local control = string.sub(member, 1, 1) == '~'
-local list = control and part == 'delayed' and timers or control and part == 'expiry' and times or ids
-list[#list + 1] = member
-end
-mend_times(mending, times)
-return page[1], ids
-end
-local function read_tasks()
-local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
-local found, states = mend_fields(mending, page[2])
-groups = states
-return page[1], found
-end
-local function look_at_ids(ids, places)
-local entries, blanks = look_up(mending, ids), {}
-if mending.newer then
-return { 'newer_schema' }
-end
-for _, entry in ipairs(entries) do
-entry.listed = places and true
-end
-local failed = mend_all(mending, entries)
-for _, entry in ipairs(entries) do
-local task = entry.task
-if entry.expected > 0 then
-append(expected, entry.id, entry.ghosts)
-append(expected, entry.waits, entry.witness)
-elseif places and not entry.newer then
-for _, index in ipairs(places[entry.id]) do
-append(blanks, index)
-note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
-end
-end
-local band, tag = read_score(tonumber(entry.fair or 0))
-local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag) or entry.held and ''
-if counted and entry.live and shared(task) and not entry.newer then
-append(members, entry.id, task.G or '')
-members[#members + 1] = counted
-end
-end
-return failed or blank(mending, blanks)
-end
-local read_part = { tasks = read_tasks, pending = read_list }
-local next_cursor, ids, places = (read_part[part] or read_zset)()
-local answer
 if part == 'hands' then
 mend_leases(mending, ids)
 answer = write_mended(mending)
@@ -1295,101 +1264,68 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "fc8ea52232a0d67fa330368ad64855562995459b",
-  keyLockingSha1: "4746ae8fa80bc5dca0a55e019dce0e74fbfddabd",
+  sha1: "b923b2240ea16e76791d03ad2c37132f17005a77",
+  keyLockingSha1: "2fdd41121c27d7d1aad4644c75f59e5cc6d4fced",
 };
 
 export const cancel: Script = {
   name: "cancel",
-  source: `local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
+  source: `local fair = KEYS[1]
+local order = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local test_now = ARGV[1]
+local id = ARGV[2]
+local lease = ARGV[3]
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
 { pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local HISTORY = 16
+local at = queue_at(nil, fair, order, held, working, delayed, tasks, expiry)
+local RUN = 200
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local plan = new_plan(at)
+local found = redis.call('HMGET', tasks, id, '.' .. id, '~ghosts', '~set', '~stats')
+local fixed, record, ghosts = found[1], found[2], tonumber(found[3] or 0)
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+if newer(fixed) or newer(record) or heed(plan, found[4], found[5]) then
+return { 'newer_schema' }
+end
+local TEXTS = '[typhGWOT]'
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -1429,31 +1365,85 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
+local task, text = parse_with(fixed or '', record)
+if not fixed or task.s == 'g' or task.s == 'x' then
+return { 'not_found' }
+end
+if lease ~= '' and task.n ~= lease then
+return { 'lease_lost' }
+end
+if task.s == 'c' or (task.s == 'r' and task.y ~= 'cancelled') then
+return { 'already_ended' }
+elseif task.s == 'r' then
+return { 'rejected' }
+end
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+plan.now = clock(test_now)
+local SLICE = 1000
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args, option)
+local count = 0
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
+end
+return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
+end
+local HISTORY = 16
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
-end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -1462,19 +1452,8 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -1484,13 +1463,6 @@ if tonumber(task.v) > HISTORY + 1 then
 local _, length = string.gsub(task.h, '%a', '')
 task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
 end
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -1523,38 +1495,9 @@ kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local function shared(task)
-return task.G or task.P
-end
 local function stuck(group)
 local most = tonumber(group.settings.m)
 return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
 end
 local function format_group(group)
 local text = ''
@@ -1576,13 +1519,6 @@ return ''
 end
 return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
 local function format_clock(times)
 local text = '1'
 for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
@@ -1591,6 +1527,178 @@ text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(ti
 end
 end
 return text
+end
+local function set_timer(plan, group)
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+local more_stuck = 0
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+more_stuck = more_stuck + stuck(group) - group.stuck
+group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
+end
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.unordered)
+write('ZADD', at.order, plan.order)
+write('ZADD', at.fair, plan.moved, 'XX')
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+if task.s == 'w' then
+if not task.f then
+task.f = '1'
+transition(task, 'f', plan.now)
+append(plan.fields, '.' .. id, format(task, text))
+tell(plan, 'cancelRequested', id)
+end
+return commit(plan) or { 'working' }
+end
+local place, score = delayed, redis.call('ZSCORE', delayed, id)
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function shared(task)
+return task.G or task.P
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
+if last and tonumber(field) then
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value) or 0
+end
+end
+group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
+group.stuck = stuck(group)
+return group
+end
+local function parse_clock(text)
+local times = { h = 0, m = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
 end
 local function open_groups(plan, tasks)
 local names, fields = {}, {}
@@ -1624,31 +1732,12 @@ end
 plan.groups[name] = group
 end
 end
+open_groups(plan, { task })
+local BAND = 562949953421312
 local function group_of(plan, task)
 local group = plan.groups[task.G or '']
 group.changed = true
 return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
 end
 local function ready(group, band, amount)
 local share = group.bands[band] or { last = 0, ready = 0 }
@@ -1657,16 +1746,8 @@ share.ready = share.ready + amount
 group.ready = group.ready + amount
 return share
 end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local RUN = 200
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
 end
 local function take_off_fair(plan, task, score, id)
 local group, band = group_of(plan, task), tonumber(task.P or 0)
@@ -1675,6 +1756,72 @@ local member = turn_of(group.name, score, id)
 plan.unordered[#plan.unordered + 1], plan.taken[member] = member, true
 share.gone = (share.gone or 0) + 1
 return share
+end
+local function refund(plan, id, task, place, score)
+if place == plan.at.fair then
+local share, tag = take_off_fair(plan, task, score, id), score % BAND
+if tag >= (plan.times[tonumber(task.P or 0)] or 0) and tag <= (share.straight or tag) then
+share.holes = share.holes or {}
+append(share.holes, tag)
+end
+else
+local group = group_of(plan, task)
+group.h, plan.times.h = group.h - 1, plan.times.h - 1
+end
+end
+local function take_out(plan, id, task)
+local at, place = plan.at, plan.at.fair
+local score = redis.call('ZSCORE', place, id)
+if not score then
+place = at.held
+score = redis.call('ZSCORE', place, id)
+end
+if score then
+refund(plan, id, task, place, score)
+end
+return place, score
+end
+if not score and shared(task) then
+place, score = take_out(plan, id, task)
+end
+if score then
+redis.call('ZREM', place, id)
+else
+add(task, 'g', 1)
+append(plan.fields, '~ghosts', int(ghosts + 1))
+end
+local RESEND_WINDOW = 300000
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local function finish(plan, id, task, text, state, reason, given)
+local ttl = 0
+if state == 'completed' then
+ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
+elseif reason ~= 'cancelled' then
+ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+end
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+transition(task, task.s, plan.now)
+task.y = reason ~= '' and reason or nil
+task.z = int(plan.now)
+task.f, task.S, task.O, task.T = nil, nil, nil, nil
+if state == 'rejected' and ttl > 0 then
+append(plan.dead, task.z, id)
+else
+task.m, task.r, task.d = nil, nil, nil
+append(plan.fields, id, '')
+end
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+tell(plan, reason == 'cancelled' and reason or state, id)
+end
+finish(plan, id, task, '', 'rejected', 'cancelled')
+local SHARE = 25200
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
 end
 local function turns_from(plan, group, base, tag, most)
 local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
@@ -1731,6 +1878,34 @@ for _, line in ipairs(lines) do
 move_up(plan, unpack(line))
 end
 end
+straighten(plan)
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local function deliverable(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w
+end
+if group.settings.r then
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
+end
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
+end
+return count
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
 local function admit(plan, group, band, id)
 local share = ready(group, band, 1)
 share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
@@ -1796,77 +1971,47 @@ plan.times.h, group.h = plan.times.h - group.h + left, left
 end
 end
 end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
+release(plan)
+local failed = commit(plan)
+if failed and score then
+redis.call('ZADD', place, score, id)
 end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
+return failed or { 'rejected' }
+`,
+  sha1: "a7225de9ace0ae98b8e789843e448554fccf8e7c",
+  keyLockingSha1: "233638310d7fa4499ebc1232ae36989d0774bae3",
+};
+
+export const configure: Script = {
+  name: "configure",
+  source: `local fair = KEYS[1]
+local order = KEYS[2]
+local held = KEYS[3]
+local delayed = KEYS[4]
+local tasks = KEYS[5]
+local calls = KEYS[6]
+local test_now = ARGV[1]
+local token = ARGV[2]
+local group = ARGV[3]
+local changes = ARGV
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
 end
+local at = queue_at(nil, fair, order, held, nil, delayed, tasks)
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
 end
-local function refund(plan, id, task, place, score)
-if place == plan.at.fair then
-local share, tag = take_off_fair(plan, task, score, id), score % BAND
-if tag >= (plan.times[tonumber(task.P or 0)] or 0) and tag <= (share.straight or tag) then
-share.holes = share.holes or {}
-append(share.holes, tag)
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
 end
-else
-local group = group_of(plan, task)
-group.h, plan.times.h = group.h - 1, plan.times.h - 1
+local function clock(test_now)
+return tonumber(clock_text(test_now))
 end
-end
-local function take_out(plan, id, task)
-local at, place = plan.at, plan.at.fair
-local score = redis.call('ZSCORE', place, id)
-if not score then
-place = at.held
-score = redis.call('ZSCORE', place, id)
-end
-if score then
-refund(plan, id, task, place, score)
-end
-return place, score
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
+local RUN = 200
 local function clear(plan)
 plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
 plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
@@ -1879,184 +2024,12 @@ local function new_plan(at, now)
 local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function finish(plan, id, task, text, state, reason, given)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
-end
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-transition(task, task.s, plan.now)
-task.y = reason ~= '' and reason or nil
-task.z = int(plan.now)
-task.f, task.S, task.O, task.T = nil, nil, nil, nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
-else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
-end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-tell(plan, reason == 'cancelled' and reason or state, id)
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local fair = KEYS[1]
-local order = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local test_now = ARGV[1]
-local id = ARGV[2]
-local lease = ARGV[3]
-local at = queue_at(nil, fair, order, held, working, delayed, tasks, expiry)
-local plan = new_plan(at)
-local found = redis.call('HMGET', tasks, id, '.' .. id, '~ghosts', '~set', '~stats')
-local fixed, record, ghosts = found[1], found[2], tonumber(found[3] or 0)
-if newer(fixed) or newer(record) or heed(plan, found[4], found[5]) then
-return { 'newer_schema' }
-end
-local task, text = parse_with(fixed or '', record)
-if not fixed or task.s == 'g' or task.s == 'x' then
-return { 'not_found' }
-end
-if lease ~= '' and task.n ~= lease then
-return { 'lease_lost' }
-end
-if task.s == 'c' or (task.s == 'r' and task.y ~= 'cancelled') then
-return { 'already_ended' }
-elseif task.s == 'r' then
-return { 'rejected' }
-end
-plan.now = clock(test_now)
-if task.s == 'w' then
-if not task.f then
-task.f = '1'
-transition(task, 'f', plan.now)
-append(plan.fields, '.' .. id, format(task, text))
-tell(plan, 'cancelRequested', id)
-end
-return commit(plan) or { 'working' }
-end
-local place, score = delayed, redis.call('ZSCORE', delayed, id)
-open_groups(plan, { task })
-if not score and shared(task) then
-place, score = take_out(plan, id, task)
-end
-if score then
-redis.call('ZREM', place, id)
-else
-add(task, 'g', 1)
-append(plan.fields, '~ghosts', int(ghosts + 1))
-end
-finish(plan, id, task, '', 'rejected', 'cancelled')
-straighten(plan)
-release(plan)
-local failed = commit(plan)
-if failed and score then
-redis.call('ZADD', place, score, id)
-end
-return failed or { 'rejected' }
-`,
-  sha1: "7ce7df94b7ea5e4b97b9b4af891ecf7d477a0fb2",
-  keyLockingSha1: "87827c2aa5e7be79795895e141f9073911f90927",
-};
-
-export const configure: Script = {
-  name: "configure",
-  source: `local RESEND_WINDOW = 300000
+local plan = new_plan(at, clock(test_now))
+local field = group == '' and '~set' or '~s:' .. group
+local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
 local SLICE = 1000
 local function int(number)
 return string.format('%.0f', tonumber(number))
-end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
 if first ~= nil then
@@ -2065,36 +2038,6 @@ end
 if second ~= nil then
 list[#list + 1] = second
 end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
 end
 local function read(command, key, args)
 local found = {}
@@ -2107,40 +2050,12 @@ end
 end
 return found
 end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
 local function parse_settings(text)
 local settings = {}
 for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
 settings[letter] = value
 end
 return settings
-end
-local function format_settings(settings)
-local text = ''
-for _, letter in ipairs(sorted_keys(settings)) do
-text = text .. ';' .. letter .. '=' .. settings[letter]
-end
-return text ~= '' and '1' .. text or ''
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -2173,21 +2088,6 @@ kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
-local function recount(used, from, to, now)
-local _, _, old = parse_rate(from)
-local _, _, new = parse_rate(to)
-local text = string.gsub(used, '(%d+):', function(number)
-return int(math.floor(math.min((number + 1) * old - 1, now) / new)) .. ':'
-end)
-return text
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
 local function shared(task)
 return task.G or task.P
 end
@@ -2214,41 +2114,12 @@ end
 group.stuck = stuck(group)
 return group
 end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
 return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
 end
 local function open_groups(plan, tasks)
 local names, fields = {}, {}
@@ -2282,6 +2153,61 @@ end
 plan.groups[name] = group
 end
 end
+if group ~= '' then
+open_groups(plan, { { G = group } })
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+if newer(found[1]) or newer(plan.was['~g:' .. group]) then
+return { 'newer_schema' }
+end
+local function noted(calls, token)
+local notes = redis.call('GET', calls) or ''
+local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
+return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
+end
+local done, notes = noted(calls, token)
+if done or #changes == 3 then
+return { 'ok', found[1] or '' }
+end
+local was, settings = parse_settings(found[1]), parse_settings(found[1])
+for i = 4, #changes, 2 do
+settings[changes[i]] = changes[i + 1] ~= '' and changes[i + 1] or nil
+end
+local function recount(used, from, to, now)
+local _, _, old = parse_rate(from)
+local _, _, new = parse_rate(to)
+local text = string.gsub(used, '(%d+):', function(number)
+return int(math.floor(math.min((number + 1) * old - 1, now) / new)) .. ':'
+end)
+return text
+end
+local function recounted(used)
+return was.r and settings.r and recount(used, was.r, settings.r, plan.now) or ''
+end
+local function follow_queue()
+local used = recounted(found[3] or '')
+if used ~= '' then
+append(plan.fields, '~rate', used)
+elseif found[3] then
+append(plan.gone, '~rate')
+end
+if was.s and not settings.s then
+append(plan.gone, '~stats')
+for i = 0, 59 do
+append(plan.gone, '~m' .. int(i))
+end
+end
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
 local function group_of(plan, task)
 local group = plan.groups[task.G or '']
 group.changed = true
@@ -2318,7 +2244,6 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
-local RUN = 200
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -2391,191 +2316,6 @@ plan.times.h, group.h = plan.times.h - group.h + left, left
 end
 end
 end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local function noted(calls, token)
-local notes = redis.call('GET', calls) or ''
-local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
-return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
-end
-local function note_call(calls, notes, token, answer)
-local _, count = string.gsub(notes, '=', '')
-if count >= 16 then
-notes = string.match(notes, '^ %S+(.*)$')
-end
-redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
-end
-local fair = KEYS[1]
-local order = KEYS[2]
-local held = KEYS[3]
-local delayed = KEYS[4]
-local tasks = KEYS[5]
-local calls = KEYS[6]
-local test_now = ARGV[1]
-local token = ARGV[2]
-local group = ARGV[3]
-local changes = ARGV
-local at = queue_at(nil, fair, order, held, nil, delayed, tasks)
-local plan = new_plan(at, clock(test_now))
-local field = group == '' and '~set' or '~s:' .. group
-local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
-if group ~= '' then
-open_groups(plan, { { G = group } })
-end
-if newer(found[1]) or newer(plan.was['~g:' .. group]) then
-return { 'newer_schema' }
-end
-local done, notes = noted(calls, token)
-if done or #changes == 3 then
-return { 'ok', found[1] or '' }
-end
-local was, settings = parse_settings(found[1]), parse_settings(found[1])
-for i = 4, #changes, 2 do
-settings[changes[i]] = changes[i + 1] ~= '' and changes[i + 1] or nil
-end
-local function recounted(used)
-return was.r and settings.r and recount(used, was.r, settings.r, plan.now) or ''
-end
-local function follow_queue()
-local used = recounted(found[3] or '')
-if used ~= '' then
-append(plan.fields, '~rate', used)
-elseif found[3] then
-append(plan.gone, '~rate')
-end
-if was.s and not settings.s then
-append(plan.gone, '~stats')
-for i = 0, 59 do
-append(plan.gone, '~m' .. int(i))
-end
-end
-end
 local function follow_group()
 local state = plan.groups[group]
 local used = recounted(state.u)
@@ -2596,44 +2336,6 @@ follow_queue()
 else
 follow_group()
 end
-local text = format_settings(settings)
-if text ~= '' then
-append(plan.fields, field, text)
-elseif found[1] then
-append(plan.gone, field)
-end
-local failed = commit(plan)
-if failed then
-return failed
-end
-note_call(calls, notes, token, '')
-return { 'ok', text }
-`,
-  sha1: "9cc6ef5efc73160538b8c6011b48300328b810e5",
-  keyLockingSha1: "929b026bba9b0f6702219a4d82209438ced5ce73",
-};
-
-export const control: Script = {
-  name: "control",
-  source: `local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
 local function sorted_keys(map)
 local keys = {}
 for key in pairs(map) do
@@ -2641,6 +2343,19 @@ keys[#keys + 1] = key
 end
 table.sort(keys)
 return keys
+end
+local function format_settings(settings)
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
+text = text .. ';' .. letter .. '=' .. settings[letter]
+end
+return text ~= '' and '1' .. text or ''
+end
+local text = format_settings(settings)
+if text ~= '' then
+append(plan.fields, field, text)
+elseif found[1] then
+append(plan.gone, field)
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -2664,24 +2379,6 @@ back[#back + 1] = list[i]
 end
 return back
 end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
-end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
 end
@@ -2692,71 +2389,6 @@ redis.call('HDEL', tasks, '')
 failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
-end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local DEFAULT_DEAD_TTL = 604800000
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function format_settings(settings)
-local text = ''
-for _, letter in ipairs(sorted_keys(settings)) do
-text = text .. ';' .. letter .. '=' .. settings[letter]
-end
-return text ~= '' and '1' .. text or ''
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
 end
 local function format_group(group)
 local text = ''
@@ -2778,13 +2410,6 @@ return ''
 end
 return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
 local function format_clock(times)
 local text = '1'
 for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
@@ -2794,7 +2419,6 @@ end
 end
 return text
 end
-local RUN = 200
 local function set_timer(plan, group)
 if group.h > stuck(group) then
 local when = plan.now
@@ -2841,18 +2465,6 @@ plan.gone[#plan.gone + 1] = '~fair'
 elseif plan.shared then
 append(plan.fields, '~fair', format_clock(plan.times))
 end
-end
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
 end
 local function count_news(plan)
 local minute, counts = math.floor(plan.now / 60000), {}
@@ -2923,6 +2535,68 @@ if plan.news and plan.settings.e then
 publish(plan)
 end
 end
+local failed = commit(plan)
+if failed then
+return failed
+end
+local RESEND_WINDOW = 300000
+local function note_call(calls, notes, token, answer)
+local _, count = string.gsub(notes, '=', '')
+if count >= 16 then
+notes = string.match(notes, '^ %S+(.*)$')
+end
+redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
+end
+note_call(calls, notes, token, '')
+return { 'ok', text }
+`,
+  sha1: "604be89a774ecc12d649b6597cebbd113780f40b",
+  keyLockingSha1: "89809fbd7c68e25aec0c57ac15d53c8c66b8a5cb",
+};
+
+export const control: Script = {
+  name: "control",
+  source: `local fair = KEYS[1]
+local order = KEYS[2]
+local held = KEYS[3]
+local delayed = KEYS[4]
+local tasks = KEYS[5]
+local expiry = KEYS[6]
+local workers = KEYS[7]
+local calls = KEYS[8]
+local test_now = ARGV[1]
+local began = ARGV[2]
+local items = ARGV
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local RUN = 200
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
 local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 local function new_mending(at, now)
 local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
@@ -2933,19 +2607,87 @@ mending.out[place] = {}
 end
 return mending
 end
+local mending = new_mending(at, clock(test_now))
+local found = {}
+local PAIRS = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
+local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
+local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(CONTROL_NAMES))) do
+found[CONTROL_NAMES[i]] = value
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+if newer(found['~set']) then
+return { 'newer_schema' }
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(finite(score)))
+end
+local is = { fair = redis.call('ZCARD', fair), held = redis.call('ZCARD', held), first = head(workers) }
+is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
+end
+local DEFAULT_DEAD_TTL = 604800000
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function format_settings(settings)
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
+text = text .. ';' .. letter .. '=' .. settings[letter]
+end
+return text ~= '' and '1' .. text or ''
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local function parse_clock(text)
+local times = { h = 0, m = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
+if times[field] and times[field] > 0 then
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+end
+end
+return text
+end
 local function note(mending, fault, id)
 append(mending.report, fault, id)
-end
-local function scores_in(mending, place, members)
-local found = {}
-local seen = mending.seen and mending.seen[place]
-if not seen then
-return read('ZMSCORE', mending.at[place], members)
-end
-for i, member in ipairs(members) do
-found[i] = seen[member] or false
-end
-return found
 end
 local function set_aside(mending, field)
 local plan, kept = mending.plan, '~b:' .. field
@@ -2959,35 +2701,6 @@ append(mending.plan.fields, field, after)
 elseif before and not after then
 mending.plan.gone[#mending.plan.gone + 1] = field
 end
-end
-local function missing_names(mending, place, expected, fault)
-local ids, members, missing = {}, {}, {}
-for i = 1, #expected, 2 do
-append(ids, expected[i])
-append(members, expected[i + 1])
-end
-for i, score in ipairs(scores_in(mending, place, members)) do
-if tonumber(score or 1) ~= 0 then
-append(missing, '0', members[i])
-note(mending, fault, ids[i])
-end
-end
-return missing
-end
-local function write_mended(mending)
-local failed = commit(mending.plan)
-if failed then
-return failed
-end
-for place, ids in pairs(mending.out) do
-write('ZREM', mending.at[place], ids)
-mending.out[place] = {}
-end
-write('ZADD', mending.at.working, mending.deadlines)
-write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
-write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
-mending.hands, mending.turns, mending.deadlines = {}, {}, {}
-clear(mending.plan)
 end
 local LAST = 8640000000000000
 local LONGEST = 630720000000
@@ -3029,9 +2742,6 @@ note(mending, 'control_broken', '~groups')
 end
 return needed and math.max(last, number) or last
 end
-local PAIRS = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
-local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
-local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
 local function mend_control(mending, found, is)
 local plan, now = mending.plan, mending.now
 local beyond =
@@ -3086,28 +2796,6 @@ put(mending, '~alarm', alarm)
 note(mending, 'timer_wrong', '~alarm')
 end
 end
-local fair = KEYS[1]
-local order = KEYS[2]
-local held = KEYS[3]
-local delayed = KEYS[4]
-local tasks = KEYS[5]
-local expiry = KEYS[6]
-local workers = KEYS[7]
-local calls = KEYS[8]
-local test_now = ARGV[1]
-local began = ARGV[2]
-local items = ARGV
-local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
-local mending = new_mending(at, clock(test_now))
-local found = {}
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(CONTROL_NAMES))) do
-found[CONTROL_NAMES[i]] = value
-end
-if newer(found['~set']) then
-return { 'newer_schema' }
-end
-local is = { fair = redis.call('ZCARD', fair), held = redis.call('ZCARD', held), first = head(workers) }
-is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
 mend_control(mending, found, is)
 local gone_of = {}
 for i = 1, #PAIRS, 2 do
@@ -3134,38 +2822,21 @@ put(mending, raised, found[raised], int(raised == field and less + count or says
 note(mending, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
 end
 end
-local failed = write_mended(mending)
-local reply = { 'ok', mending.now }
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(PAIRS))) do
-reply[i + 2] = tonumber(value or 0)
+local SLICE = 1000
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-reply[#reply + 1] = mending.report
-return failed or reply
-`,
-  sha1: "4cdd5be638e3b167062eb9daaf3bbd1a77a24a8c",
-  keyLockingSha1: "98af9fb215ea754af4a762f2fce8f0749c1a9b7c",
-};
-
-export const count: Script = {
-  name: "count",
-  source: `local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
+local function write(command, key, args, option)
+local count = 0
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
 end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
 end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
+return count
 end
 local function reversed(list, first)
 local back = {}
@@ -3185,47 +2856,279 @@ end
 end
 return found
 end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
 end
-local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
+return failed
 end
-local function read_first_lines(tasks, fields)
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left, jumped = {}, {}, most, false
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
+if when >= oldest and some > 0 then
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
+left = left - some
+end
+end
+table.sort(tenths)
+local opens, free, kept = nil, left, {}
+for i, when in ipairs(tenths) do
+local place = int(when)
+if i == 1 or free < 1 then
+opens, free = (when + 1) * tenth + period, free + counts[place]
+end
+kept[i] = place .. ':' .. int(counts[place])
+end
+return left, opens, table.concat(kept, ','), jumped
+end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
+end
+end
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+end
+local function set_timer(plan, group)
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+local more_stuck = 0
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+more_stuck = more_stuck + stuck(group) - group.stuck
+group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
+end
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.unordered)
+write('ZADD', at.order, plan.order)
+write('ZADD', at.fair, plan.moved, 'XX')
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local function scores_in(mending, place, members)
 local found = {}
-for first = 1, #fields, 128 do
-local last = math.min(first + 127, #fields)
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
-if value then
-found[fields[first + i - 1]] = first_line(value)
+local seen = mending.seen and mending.seen[place]
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
 end
-end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
 end
 return found
+end
+local function missing_names(mending, place, expected, fault)
+local ids, members, missing = {}, {}, {}
+for i = 1, #expected, 2 do
+append(ids, expected[i])
+append(members, expected[i + 1])
+end
+for i, score in ipairs(scores_in(mending, place, members)) do
+if tonumber(score or 1) ~= 0 then
+append(missing, '0', members[i])
+note(mending, fault, ids[i])
+end
+end
+return missing
+end
+local function write_mended(mending)
+local failed = commit(mending.plan)
+if failed then
+return failed
+end
+for place, ids in pairs(mending.out) do
+write('ZREM', mending.at[place], ids)
+mending.out[place] = {}
+end
+write('ZADD', mending.at.working, mending.deadlines)
+write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
+write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
+mending.hands, mending.turns, mending.deadlines = {}, {}, {}
+clear(mending.plan)
+end
+local failed = write_mended(mending)
+local reply = { 'ok', mending.now }
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(PAIRS))) do
+reply[i + 2] = tonumber(value or 0)
+end
+reply[#reply + 1] = mending.report
+return failed or reply
+`,
+  sha1: "44d469488278841f8a0985d38a1959c140a7a252",
+  keyLockingSha1: "186f597b82adecf8b532a190b131b02db4fb5ee5",
+};
+
+export const count: Script = {
+  name: "count",
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local dead = KEYS[7]
+local workers = KEYS[8]
+local test_now = ARGV[1]
+local MOST = 1000
+local PAGE = 100
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local now = clock(test_now)
+local function age_from(enqueued_at)
+return math.max(0, now - tonumber(enqueued_at))
 end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local TEXTS = '[typhGWOT]'
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
 return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
@@ -3243,49 +3146,33 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function standing(control, came, gone)
-return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function upcoming(delayed, deadline)
-local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(finite(first[2])))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
-return due, wake and math.min(wake, deadline or wake) or deadline
-end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local dead = KEYS[7]
-local workers = KEYS[8]
-local test_now = ARGV[1]
-local MOST = 1000
-local PAGE = 100
-local now = clock(test_now)
-local function age_from(enqueued_at)
-return math.max(0, now - tonumber(enqueued_at))
-end
 local function may_wait(record)
 return not newer(record) and (parse(record).s or '') == ''
 end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
 local function age_of(fixed)
 return sound(fixed) and age_from(parse_fixed(fixed).e) or nil
+end
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function read_first_lines(tasks, fields)
+local found = {}
+for first = 1, #fields, 128 do
+local last = math.min(first + 127, #fields)
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
+if value then
+found[fields[first + i - 1]] = first_line(value)
+end
+end
+end
+return found
 end
 local function first_age(ids)
 local first, last = 1, 1
@@ -3301,11 +3188,33 @@ first = last + 1
 last = #ids
 end
 end
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
 local function page_of(line, skipped)
 if line == pending then
 return reversed(redis.call('LRANGE', pending, int(-skipped - PAGE), int(-skipped - 1)), 1)
 end
 return redis.call('ZRANGE', line, int(skipped), int(skipped + PAGE - 1))
+end
+local SLICE = 1000
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
 end
 local function age_behind(line)
 local seen, bound = {}, nil
@@ -3337,6 +3246,14 @@ local next_listed = redis.call('LRANGE', pending, '-1', '-1')[1]
 local next_fair = redis.call('ZRANGE', fair, '0', '0')[1]
 local fields = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended', '~fair', '~set' }
 local next_ids = {}
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
 append(next_ids, next_listed, next_fair)
 for _, id in ipairs(next_ids) do
 append(fields, id, '.' .. id)
@@ -3350,8 +3267,18 @@ local record = found['.' .. id]
 local haunted = line == pending and tonumber(parse(record).g or 0) > 0
 return not haunted and may_wait(record) and age_of(found[id]) or age_behind(line)
 end
+local function standing(control, came, gone)
+return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+end
 local listed = (next_listed and redis.call('LLEN', pending) or 0) - standing(found, '~ghosts', '~dropped')
 local in_fair = next_fair and redis.call('ZCARD', fair) or 0
+local function parse_clock(text)
+local times = { h = 0, m = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
 local in_held = parse_clock(found['~fair'] or nil).h
 local waiting = listed + in_fair + in_held
 local ages = {}
@@ -3361,7 +3288,27 @@ if #ages == 0 and in_held > 0 then
 append(ages, age_behind(held))
 end
 local oldest = #ages > 0 and math.max(unpack(ages))
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
 local settings = parse_settings(found['~set'] or nil)
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(finite(score)))
+end
+local function upcoming(delayed, deadline)
+local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
+local due = first[2] and math.floor(tonumber(finite(first[2])))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
+return due, wake and math.min(wake, deadline or wake) or deadline
+end
 local _, wake = upcoming(delayed, head(working))
 return {
 'ok',
@@ -3376,29 +3323,56 @@ redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "8acb10241a6b002a56c13d31a18792300b025286",
-  keyLockingSha1: "f881f9a7d650b101e2b7c0b8e7c2c2158bb03d28",
+  sha1: "7922f1d95b1771d5c6ac79f7987fd72f0228504e",
+  keyLockingSha1: "39a7e7d9b734da8dce7ca4defb82548a2a3d750d",
 };
 
 export const dequeue: Script = {
   name: "dequeue",
-  source: `local function int(number)
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
+local test_now = ARGV[1]
+local max_tasks = ARGV[2]
+local lease = ARGV[3]
+local token = ARGV[4]
+local resend = ARGV[5]
+local max_bytes = ARGV[6]
+local worker = ARGV[7]
+local info = ARGV[8]
+local max = tonumber(max_tasks)
+local function int(number)
 return string.format('%.0f', tonumber(number))
 end
-local function clock(test_now)
+local function slot_of(token, max)
+local a, b, c, d = string.byte(token, -4, -1)
+local hash = ((a * 31 + b) * 31 + c) * 31 + d
+return max > 100 and '~R' .. int(hash % 64) or '~r' .. int(hash % 1024)
+end
+local slot = slot_of(token, max)
+local ids = redis.call('RPOP', pending, max_tasks) or {}
+local now_text, ahead
+local LEASES = 490
+local PLAIN = true
+local plain = PLAIN and worker == '' and #ids <= LEASES
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
 end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
+local function time()
+now_text = now_text or clock_text(test_now)
+return now_text
 end
 local function finite(score)
 return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
@@ -3406,54 +3380,6 @@ end
 local function head(key)
 local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
 return score and math.floor(tonumber(finite(score)))
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function lease_of(fixed, lease)
-return string.match(fixed, '^[^\\n]*;l=(%d+)') or lease
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
-end
-local function shared(task)
-return task.G or task.P
 end
 local function upcoming(delayed, deadline)
 local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
@@ -3464,40 +3390,161 @@ end
 local function look_ahead(working, delayed, time)
 local deadline = head(working)
 local due, next_due = upcoming(delayed, deadline)
-local now = (due or deadline) and time()
+local now = (due or deadline) and tonumber(time())
 local is_due, expired = due and due <= now, deadline and deadline <= now
 return { due = is_due, expired = expired, next_due = next_due or 0 }
+end
+if plain and #ids < max then
+plain, ahead = pcall(look_ahead, working, delayed, time)
+plain = plain and not (ahead.due or ahead.expired)
+end
+local reads, reply = {}, nil
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function lease_of(fixed, lease)
+return string.match(fixed, '^[^\\n]*;l=(%d+)') or lease
 end
 local CONTROL = 8
 local function slice_end(ids, first)
 return math.min(first == 1 and 32 or first + 127, #ids)
 end
-local function read_waiting(tasks, slot, ids, first, last)
-local names = { '~lease', slot, '~set', '~stats', '~fair', '~rate', '~alarm', '~wake' }
+local function read_waiting(tasks, slot, ids, first, last, beside)
+local names = first <= last and { '', '' } or {}
 for i = first, last do
-append(names, ids[i], '.' .. ids[i])
+local place = 2 * (i - first)
+names[place + 1], names[place + 2] = ids[i], '.' .. ids[i]
 end
-return redis.pcall('HMGET', tasks, unpack(names))
+for i, name in ipairs(beside or {}) do
+names[2 * (last - first + 1) + i] = name
 end
-local LEASES = 490
-local function slot_of(token, max)
-local a, b, c, d = string.byte(token, -4, -1)
-local hash = ((a * 31 + b) * 31 + c) * 31 + d
-return max > 100 and '~R' .. int(hash % 64) or '~r' .. int(hash % 1024)
+return redis.pcall(
+'HMGET',
+tasks,
+'~lease',
+slot,
+'~set',
+'~stats',
+'~fair',
+'~rate',
+'~alarm',
+'~wake',
+unpack(names)
+)
+end
+local function terms_of(letters, lease)
+if string.find(letters, ';[GP]=') or string.find(letters, string.rep('%d', 17)) then
+return nil, nil
+end
+local most, result_ttl = string.match(letters, ';m=%d+') or '', string.match(letters, ';r=%d+') or ''
+local dead_ttl, token = string.match(letters, ';d=%d+') or '', string.match(letters, ';t=[^;]*') or ''
+return most .. result_ttl .. dead_ttl .. token, lease_of(letters, lease)
+end
+local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
+local found, first, last = reads[1], 1, slice_end(ids, 1)
+local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
+local number = tonumber(last_lease or 0)
+local a_copy = told and string.find(told, token, 1, true) == 1
+if set or times or wake or a_copy or not number or refusal(found) then
+return nil
+elseif #ids == 0 then
+return { 'ok', next_due }
+end
+local now_text = time()
+local now, most, bytes = tonumber(now_text), tonumber(max_bytes), 0
+local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
+local deadline_text, enqueued_at, since, told_number = int(deadline), '', '', ''
+local deadlines, fields = { '', '' }, { '~lease', '', slot, '', '', '' }
+local reply = { 'ok', next_due or now, '', 0, 0, 0, '' }
+for i, id in ipairs(ids) do
+if i > last then
+first, last = i, slice_end(ids, i)
+found = read_waiting(tasks, slot, ids, first, last)
+reads[#reads + 1] = found
+end
+local place = CONTROL + 2 * (i - first) + 1
+local fixed, record = found[place], found[place + 1]
+local e, own_letters = string.match(fixed or '', '^1;(%d+)([^\\n]*)\\n')
+number, bytes = number + 1, bytes + #(fixed or '')
+if record or not e or (bytes > most and i > 1) then
+return nil
+end
+if own_letters ~= letters then
+letters = own_letters
+kept, length = terms_of(letters, lease)
+if not kept then
+return nil
+end
+deadline = now + tonumber(length)
+deadline_text = int(deadline)
+end
+if e ~= enqueued_at then
+enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
+end
+told_number = int(number)
+deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
+fields[2 * i + 3] = '.' .. id
+fields[2 * i + 4] = '1;2;'
+.. e
+.. ';1;1;w;'
+.. told_number
+.. ';'
+.. token
+.. ';'
+.. now_text
+.. ';'
+.. length
+.. kept
+.. ';h=w'
+.. since
+.. '\\n'
+local at = 5 * i - 2
+reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4] = id, 1, number, deadline, fixed
+end
+fields[2], fields[4] = told_number, token .. ' ' .. table.concat(ids, ' ')
+if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then
+return nil
+end
+return not refusal(redis.pcall('HSET', tasks, unpack(fields))) and reply
+end
+if plain then
+reads[1] = read_waiting(tasks, slot, ids, 1, slice_end(ids, 1))
+local next_due = ahead and ahead.next_due
+reply = lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
 end
 local function spend_token(tasks, slot, token, resend)
 if resend == '1' then
 redis.pcall('HSET', tasks, slot, token)
 end
 end
-local function give(reply, id, attempt, number, deadline, fixed)
-local last = #reply
-reply[last + 1], reply[last + 2], reply[last + 3] = id, attempt, number
-reply[last + 4], reply[last + 5] = deadline, fixed
+if reply and #ids == 0 then
+spend_token(tasks, slot, token, resend)
 end
-local function beyond_dequeue(at, call, popped, ahead, reads)
+if reply then
+return reply
+end
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local call = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
+call.worker, call.info, call.test_now, call.now = worker, info, test_now, now_text and tonumber(now_text)
 local RESEND_WINDOW = 300000
 local SLICE = 1000
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
 local function sorted_keys(map)
 local keys = {}
 for key in pairs(map) do
@@ -3570,6 +3617,15 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
+local TEXTS = '[typhGWOT]'
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
 local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
@@ -3593,6 +3649,7 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
 if (task.e or '') == '' then
@@ -3616,19 +3673,8 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -3708,6 +3754,9 @@ end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
+local function shared(task)
+return task.G or task.P
+end
 local function stuck(group)
 local most = tonumber(group.settings.m)
 return most and group.w + group.ready >= most and group.h or 0
@@ -4788,6 +4837,11 @@ give_up(line, batch, first)
 end
 end
 end
+local function give(reply, id, attempt, number, deadline, fixed)
+local last = #reply
+reply[last + 1], reply[last + 2], reply[last + 3] = id, attempt, number
+reply[last + 4], reply[last + 5] = deadline, fixed
+end
 local function give_task(reply, id, task, deadline, fixed)
 give(reply, id, tonumber(task.a), tonumber(task.n), deadline, fixed)
 end
@@ -4811,6 +4865,7 @@ end
 local SHARED = 200
 local GROUPS = 90
 local PASSED = 200
+local function dequeue_in_full(at, call, popped, ahead, reads)
 local tasks, max, slot, token, worker = at.tasks, call.max, call.slot, call.token, call.worker
 local plan, line = new_plan(at, call.now), new_line(at, popped, ahead, reads)
 local batch = new_batch(max, tonumber(call.max_bytes))
@@ -4948,88 +5003,15 @@ give_task(reply, entry.id, entry.task, entry.deadline, entry.fixed)
 end
 return reply
 end
-local PLAIN = true
-local function terms_of(letters, lease)
-local says, kept = parse_letters({}, letters), ''
-if shared(says) then
-return nil, nil
-end
-for _, letter in ipairs(TAKEN_OVER) do
-if says[letter] then
-kept = kept .. ';' .. letter .. '=' .. says[letter]
-end
-end
-return kept, lease_of(letters, lease)
-end
-local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
-local found, first, last = reads[1], 1, slice_end(ids, 1)
-local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
-local number = tonumber(last_lease or 0)
-local a_copy = told and string.find(told, token, 1, true) == 1
-if set or times or wake or a_copy or not number or refusal(found) then
-return nil
-elseif #ids == 0 then
-return { 'ok', next_due }
-end
-local now = time()
-local deadlines, fields, reply = {}, {}, { 'ok', next_due or now }
-local now_text, most, bytes = int(now), tonumber(max_bytes), 0
-local letters, kept, length, enqueued_at, since = '', '', lease, '', ''
-local deadline = now + tonumber(length)
-local deadline_text = int(deadline)
-for i, id in ipairs(ids) do
-if i > last then
-first, last = i, slice_end(ids, i)
-found = read_waiting(tasks, slot, ids, first, last)
-reads[#reads + 1] = found
-end
-local place = CONTROL + 2 * (i - first) + 1
-local fixed, record = found[place], found[place + 1]
-local e, own_letters = string.match(fixed or '', '^1;(%d+)([^\\n]*)\\n')
-if record or not e then
-return nil
-end
-if own_letters ~= letters then
-letters = own_letters
-kept, length = terms_of(letters, lease)
-if not kept then
-return nil
-end
-deadline = now + tonumber(length)
-deadline_text = int(deadline)
-end
-if e ~= enqueued_at then
-enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
-end
-number, bytes = number + 1, bytes + #fixed
-if bytes > most and i > 1 then
-return nil
-end
-deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
-fields[2 * i - 1] = '.' .. id
-fields[2 * i] = changing_record(
-'2',
-e,
-'1',
-'1',
-'w',
-int(number),
-token,
-now_text,
-length,
-kept .. ';h=w' .. since,
-''
-)
-give(reply, id, 1, number, deadline, fixed)
-end
-append(fields, '~lease', int(number))
-append(fields, slot, token .. ' ' .. table.concat(ids, ' '))
-if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then
-return nil
-end
-return not refusal(redis.pcall('HSET', tasks, unpack(fields))) and reply
-end
-local pending = KEYS[1]
+return dequeue_in_full(at, call, ids, ahead, reads)
+`,
+  sha1: "7df35c05a19cebe0e1ea64bab113371d4f63c606",
+  keyLockingSha1: "240218ced649b7b67e5452f8c51ec480a27c70f2",
+};
+
+export const drop: Script = {
+  name: "drop",
+  source: `local pending = KEYS[1]
 local fair = KEYS[2]
 local order = KEYS[3]
 local held = KEYS[4]
@@ -5040,58 +5022,31 @@ local expiry = KEYS[8]
 local dead = KEYS[9]
 local workers = KEYS[10]
 local hands = KEYS[11]
+local schedules = KEYS[12]
+local timetable = KEYS[13]
+local calls = KEYS[14]
 local test_now = ARGV[1]
-local max_tasks = ARGV[2]
-local lease = ARGV[3]
-local token = ARGV[4]
-local resend = ARGV[5]
-local max_bytes = ARGV[6]
-local worker = ARGV[7]
-local info = ARGV[8]
-local max = tonumber(max_tasks)
-local slot = slot_of(token, max)
-local ids = redis.call('RPOP', pending, max_tasks) or {}
-local now, ahead
-local function time()
-now = now or clock(test_now)
-return now
+local token = ARGV[2]
+local force = ARGV[3]
+local function noted(calls, token)
+local notes = redis.call('GET', calls) or ''
+local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
+return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
 end
-if #ids < max then
-ahead = look_ahead(working, delayed, time)
-end
-local reads, reply = {}, nil
-if PLAIN and worker == '' and #ids <= LEASES and not (ahead and (ahead.due or ahead.expired)) then
-reads[1] = read_waiting(tasks, slot, ids, 1, slice_end(ids, 1))
-local next_due = ahead and ahead.next_due
-reply = lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
-end
-if reply then
-if #ids == 0 then
-spend_token(tasks, slot, token, resend)
-end
-return reply
-end
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local call = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
-call.worker, call.info, call.test_now, call.now = worker, info, test_now, now
-return beyond_dequeue(at, call, ids, ahead, reads)
-`,
-  sha1: "81254f5069bb5917b452e245ebc905412582b776",
-  keyLockingSha1: "7132f3027e649b242e6ac6752393ffef8ca76e05",
-};
-
-export const drop: Script = {
-  name: "drop",
-  source: `local RESEND_WINDOW = 300000
+local done, notes = noted(calls, token)
+local RESEND_WINDOW = 300000
 local function int(number)
 return string.format('%.0f', tonumber(number))
 end
-local function clock(test_now)
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
 end
 local function append(list, first, second)
 if first ~= nil then
@@ -5151,11 +5106,6 @@ local ids = table.concat(plan.news[event], ' ')
 redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
-local function noted(calls, token)
-local notes = redis.call('GET', calls) or ''
-local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
-return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
-end
 local function note_call(calls, notes, token, answer)
 local _, count = string.gsub(notes, '=', '')
 if count >= 16 then
@@ -5163,24 +5113,6 @@ notes = string.match(notes, '^ %S+(.*)$')
 end
 redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
 end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local schedules = KEYS[12]
-local timetable = KEYS[13]
-local calls = KEYS[14]
-local test_now = ARGV[1]
-local token = ARGV[2]
-local force = ARGV[3]
-local done, notes = noted(calls, token)
 if not done then
 local plan = new_plan({ tasks = tasks }, clock(test_now))
 if heed(plan, redis.call('HGET', tasks, '~set')) then
@@ -5202,30 +5134,42 @@ end
 local status, number = string.match(done, '^(%a+),(%d+)$')
 return { status, tonumber(number) }
 `,
-  sha1: "a8658aa609e6f42794d9a00612a0fc6379641615",
-  keyLockingSha1: "3a0dd30a1fb034c77cdc2e22983383d5954ba740",
+  sha1: "9db5eafc7d32807f2f2efa6a18ef46d2f81e4911",
+  keyLockingSha1: "1ab7970236128a9b51a3a76668440f920f9c4552",
 };
 
 export const enqueue: Script = {
   name: "enqueue",
-  source: `local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock(test_now)
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local test_now = ARGV[1]
+local look = ARGV[2]
+local wake = ARGV[3]
+local apart = ARGV[4]
+local new = ARGV
+local STRIDE = 4
+local PLAIN_TASKS = 490
+local CONTROL_FIELDS = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
 end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
+local now_text = clock_text(test_now)
+local count = (#new - STRIDE) / STRIDE
+local function stands_in_list(record)
+return string.byte(record) == 10 or not string.find(record, '^[^\\n]*;[GP]=')
 end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
+local front = '1;' .. now_text
+local ids, fields, made, stored = {}, {}, nil, nil
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
 end
@@ -5245,54 +5189,119 @@ end
 return found
 end
 local PLAIN = true
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local test_now = ARGV[1]
-local look = ARGV[2]
-local wake = ARGV[3]
-local apart = ARGV[4]
-local new = ARGV
-local STRIDE = 4
-local PLAIN_TASKS = 490
-local now = clock(test_now)
-local count = (#new - STRIDE) / STRIDE
-local function beyond_plain(ids, fields, stored, made)
-local SLICE = 1000
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
+if count == 1 and look ~= '1' and new[7] == '' and stands_in_list(new[8]) then
+ids[1], fields[1], fields[2] = new[5], new[5], front .. new[8]
+made = redis.pcall('HSETNX', tasks, ids[1], fields[2])
+if PLAIN and made == 1 and new[6] == '' and wake == '' then
+redis.call('LPUSH', pending, ids[1])
+return { 'ok', -1, 0, 1 }
 end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
 else
-count = count + redis.call(command, key, unpack(args, first, last))
+local names, reply, met = { unpack(CONTROL_FIELDS) }, { 'ok', 0, 0 }, {}
+local plain = PLAIN and wake == '' and count <= PLAIN_TASKS
+for i = 1, count do
+local id, when, unique, record = unpack(new, STRIDE * i + 1, STRIDE * i + STRIDE)
+plain = plain and when == '' and unique == '' and not met[id] and stands_in_list(record)
+met[id], ids[i], names[#CONTROL_FIELDS + i], reply[i + 3] = true, id, id, 1
+fields[2 * i - 1], fields[2 * i] = id, front .. record
+end
+if plain then
+stored = read_first_lines(tasks, names)
+plain = not stored['~set']
+for i = 1, count do
+plain = plain and not stored[ids[i]]
 end
 end
-return count
+if plain then
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if not failed then
+redis.call('LPUSH', pending, unpack(ids))
 end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
+return failed or reply
 end
-return back
+end
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
+local RUN = 200
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local plan, options, keys = new_plan(at, tonumber(now_text)), {}, {}
+local TEXTS = '[typhGWOT]'
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+for i = 1, count do
+options[i] = parse_fixed(fields[2 * i])
+keys[i] = string.match(new[STRIDE * i + 3], '^%d+ (.*)$')
+end
+local lone = made ~= nil
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+if lone then
+local fixed = made ~= 1 and redis.call('HGET', tasks, ids[1])
+if made ~= 1 and made ~= 0 and not fixed then
+return made
+end
+stored = { [ids[1]] = fixed and first_line(fixed) or nil }
+else
+local names = { unpack(CONTROL_FIELDS) }
+for i, id in ipairs(ids) do
+append(names, id, keys[i] and '~d:' .. keys[i])
+end
+stored = stored or read_first_lines(tasks, names)
+if heed(plan, stored['~set'], stored['~stats']) then
+return { 'newer_schema' }
+end
+end
+local SLICE = 1000
+local function int(number)
+return string.format('%.0f', tonumber(number))
 end
 local function read(command, key, args)
 local found = {}
@@ -5304,132 +5313,6 @@ found[first + i - 1] = slice[i]
 end
 end
 return found
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
-end
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
-end
-local function bare_record(state, ghosts, version)
-local task =
-{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
-end
-local function first_record(fixed, old, wanted)
-local ghosts = old and old.g ~= '0' and old.g or nil
-local version = old and old.s ~= 'g' and int(old.v + 1) or '1'
-local record = (ghosts or version ~= '1' or wanted) and bare_record('', ghosts, version)
-return record and wanted and format(parse_with(fixed, record)) or record
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -5462,28 +5345,6 @@ kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
-local function standing(control, came, gone)
-return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
-end
-local function places_left(settings, at, control)
-if not settings or not settings.b then
-return math.huge
-end
-local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
-return tonumber(settings.b) - listed - zsets
-end
-local function overfull(settings, at, control, coming)
-return coming > 0 and places_left(settings, at, control) < coming
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
 end
@@ -5510,41 +5371,12 @@ end
 group.stuck = stuck(group)
 return group
 end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
 return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
 end
 local function open_groups(plan, tasks)
 local names, fields = {}, {}
@@ -5578,6 +5410,110 @@ end
 plan.groups[name] = group
 end
 end
+open_groups(plan, options)
+local reused = false
+local function is_own(token, own)
+local key = string.match(own or '', '^[^.]+%.')
+if token ~= own and key and string.sub(token or '', 1, #key) == key then
+reused = true
+end
+return token == own
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local function known(i)
+local id, fixed = ids[i], stored[ids[i]]
+local own = options[i].t
+if not fixed then
+return nil, nil
+end
+local again = new[STRIDE * i + 3] == 'again'
+if fixed ~= '' and not again then
+return is_own(parse_fixed(fixed).t, own), nil
+end
+local record = redis.call('HGET', tasks, '.' .. id)
+local task = parse(record)
+stored['.' .. id] = record
+if newer(record) then
+stored[id] = record
+elseif task.s == 'g' then
+return nil, task
+elseif fixed ~= '' and task.s ~= 'r' then
+return is_own(parse_fixed(fixed).t, own), nil
+elseif again and not is_own(task.t, own) then
+stored[id] = redis.call('HGET', tasks, id)
+return nil, task
+end
+return is_own(task.t, own), nil
+end
+local function due_of(i)
+local when = new[STRIDE * i + 2]
+local due = tonumber(when ~= '' and when or 0)
+return string.sub(when, 1, 1) == '+' and plan.now + due or due
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function bare_record(state, ghosts, version)
+local task =
+{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function first_record(fixed, old, wanted)
+local ghosts = old and old.g ~= '0' and old.g or nil
+local version = old and old.s ~= 'g' and int(old.v + 1) or '1'
+local record = (ghosts or version ~= '1' or wanted) and bare_record('', ghosts, version)
+return record and wanted and format(parse_with(fixed, record)) or record
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
 local function group_of(plan, task)
 local group = plan.groups[task.G or '']
 group.changed = true
@@ -5614,7 +5550,6 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
-local RUN = 200
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -5649,6 +5584,179 @@ else
 admit(plan, group, band, id)
 end
 task.S = nil
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
+local function begin(i, old)
+local id, due = ids[i], due_of(i)
+local later = due > plan.now
+if old or not lone then
+append(plan.fields, id, fields[2 * i])
+end
+if old and old.s ~= 'g' then
+append(plan.over, id)
+append(plan.raised, id)
+end
+if later then
+append(plan.later, score_when_due(options[i], due), id)
+elseif old and tonumber(old.g or 0) > 0 and not shared(options[i]) then
+add(old, 'g', -1)
+plan.ghosts = plan.ghosts + 1
+else
+enter(plan, id, options[i], 'back')
+end
+local record = first_record(fields[2 * i], old, later and shared(options[i]))
+if record then
+append(plan.fields, '.' .. id, record)
+elseif old then
+plan.gone[#plan.gone + 1] = '.' .. id
+end
+tell(plan, 'enqueued', id)
+end
+local function coming()
+return #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
+end
+plan.ghosts = 0
+local function standing(control, came, gone)
+return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+end
+local function places_left(settings, at, control)
+if not settings or not settings.b then
+return math.huge
+end
+local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
+local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
+return tonumber(settings.b) - listed - zsets
+end
+local places = apart == '1' and places_left(plan.settings, at, stored)
+local due_now, resent = false, false
+local reply, seen, fresh = { 'ok', -1, 0 }, {}, {}
+for i = 1, count do
+local id, key = ids[i], keys[i]
+local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
+local stands = until_at and tonumber(until_at) > plan.now and first ~= id
+local own, old
+if not seen[id] then
+own, old = known(i)
+end
+local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
+if refused and not places then
+return { refused }
+elseif not refused and own == nil and not stands and places and due_of(i) <= plan.now then
+refused = coming() >= places and 'full'
+end
+reused = false
+if refused then
+reply[i + 3] = ' ' .. refused
+elseif seen[id] then
+reply[i + 3] = seen[id]
+elseif own == nil and stands then
+reply[i + 3], seen[id] = first, first
+else
+seen[id] = 0
+if own and key then
+fresh[key] = int(plan.now + 1) .. ' ' .. id
+end
+reply[i + 3] = own == false and 0 or 1
+due_now = due_now or (own ~= false and due_of(i) <= plan.now)
+resent = resent or own
+if own == nil then
+begin(i, old)
+if key then
+local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
+fresh[key] = over .. ' ' .. id
+append(plan.fields, '~d:' .. key, fresh[key])
+append(plan.expiry, over, '~d:' .. key)
+end
+end
+end
+end
+if plan.settings then
+reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
+end
+local function overfull(settings, at, control, coming)
+return coming > 0 and places_left(settings, at, control) < coming
+end
+if not places and overfull(plan.settings, at, stored, coming()) then
+return { 'full' }
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
+end
+local function parse_wake(text)
+local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
+return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
+end
+local function asleep(text, now, patience)
+local sent, awake, window = parse_wake(text)
+local over = now >= awake or now < awake - window
+return over or (patience and awake == sent + window and now >= sent + patience)
+end
+local function awake_from(now, window, text)
+local sent, _, given = parse_wake(text)
+window = tonumber(window or given)
+return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
+end
+if wake ~= '' and due_now then
+local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
+if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
+local sent = { '~wake', awake_from(plan.now, wake) }
+reply[3] = 1
+if #plan.fields > 0 then
+append(plan.fields, unpack(sent))
+elseif store(tasks, sent) then
+reply[3] = 0
+end
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
+end
+end
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
+if times[field] and times[field] > 0 then
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+end
+end
+return text
 end
 local function set_timer(plan, group)
 if group.h > stuck(group) then
@@ -5697,29 +5805,6 @@ elseif plan.shared then
 append(plan.fields, '~fair', format_clock(plan.times))
 end
 end
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
 local function count_news(plan)
 local minute, counts = math.floor(plan.now / 60000), {}
 local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
@@ -5738,16 +5823,6 @@ plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
-end
 local function close(plan)
 if not plan.closed then
 close_groups(plan)
@@ -5756,6 +5831,19 @@ count_news(plan)
 end
 plan.closed = true
 end
+end
+close(plan)
+local function write(command, key, args, option)
+local count = 0
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
+end
+return count
 end
 local function store_or_undo(plan, before)
 local tasks, fields = plan.at.tasks, plan.fields
@@ -5775,6 +5863,24 @@ return failed
 end
 end
 plan.fields = {}
+end
+local failed = store_or_undo(plan, stored)
+if failed then
+return failed
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
+end
 end
 local function commit(plan)
 local at = plan.at
@@ -5811,231 +5917,53 @@ if plan.news and plan.settings.e then
 publish(plan)
 end
 end
-local function parse_wake(text)
-local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
-return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
-end
-local function asleep(text, now, patience)
-local sent, awake, window = parse_wake(text)
-local over = now >= awake or now < awake - window
-return over or (patience and awake == sent + window and now >= sent + patience)
-end
-local function awake_from(now, window, text)
-local sent, _, given = parse_wake(text)
-window = tonumber(window or given)
-return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
-end
-local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
-local plan, options, keys = new_plan(at, now), {}, {}
-for i = 1, count do
-options[i] = parse_fixed(fields[2 * i])
-keys[i] = string.match(new[STRIDE * i + 3], '^%d+ (.*)$')
-end
-local lone = made ~= nil
-if lone then
-local fixed = made ~= 1 and redis.call('HGET', tasks, ids[1])
-if made ~= 1 and made ~= 0 and not fixed then
-return made
-end
-stored = { [ids[1]] = fixed and first_line(fixed) or nil }
-elseif heed(plan, stored['~set'], stored['~stats']) then
-return { 'newer_schema' }
-end
-open_groups(plan, options)
-local reused = false
-local function is_own(token, own)
-local key = string.match(own or '', '^[^.]+%.')
-if token ~= own and key and string.sub(token or '', 1, #key) == key then
-reused = true
-end
-return token == own
-end
-local function known(i)
-local id, fixed = ids[i], stored[ids[i]]
-local own = options[i].t
-if not fixed then
-return nil, nil
-end
-local again = new[STRIDE * i + 3] == 'again'
-if fixed ~= '' and not again then
-return is_own(parse_fixed(fixed).t, own), nil
-end
-local record = redis.call('HGET', tasks, '.' .. id)
-local task = parse(record)
-stored['.' .. id] = record
-if newer(record) then
-stored[id] = record
-elseif task.s == 'g' then
-return nil, task
-elseif fixed ~= '' and task.s ~= 'r' then
-return is_own(parse_fixed(fixed).t, own), nil
-elseif again and not is_own(task.t, own) then
-stored[id] = redis.call('HGET', tasks, id)
-return nil, task
-end
-return is_own(task.t, own), nil
-end
-local function due_of(i)
-local when = new[STRIDE * i + 2]
-local due = tonumber(when ~= '' and when or 0)
-return string.sub(when, 1, 1) == '+' and plan.now + due or due
-end
-local function begin(i, old)
-local id, due = ids[i], due_of(i)
-local later = due > plan.now
-if old or not lone then
-append(plan.fields, id, fields[2 * i])
-end
-if old and old.s ~= 'g' then
-append(plan.over, id)
-append(plan.raised, id)
-end
-if later then
-append(plan.later, score_when_due(options[i], due), id)
-elseif old and tonumber(old.g or 0) > 0 and not shared(options[i]) then
-add(old, 'g', -1)
-plan.ghosts = plan.ghosts + 1
-else
-enter(plan, id, options[i], 'back')
-end
-local record = first_record(fields[2 * i], old, later and shared(options[i]))
-if record then
-append(plan.fields, '.' .. id, record)
-elseif old then
-plan.gone[#plan.gone + 1] = '.' .. id
-end
-tell(plan, 'enqueued', id)
-end
-local function coming()
-return #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
-end
-plan.ghosts = 0
-local places = apart == '1' and places_left(plan.settings, at, stored)
-local due_now, resent = false, false
-local reply, seen, fresh = { 'ok', -1, 0 }, {}, {}
-for i = 1, count do
-local id, key = ids[i], keys[i]
-local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
-local stands = until_at and tonumber(until_at) > plan.now and first ~= id
-local own, old
-if not seen[id] then
-own, old = known(i)
-end
-local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
-if refused and not places then
-return { refused }
-elseif not refused and own == nil and not stands and places and due_of(i) <= plan.now then
-refused = coming() >= places and 'full'
-end
-reused = false
-if refused then
-reply[i + 3] = ' ' .. refused
-elseif seen[id] then
-reply[i + 3] = seen[id]
-elseif own == nil and stands then
-reply[i + 3], seen[id] = first, first
-else
-seen[id] = 0
-if own and key then
-fresh[key] = int(plan.now + 1) .. ' ' .. id
-end
-reply[i + 3] = own == false and 0 or 1
-due_now = due_now or (own ~= false and due_of(i) <= plan.now)
-resent = resent or own
-if own == nil then
-begin(i, old)
-if key then
-local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
-fresh[key] = over .. ' ' .. id
-append(plan.fields, '~d:' .. key, fresh[key])
-append(plan.expiry, over, '~d:' .. key)
-end
-end
-end
-end
-if plan.settings then
-reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
-end
-if not places and overfull(plan.settings, at, stored, coming()) then
-return { 'full' }
-end
-if wake ~= '' and due_now then
-local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
-if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
-local sent = { '~wake', awake_from(plan.now, wake) }
-reply[3] = 1
-if #plan.fields > 0 then
-append(plan.fields, unpack(sent))
-elseif store(tasks, sent) then
-reply[3] = 0
-end
-end
-end
-close(plan)
-local failed = store_or_undo(plan, stored)
-if failed then
-return failed
-end
 commit(plan)
 if plan.ghosts > 0 then
 redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
-end
-local function stands_in_list(record)
-return string.sub(record, 1, 1) == '\\n' or not string.find(record, '^[^\\n]*;[GP]=')
-end
-local front = '1;' .. int(now)
-local id, when, unique, record = unpack(new, 5, 8)
-if count == 1 and look ~= '1' and unique == '' and stands_in_list(record) then
-local made = redis.pcall('HSETNX', tasks, id, front .. record)
-if PLAIN and made == 1 and when == '' and wake == '' then
-redis.call('LPUSH', pending, id)
-return { 'ok', -1, 0, 1 }
-end
-return beyond_plain({ id }, { id, front .. record }, nil, made)
-end
-local names, ids, fields, reply = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }, {}, {}, { 'ok', 0, 0 }
-local plain, met = PLAIN and wake == '' and count <= PLAIN_TASKS, {}
-for i = 1, count do
-id, when, unique, record = unpack(new, STRIDE * i + 1, STRIDE * i + 4)
-local key = string.match(unique, '^%d+ (.*)$')
-append(names, id, key and '~d:' .. key)
-append(fields, id, front .. record)
-ids[i], reply[i + 3] = id, 1
-plain = plain and when == '' and unique == '' and not met[id] and stands_in_list(record)
-met[id] = true
-end
-local stored = read_first_lines(tasks, names)
-for i = 1, plain and count or 0 do
-plain = plain and not stored[ids[i]]
-end
-if not plain or stored['~set'] then
-return beyond_plain(ids, fields, stored)
-end
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if not failed then
-redis.call('LPUSH', pending, unpack(ids))
-end
-return failed or reply
 `,
-  sha1: "c8ef065b1eeeb0e455e285e5e92c76b4867b136c",
-  keyLockingSha1: "0a0514ce6d60fc038216fbcd127e9b9ce301caca",
+  sha1: "2b97e0dc5ca121f46151bf5caad5354a811033c3",
+  keyLockingSha1: "8bb899fc92c7e752fca587b2ffdf5c845f00eba7",
 };
 
 export const fail: Script = {
   name: "fail",
-  source: `local RESEND_WINDOW = 300000
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
+local test_now = ARGV[1]
+local worker = ARGV[2]
+local limit = ARGV[3]
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
 return string.format('%.0f', tonumber(number))
 end
-local function clock(test_now)
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
 end
 local function append(list, first, second)
 if first ~= nil then
@@ -6097,12 +6025,6 @@ failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
 end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
 local DEFAULT_MAX_ATTEMPTS = 5
 local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
@@ -6111,10 +6033,10 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local TEXTS = '[typhGWOT]'
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -6156,29 +6078,6 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
-end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -6187,19 +6086,8 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -6721,14 +6609,6 @@ end
 return back, ended, left, nil
 end
 local LOST_FOR = 86400000
-local function forget_workers(at, workers, being_failed)
-local fields = {}
-for i, worker in ipairs(workers) do
-fields[i] = '~w:' .. worker
-end
-write('HDEL', at.tasks, fields)
-write('ZREM', at.workers, being_failed and {} or workers)
-end
 local function note_lost(at, owners, now)
 local fields, ends = {}, {}
 for _, owner in ipairs(sorted_keys(owners)) do
@@ -6770,21 +6650,6 @@ note_lost(at, owners, now)
 end
 return back, ended, left, failed, more and back + ended + #stale > 0
 end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local worker = ARGV[2]
-local limit = ARGV[3]
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local back, ended, left, failed, more = fail(at, worker, clock(test_now), tonumber(limit))
 if failed then
 return failed
@@ -6798,16 +6663,28 @@ for _, registered in ipairs(redis.call('ZRANGE', workers, '0', '999')) do
 append(gone, string.match(registered, '^%S+') == worker and registered or nil)
 end
 end
+local function forget_workers(at, workers, being_failed)
+local fields = {}
+for i, worker in ipairs(workers) do
+fields[i] = '~w:' .. worker
+end
+write('HDEL', at.tasks, fields)
+write('ZREM', at.workers, being_failed and {} or workers)
+end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "c9a5be322d141111a8a201196dafdc2d5fd66631",
-  keyLockingSha1: "a1effe7d4af6351e1987ebf8a2dbddfcdaa932f8",
+  sha1: "a7591d134ff7a873d20bb0a0ce8aaaefe4b6e415",
+  keyLockingSha1: "3eac58ccd7a478ff8d7f585db9f826dd787a19a2",
 };
 
 export const forget: Script = {
   name: "forget",
-  source: `local SLICE = 1000
+  source: `local queues = KEYS[1]
+local since = ARGV[1]
+local names = ARGV
+local asked = { unpack(names, 2) }
+local gone = {}
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -6816,6 +6693,12 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
+for i, seen in ipairs(redis.call('ZMSCORE', queues, unpack(asked))) do
+if seen and tonumber(seen) <= tonumber(since) then
+append(gone, asked[i], '~' .. asked[i])
+end
+end
+local SLICE = 1000
 local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
@@ -6828,37 +6711,43 @@ end
 end
 return count
 end
-local queues = KEYS[1]
-local since = ARGV[1]
-local names = ARGV
-local asked = { unpack(names, 2) }
-local gone = {}
-for i, seen in ipairs(redis.call('ZMSCORE', queues, unpack(asked))) do
-if seen and tonumber(seen) <= tonumber(since) then
-append(gone, asked[i], '~' .. asked[i])
-end
-end
 write('ZREM', queues, gone)
 return { 'ok', #gone / 2 }
 `,
-  sha1: "1fde0f204c0c37c4d64928d2ac472c3db1a25113",
-  keyLockingSha1: "2fb00f936a61f3192f7e8cdeac25d95b7e5f9603",
+  sha1: "5afda9fe2731c4142b6a4158d8002ec7012eda70",
+  keyLockingSha1: "3c5af44ac94a4ef2d077b449ee7cbc04387416a4",
 };
 
 export const glance: Script = {
   name: "glance",
-  source: `local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
+local schedules = KEYS[12]
+local timetable = KEYS[13]
+local test_now = ARGV[1]
+local MEMBERS = 128
+local PAGES = 4
+local FIRST_PAGE = 16
+local PAGE = 1000
+local BYTES = 1000000
+local PLACES = { 'fair', 'order', 'held', 'working', 'delayed', 'expiry', 'dead', 'workers', 'hands' }
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
 end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -6867,14 +6756,143 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
+append(parts, schedules, timetable)
+if redis.call('EXISTS', unpack(parts)) == 0 then
+return { 'sound', 0, 0 }
 end
-table.sort(keys)
-return keys
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
 end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local RUN = 200
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local function new_mending(at, now)
+local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
+mending.hands, mending.turns = {}, {}
+for _, place in ipairs(ZSETS) do
+mending.out[place] = {}
+end
+return mending
+end
+local mending = new_mending(at, clock(test_now))
+local members, listed, fields = {}, {}, {}
+mending.seen = { tasks = {} }
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
+local function read_tasks()
+local cursor, size, bytes, records = '0', FIRST_PAGE, 0, 0
+for _ = 1, PAGES do
+local page = redis.call('HSCAN', tasks, cursor, 'COUNT', int(size))
+for i = 1, #page[2], 2 do
+local field, text = page[2][i], page[2][i + 1]
+if not mending.seen.tasks[field] then
+append(fields, field, text)
+bytes = bytes + #text
+records = records + (string.sub(field, 1, 1) ~= '~' and 1 or 0)
+end
+mending.seen.tasks[field] = text
+end
+cursor = page[1]
+if cursor == '0' or bytes > BYTES or records > 4 * MEMBERS then
+break
+end
+size = math.min(PAGE, 1 + math.floor((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))
+end
+return cursor == '0'
+end
+local function read_places()
+listed = redis.call('LRANGE', pending, '0', int(MEMBERS))
+if #listed > MEMBERS then
+return false
+end
+for _, place in ipairs(PLACES) do
+local found = redis.call('ZRANGE', at[place], '0', int(MEMBERS), 'WITHSCORES')
+mending.seen[place], members[place] = {}, {}
+for i = 1, #found, 2 do
+mending.seen[place][found[i]] = found[i + 1]
+members[place][(i + 1) / 2] = found[i]
+end
+if #members[place] > MEMBERS then
+return false
+end
+end
+return true
+end
+local function nothing_found()
+local plan, found = mending.plan, #mending.report + #mending.deadlines + #mending.lost
+for _, list in ipairs({
+plan.fields,
+plan.gone,
+plan.expiry,
+plan.later,
+plan.dead,
+plan.timers,
+plan.workers,
+}) do
+found = found + #list
+end
+for _, ids in pairs(mending.out) do
+found = found + #ids
+end
+return found == 0
+end
+local function split(place)
+local ids, others = {}, {}
+for _, member in ipairs(members[place]) do
+local list = string.sub(member, 1, 1) == '~' and others or ids
+list[#list + 1] = member
+end
+return ids, others
+end
+local looked, known, ids = 0, {}, {}
+local function take_in(found)
+looked = looked + #found
+for _, id in ipairs(found) do
+if not known[id] then
+known[id] = true
+ids[#ids + 1] = id
+end
+end
+end
+local function standing(control, came, gone)
+return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+end
+local function counts_agree(entries, timers)
+local control, ghosts, places = mending.seen.tasks, 0, {}
+for _, id in ipairs(listed) do
+places[id] = (places[id] or 0) + 1
+end
+for _, entry in ipairs(entries) do
+ghosts = ghosts + entry.ghosts
+if (places[entry.id] or 0) ~= entry.expected then
+return false
+end
+end
+return standing(control, '~ghosts', '~dropped') == ghosts
+and standing(control, '~timers', '~rung') == timers
+and standing(control, '~broken', '~mended') == 0
+end
+local SLICE = 1000
 local function read(command, key, args)
 local found = {}
 for first = 1, #args, SLICE do
@@ -6886,121 +6904,9 @@ end
 end
 return found
 end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
-end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
-end
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
-end
-local function bare_record(state, ghosts, version)
-local task =
-{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
 end
 local function parse_settings(text)
 local settings = {}
@@ -7008,13 +6914,6 @@ for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
 settings[letter] = value
 end
 return settings
-end
-local function format_settings(settings)
-local text = ''
-for _, letter in ipairs(sorted_keys(settings)) do
-text = text .. ';' .. letter .. '=' .. settings[letter]
-end
-return text ~= '' and '1' .. text or ''
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -7047,19 +6946,11 @@ kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
 end
-local function standing(control, came, gone)
-return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
-end
-local SHARE = 25200
 local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
 local function read_score(score)
 return 9 - math.floor(score / BAND), score % BAND
 end
 local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
@@ -7107,6 +6998,193 @@ return ''
 end
 return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
 end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function set_timer(plan, group)
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function scores_in(mending, place, members)
+local found = {}
+local seen = mending.seen and mending.seen[place]
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
+local LATEST_TAG = BAND / 2
+local function count_ready(group, score)
+local band, tag = read_score(score)
+local share = ready(group, band, 1)
+share.last = math.max(share.last, tag % LATEST_TAG)
+end
+local function count_working(group)
+group.w = group.w + 1
+end
+local function correct(group, is, text)
+local wrong = group.w ~= is.w or group.h ~= is.h
+wrong = wrong or (not group.changed and format_group(group) ~= text)
+if is.h > 0 and group.q == 0 then
+group.q = HELD_LATER / 2
+end
+group.w, group.h, group.ready = is.w, is.h, is.ready
+for band = 0, 9 do
+local share = group.bands[band] or { last = 0, ready = 0 }
+local real = is.bands[band] or { last = 0, ready = 0 }
+wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
+if real.ready > 0 then
+local last = share.last < LATEST_TAG and share.last or 0
+group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
+else
+group.bands[band] = nil
+end
+end
+return wrong
+end
+local function unwatched(mending, group)
+if group.h == 0 then
+return false
+end
+local plan = mending.plan
+set_timer(plan, group)
+local needed = #plan.timers > 0
+plan.timers = {}
+return needed and not scores_in(mending, 'delayed', { '~g:' .. group.name })[1]
+end
+local function groups_agree(entries, names, groups)
+local actual = {}
+for _, name in ipairs(names) do
+actual[name] = parse_group(name)
+end
+for _, entry in ipairs(entries) do
+local task = entry.task
+local is = shared(task) and entry.live and actual[task.G or '']
+if is and entry.fair then
+count_ready(is, tonumber(entry.fair))
+elseif is and entry.working then
+count_working(is)
+end
+end
+for _, name in ipairs(names) do
+local group, is = groups[name], actual[name]
+local number = tonumber(group.settings.n)
+for _, id in ipairs(number and members.held or {}) do
+is.h = is.h + (math.floor(tonumber(mending.seen.held[id]) / HELD_GROUP) == number and 1 or 0)
+end
+local was = mending.plan.was['~g:' .. name] or ''
+if newer(was) or correct(group, is, was) or unwatched(mending, group) then
+return false
+end
+end
+return true
+end
+local RESEND_WINDOW = 300000
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local TEXTS = '[typhGWOT]'
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function bare_record(state, ghosts, version)
+local task =
+{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function format_settings(settings)
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
+text = text .. ';' .. letter .. '=' .. settings[letter]
+end
+return text ~= '' and '1' .. text or ''
+end
+local SHARE = 25200
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local HELD_BAND = 4294967296
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
@@ -7155,38 +7233,8 @@ end
 plan.groups[name] = group
 end
 end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local RUN = 200
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
 end
 local function hand(worker, lease, id)
 return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
@@ -7199,36 +7247,15 @@ local function in_hands(at, worker, from, limit)
 local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
 return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
 local RARE = { held = true, delayed = true, dead = true }
 local BLANK = '-'
 local READ_BYTES = 4000000
-local function new_mending(at, now)
-local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
-mending.hands, mending.turns = {}, {}
-for _, place in ipairs(ZSETS) do
-mending.out[place] = {}
-end
-return mending
-end
 local function note(mending, fault, id)
 append(mending.report, fault, id)
 end
 local function take_from(mending, place, id)
 local ids = mending.out[place]
 ids[#ids + 1] = id
-end
-local function scores_in(mending, place, members)
-local found = {}
-local seen = mending.seen and mending.seen[place]
-if not seen then
-return read('ZMSCORE', mending.at[place], members)
-end
-for i, member in ipairs(members) do
-found[i] = seen[member] or false
-end
-return found
 end
 local function fields_in(mending, names)
 local found = {}
@@ -7323,7 +7350,6 @@ end
 local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
 local LAST = 8640000000000000
 local LONGEST = 630720000000
-local LATEST_TAG = BAND / 2
 local function understand(mending, entry)
 local id, seen = entry.id, parse(entry.record)
 local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
@@ -7662,190 +7688,6 @@ put(mending, '~alarm', alarm)
 note(mending, 'timer_wrong', '~alarm')
 end
 end
-local function count_ready(group, score)
-local band, tag = read_score(score)
-local share = ready(group, band, 1)
-share.last = math.max(share.last, tag % LATEST_TAG)
-end
-local function count_working(group)
-group.w = group.w + 1
-end
-local function correct(group, is, text)
-local wrong = group.w ~= is.w or group.h ~= is.h
-wrong = wrong or (not group.changed and format_group(group) ~= text)
-if is.h > 0 and group.q == 0 then
-group.q = HELD_LATER / 2
-end
-group.w, group.h, group.ready = is.w, is.h, is.ready
-for band = 0, 9 do
-local share = group.bands[band] or { last = 0, ready = 0 }
-local real = is.bands[band] or { last = 0, ready = 0 }
-wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
-if real.ready > 0 then
-local last = share.last < LATEST_TAG and share.last or 0
-group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
-else
-group.bands[band] = nil
-end
-end
-return wrong
-end
-local function unwatched(mending, group)
-if group.h == 0 then
-return false
-end
-local plan = mending.plan
-set_timer(plan, group)
-local needed = #plan.timers > 0
-plan.timers = {}
-return needed and not scores_in(mending, 'delayed', { '~g:' .. group.name })[1]
-end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local schedules = KEYS[12]
-local timetable = KEYS[13]
-local test_now = ARGV[1]
-local MEMBERS = 128
-local PAGES = 4
-local FIRST_PAGE = 16
-local PAGE = 1000
-local BYTES = 1000000
-local PLACES = { 'fair', 'order', 'held', 'working', 'delayed', 'expiry', 'dead', 'workers', 'hands' }
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
-append(parts, schedules, timetable)
-if redis.call('EXISTS', unpack(parts)) == 0 then
-return { 'sound', 0, 0 }
-end
-local mending = new_mending(at, clock(test_now))
-local members, listed, fields = {}, {}, {}
-mending.seen = { tasks = {} }
-local function read_tasks()
-local cursor, size, bytes, records = '0', FIRST_PAGE, 0, 0
-for _ = 1, PAGES do
-local page = redis.call('HSCAN', tasks, cursor, 'COUNT', int(size))
-for i = 1, #page[2], 2 do
-local field, text = page[2][i], page[2][i + 1]
-if not mending.seen.tasks[field] then
-append(fields, field, text)
-bytes = bytes + #text
-records = records + (string.sub(field, 1, 1) ~= '~' and 1 or 0)
-end
-mending.seen.tasks[field] = text
-end
-cursor = page[1]
-if cursor == '0' or bytes > BYTES or records > 4 * MEMBERS then
-break
-end
-size = math.min(PAGE, 1 + math.floor((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))
-end
-return cursor == '0'
-end
-local function read_places()
-listed = redis.call('LRANGE', pending, '0', int(MEMBERS))
-if #listed > MEMBERS then
-return false
-end
-for _, place in ipairs(PLACES) do
-local found = redis.call('ZRANGE', at[place], '0', int(MEMBERS), 'WITHSCORES')
-mending.seen[place], members[place] = {}, {}
-for i = 1, #found, 2 do
-mending.seen[place][found[i]] = found[i + 1]
-members[place][(i + 1) / 2] = found[i]
-end
-if #members[place] > MEMBERS then
-return false
-end
-end
-return true
-end
-local function nothing_found()
-local plan, found = mending.plan, #mending.report + #mending.deadlines + #mending.lost
-for _, list in ipairs({
-plan.fields,
-plan.gone,
-plan.expiry,
-plan.later,
-plan.dead,
-plan.timers,
-plan.workers,
-}) do
-found = found + #list
-end
-for _, ids in pairs(mending.out) do
-found = found + #ids
-end
-return found == 0
-end
-local function split(place)
-local ids, others = {}, {}
-for _, member in ipairs(members[place]) do
-local list = string.sub(member, 1, 1) == '~' and others or ids
-list[#list + 1] = member
-end
-return ids, others
-end
-local looked, known, ids = 0, {}, {}
-local function take_in(found)
-looked = looked + #found
-for _, id in ipairs(found) do
-if not known[id] then
-known[id] = true
-ids[#ids + 1] = id
-end
-end
-end
-local function counts_agree(entries, timers)
-local control, ghosts, places = mending.seen.tasks, 0, {}
-for _, id in ipairs(listed) do
-places[id] = (places[id] or 0) + 1
-end
-for _, entry in ipairs(entries) do
-ghosts = ghosts + entry.ghosts
-if (places[entry.id] or 0) ~= entry.expected then
-return false
-end
-end
-return standing(control, '~ghosts', '~dropped') == ghosts
-and standing(control, '~timers', '~rung') == timers
-and standing(control, '~broken', '~mended') == 0
-end
-local function groups_agree(entries, names, groups)
-local actual = {}
-for _, name in ipairs(names) do
-actual[name] = parse_group(name)
-end
-for _, entry in ipairs(entries) do
-local task = entry.task
-local is = shared(task) and entry.live and actual[task.G or '']
-if is and entry.fair then
-count_ready(is, tonumber(entry.fair))
-elseif is and entry.working then
-count_working(is)
-end
-end
-for _, name in ipairs(names) do
-local group, is = groups[name], actual[name]
-local number = tonumber(group.settings.n)
-for _, id in ipairs(number and members.held or {}) do
-is.h = is.h + (math.floor(tonumber(mending.seen.held[id]) / HELD_GROUP) == number and 1 or 0)
-end
-local was = mending.plan.was['~g:' .. name] or ''
-if newer(was) or correct(group, is, was) or unwatched(mending, group) then
-return false
-end
-end
-return true
-end
 local function sound_queue()
 if not (read_places() and read_tasks()) then
 return false
@@ -7926,22 +7768,49 @@ return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
 `,
-  sha1: "b7cc6028d11aa62ca17c193c6baa4908a1a6b926",
-  keyLockingSha1: "09e3ce34e0ee0733ffb9bb5a9c93b41be1c4e1a5",
+  sha1: "8c0d7bd40def572213f8045955446d6715c206cf",
+  keyLockingSha1: "0025f9bdadec3e5b388e8db59a430dae53039d19",
 };
 
 export const heartbeat: Script = {
   name: "heartbeat",
-  source: `local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
+  source: `local working = KEYS[1]
+local delayed = KEYS[2]
+local tasks = KEYS[3]
+local workers = KEYS[4]
+local hands = KEYS[5]
+local test_now = ARGV[1]
+local worker = ARGV[2]
+local info = ARGV[3]
+local lease = ARGV[4]
+local from = ARGV[5]
+local limit = ARGV[6]
+local told = ARGV[7]
+local leases = ARGV
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
 end
-local function clock(test_now)
+local at = queue_at(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local now = clock(test_now)
+local most = tonumber(limit)
+local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
+local next_one
+local proofs = {}
+local function int(number)
+return string.format('%.0f', tonumber(number))
 end
 local function append(list, first, second)
 if first ~= nil then
@@ -7951,6 +7820,138 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function in_hands(at, worker, from, limit)
+local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+end
+if told == '1' then
+for i = 8, #leases, 3 do
+append(names, '.' .. leases[i])
+proofs[#names] = leases[i + 1] .. ' ' .. leases[i + 2]
+end
+else
+local members = in_hands(at, worker, from, most + 1)
+next_one = members[most + 1]
+members[most + 1] = nil
+for _, member in ipairs(members) do
+append(names, '.' .. string.match(member, '%S+$'))
+end
+end
+local SLICE = 1000
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local found = read('HMGET', tasks, names)
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+if newer(found[1]) then
+return { 'newer_schema' }
+elseif found[2] and not found[1] then
+return { 'worker_lost' }
+end
+local function current(task, proof)
+if task.s ~= 'w' or (proof and proof ~= task.n .. ' ' .. task.k) then
+return false
+end
+return task.W == worker or (proof and not task.W)
+end
+local deadlines, count, first = {}, 0, 0
+local reply, lost = { 'ok', 0, 0, 0, 0 }, {}
+local TEXTS = '[typhGWOT]'
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+for i = 4, #names do
+local id, task = string.sub(names[i], 2), parse(found[i])
+if current(task, proofs[i]) then
+local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
+deadlines[id], count = deadline, count + 1
+first = math.min(first > 0 and first or deadline, deadline)
+append(reply, task.f and id)
+else
+append(lost, proofs[i] and id)
+end
+end
+reply[5] = #reply - 5
+for _, id in ipairs(lost) do
+append(reply, id)
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function put_deadlines(at, deadlines)
+local scores = {}
+for id, deadline in pairs(deadlines) do
+append(scores, int(deadline), id)
+end
+for first = 1, #scores, SLICE do
+local last = math.min(first + SLICE - 1, #scores)
+if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then
+redis.call('HDEL', at.tasks, '')
+redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
+end
+end
+end
+put_deadlines(at, deadlines)
+local RUN = 200
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local plan = new_plan(at, now)
+local FORGOTTEN_AFTER = 3600000
+local function note_worker(plan, worker, info, alarm)
+local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
+append(plan.workers, int(deadline), worker)
+append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
+if not alarm or tonumber(alarm) > deadline then
+append(plan.fields, '~alarm', int(deadline))
+append(plan.timers, int(deadline), '~w')
+end
+end
+note_worker(plan, worker, info, found[3])
 local function sorted_keys(map)
 local keys = {}
 for key in pairs(map) do
@@ -7981,20 +7982,6 @@ back[#back + 1] = list[i]
 end
 return back
 end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
 local function store(tasks, fields)
 local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 if failed then
@@ -8002,41 +7989,6 @@ redis.call('HDEL', tasks, '')
 failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
-end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -8102,7 +8054,6 @@ end
 end
 return text
 end
-local RUN = 200
 local function set_timer(plan, group)
 if group.h > stuck(group) then
 local when = plan.now
@@ -8150,18 +8101,6 @@ elseif plan.shared then
 append(plan.fields, '~fair', format_clock(plan.times))
 end
 end
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
 local function count_news(plan)
 local minute, counts = math.floor(plan.now / 60000), {}
 local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
@@ -8186,9 +8125,6 @@ for _, event in ipairs(sorted_keys(plan.news)) do
 local ids = table.concat(plan.news[event], ' ')
 redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
-end
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
 end
 local function close(plan)
 if not plan.closed then
@@ -8234,97 +8170,6 @@ if plan.news and plan.settings.e then
 publish(plan)
 end
 end
-local function put_deadlines(at, deadlines)
-local scores = {}
-for id, deadline in pairs(deadlines) do
-append(scores, int(deadline), id)
-end
-for first = 1, #scores, SLICE do
-local last = math.min(first + SLICE - 1, #scores)
-if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then
-redis.call('HDEL', at.tasks, '')
-redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
-end
-end
-end
-local FORGOTTEN_AFTER = 3600000
-local function note_worker(plan, worker, info, alarm)
-local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
-append(plan.workers, int(deadline), worker)
-append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
-if not alarm or tonumber(alarm) > deadline then
-append(plan.fields, '~alarm', int(deadline))
-append(plan.timers, int(deadline), '~w')
-end
-end
-local function in_hands(at, worker, from, limit)
-local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
-return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
-end
-local working = KEYS[1]
-local delayed = KEYS[2]
-local tasks = KEYS[3]
-local workers = KEYS[4]
-local hands = KEYS[5]
-local test_now = ARGV[1]
-local worker = ARGV[2]
-local info = ARGV[3]
-local lease = ARGV[4]
-local from = ARGV[5]
-local limit = ARGV[6]
-local told = ARGV[7]
-local leases = ARGV
-local at = queue_at(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
-local now = clock(test_now)
-local most = tonumber(limit)
-local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
-local next_one
-local proofs = {}
-if told == '1' then
-for i = 8, #leases, 3 do
-append(names, '.' .. leases[i])
-proofs[#names] = leases[i + 1] .. ' ' .. leases[i + 2]
-end
-else
-local members = in_hands(at, worker, from, most + 1)
-next_one = members[most + 1]
-members[most + 1] = nil
-for _, member in ipairs(members) do
-append(names, '.' .. string.match(member, '%S+$'))
-end
-end
-local found = read('HMGET', tasks, names)
-if newer(found[1]) then
-return { 'newer_schema' }
-elseif found[2] and not found[1] then
-return { 'worker_lost' }
-end
-local function current(task, proof)
-if task.s ~= 'w' or (proof and proof ~= task.n .. ' ' .. task.k) then
-return false
-end
-return task.W == worker or (proof and not task.W)
-end
-local deadlines, count, first = {}, 0, 0
-local reply, lost = { 'ok', 0, 0, 0, 0 }, {}
-for i = 4, #names do
-local id, task = string.sub(names[i], 2), parse(found[i])
-if current(task, proofs[i]) then
-local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
-deadlines[id], count = deadline, count + 1
-first = math.min(first > 0 and first or deadline, deadline)
-append(reply, task.f and id)
-else
-append(lost, proofs[i] and id)
-end
-end
-reply[5] = #reply - 5
-for _, id in ipairs(lost) do
-append(reply, id)
-end
-put_deadlines(at, deadlines)
-local plan = new_plan(at, now)
-note_worker(plan, worker, info, found[3])
 local failed = commit(plan)
 if failed then
 return failed
@@ -8333,35 +8178,33 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0
 return reply
 `,
-  sha1: "8d570f589e1b4e498625963d1b83a2caa5053df2",
-  keyLockingSha1: "73cc89f0fdf415d8ac34542d7cfd8b9cf0a97d4a",
+  sha1: "fb5cbd668e0e16553aba312bf0ed90e74811bc0e",
+  keyLockingSha1: "9ac86e0611453ea85755b422417568f7f16fab1a",
 };
 
 export const inspect: Script = {
   name: "inspect",
-  source: `local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
+  source: `local working = KEYS[1]
+local delayed = KEYS[2]
+local tasks = KEYS[3]
+local id = ARGV[1]
+local found = redis.call('HMGET', tasks, id, '.' .. id)
+local fixed, record = found[1], found[2] or ''
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+if newer(fixed) or newer(record) then
+return { 'newer_schema' }
+end
+local TEXTS = '[typhGWOT]'
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
 return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function without_payload(fixed)
-local line = first_line(fixed)
-return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).h) or 0))
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
@@ -8379,18 +8222,20 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
-local working = KEYS[1]
-local delayed = KEYS[2]
-local tasks = KEYS[3]
-local id = ARGV[1]
-local found = redis.call('HMGET', tasks, id, '.' .. id)
-local fixed, record = found[1], found[2] or ''
-if newer(fixed) or newer(record) then
-return { 'newer_schema' }
-end
 local task = parse(record)
 if not fixed or task.s == 'g' or task.s == 'x' then
 return { 'not_found' }
+end
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function without_payload(fixed)
+local line = first_line(fixed)
+return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).h) or 0))
 end
 fixed = without_payload(fixed)
 if task.s == 'c' then
@@ -8404,88 +8249,64 @@ end
 local due = redis.call('ZSCORE', delayed, id)
 return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
 `,
-  sha1: "276cf553aceb2354dc01e8032e82ed0a21e51a00",
-  keyLockingSha1: "ed4a636dfad044cc357ead8824be5cd4a3f33e6c",
+  sha1: "c6cc69d5d39911d42dbed204d6c062e91e845039",
+  keyLockingSha1: "b694a9731ae82face39888a6dc307cbae4fd5988",
 };
 
 export const occur: Script = {
   name: "occur",
-  source: `local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local schedules = KEYS[7]
+local timetable = KEYS[8]
+local test_now = ARGV[1]
+local items = ARGV
+local STRIDE = 5
+local MAX_BYTES = 8000000
+local READ = 16
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
 { pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
+end
+local at = queue_at(pending, fair, order, held, nil, delayed, tasks)
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local RUN = 200
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local plan = new_plan(at, clock(test_now))
+local count = (#items - 1) / STRIDE
+local names, fields = {}, { '~set', '~stats', '~ghosts', '~dropped' }
+for i = 1, count do
+local name, _, _, times = unpack(items, STRIDE * i - 3, STRIDE * i)
+names[i] = name
+for time in string.gmatch(times, '%d+') do
+fields[#fields + 1] = name .. '.' .. time
+end
 end
 local function first_line(record)
 return string.match(record, '^[^\\n]*\\n?')
@@ -8502,22 +8323,10 @@ end
 end
 return found
 end
+local stored = read_first_lines(tasks, fields)
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
-end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
 local function parse_settings(text)
 local settings = {}
@@ -8526,12 +8335,85 @@ settings[letter] = value
 end
 return settings
 end
-local function format_settings(settings)
-local text = ''
-for _, letter in ipairs(sorted_keys(settings)) do
-text = text .. ';' .. letter .. '=' .. settings[letter]
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
 end
-return text ~= '' and '1' .. text or ''
+if heed(plan, stored['~set'], stored['~stats']) then
+return { 'newer_schema' }
+end
+local scores = redis.call('ZMSCORE', schedules, unpack(names))
+local function standing(control, came, gone)
+return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+end
+local function places_left(settings, at, control)
+if not settings or not settings.b then
+return math.huge
+end
+local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
+local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
+return tonumber(settings.b) - listed - zsets
+end
+local room_left, bytes, full = places_left(plan.settings, at, stored), 0, false
+local found = {}
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local function kept_of(i)
+if (i - 1) % READ == 0 then
+local wanted = {}
+for j = i, math.min(i + READ - 1, count) do
+append(wanted, '.' .. names[j], names[j])
+end
+found = redis.call('HMGET', timetable, unpack(wanted))
+end
+local place = 2 * ((i - 1) % READ)
+return found[place + 1], found[place + 2]
+end
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
+local function record_of(task, time)
+local stop = string.find(task, '\\n', 1, true) or 0
+local line, rest = string.sub(task, 1, stop - 1), string.sub(task, stop + 1)
+local size = stop > 0 and tonumber((string.match(line, ';h=(%d+)')))
+if not size then
+return nil
+end
+local longer = string.gsub(line, ';h=%d+', ';h=' .. int(size + #time))
+local headers = string.sub(rest, 1, size - 2) .. time .. string.sub(rest, size - 1, size)
+return '1;' .. int(plan.now) .. longer .. '\\n' .. headers .. string.sub(rest, size + 1)
+end
+local SLICE = 1000
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local TEXTS = '[typhGWOT]'
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -8563,17 +8445,6 @@ end
 kept[i] = place .. ':' .. int(counts[place])
 end
 return left, opens, table.concat(kept, ','), jumped
-end
-local function standing(control, came, gone)
-return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
-end
-local function places_left(settings, at, control)
-if not settings or not settings.b then
-return math.huge
-end
-local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
-return tonumber(settings.b) - listed - zsets
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -8609,41 +8480,12 @@ end
 group.stuck = stuck(group)
 return group
 end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
 times[tonumber(field) or field] = tonumber(value)
 end
 return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
 end
 local function open_groups(plan, tasks)
 local names, fields = {}, {}
@@ -8713,7 +8555,6 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
-local RUN = 200
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -8748,6 +8589,105 @@ else
 admit(plan, group, band, id)
 end
 task.S = nil
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function enqueue_due(i, task)
+local name, _, _, times, following = unpack(items, STRIDE * i - 3, STRIDE * i + 1)
+local added, last = 0, nil
+for time in string.gmatch(times, '%d+') do
+local id = name .. '.' .. time
+if not stored[id] then
+local record = record_of(task, time)
+if not record then
+return 0, nil, '-2'
+elseif room_left < 1 or bytes > MAX_BYTES then
+full = full or room_left < 1
+return added, last, time
+end
+local options = parse_fixed(record)
+open_groups(plan, { options })
+append(plan.fields, id, record)
+enter(plan, id, options, 'back')
+tell(plan, 'enqueued', id)
+added = added + 1
+bytes, room_left = bytes + #record, room_left - 1
+end
+last = time
+end
+return added, last, following
+end
+local reply, set, moved = { 'ok', 0 }, {}, {}
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
+end
+local function format_settings(settings)
+local text = ''
+for _, letter in ipairs(sorted_keys(settings)) do
+text = text .. ';' .. letter .. '=' .. settings[letter]
+end
+return text ~= '' and '1' .. text or ''
+end
+for i = 1, count do
+local read_at, read_record = unpack(items, STRIDE * i - 2, STRIDE * i - 1)
+local added, last, following = 0, nil, read_at
+if bytes <= MAX_BYTES then
+local record, task = kept_of(i)
+if record ~= read_record or tonumber(scores[i] or -1) ~= tonumber(read_at) then
+following = '-1'
+else
+added, last, following = enqueue_due(i, task or '')
+end
+if last then
+local letters = parse_settings(record)
+letters.o = last
+append(set, '.' .. names[i], format_settings(letters))
+append(moved, following, names[i])
+end
+end
+append(reply, added, tonumber(following))
+end
+reply[2] = full and 1 or 0
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
+end
+end
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
+if times[field] and times[field] > 0 then
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+end
+end
+return text
 end
 local function set_timer(plan, group)
 if group.h > stuck(group) then
@@ -8796,29 +8736,6 @@ elseif plan.shared then
 append(plan.fields, '~fair', format_clock(plan.times))
 end
 end
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
 local function count_news(plan)
 local minute, counts = math.floor(plan.now / 60000), {}
 local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
@@ -8837,13 +8754,6 @@ plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
 end
 append(plan.fields, '~stats', plan.stats)
 end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
 local function close(plan)
 if not plan.closed then
 close_groups(plan)
@@ -8852,6 +8762,22 @@ count_news(plan)
 end
 plan.closed = true
 end
+end
+close(plan)
+local function write(command, key, args, option)
+local count = 0
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
+end
+return count
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
 end
 local function store_or_undo(plan, before)
 local tasks, fields = plan.at.tasks, plan.fields
@@ -8871,6 +8797,32 @@ return failed
 end
 end
 plan.fields = {}
+end
+local failed = store_or_undo(plan, { ['~stats'] = stored['~stats'] })
+if failed then
+return failed
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
+end
 end
 local function commit(plan)
 local at = plan.at
@@ -8907,152 +8859,31 @@ if plan.news and plan.settings.e then
 publish(plan)
 end
 end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local schedules = KEYS[7]
-local timetable = KEYS[8]
-local test_now = ARGV[1]
-local items = ARGV
-local STRIDE = 5
-local MAX_BYTES = 8000000
-local READ = 16
-local at = queue_at(pending, fair, order, held, nil, delayed, tasks)
-local plan = new_plan(at, clock(test_now))
-local count = (#items - 1) / STRIDE
-local names, fields = {}, { '~set', '~stats', '~ghosts', '~dropped' }
-for i = 1, count do
-local name, _, _, times = unpack(items, STRIDE * i - 3, STRIDE * i)
-names[i] = name
-for time in string.gmatch(times, '%d+') do
-fields[#fields + 1] = name .. '.' .. time
-end
-end
-local stored = read_first_lines(tasks, fields)
-if heed(plan, stored['~set'], stored['~stats']) then
-return { 'newer_schema' }
-end
-local scores = redis.call('ZMSCORE', schedules, unpack(names))
-local room_left, bytes, full = places_left(plan.settings, at, stored), 0, false
-local found = {}
-local function kept_of(i)
-if (i - 1) % READ == 0 then
-local wanted = {}
-for j = i, math.min(i + READ - 1, count) do
-append(wanted, '.' .. names[j], names[j])
-end
-found = redis.call('HMGET', timetable, unpack(wanted))
-end
-local place = 2 * ((i - 1) % READ)
-return found[place + 1], found[place + 2]
-end
-local function record_of(task, time)
-local stop = string.find(task, '\\n', 1, true) or 0
-local line, rest = string.sub(task, 1, stop - 1), string.sub(task, stop + 1)
-local size = stop > 0 and tonumber((string.match(line, ';h=(%d+)')))
-if not size then
-return nil
-end
-local longer = string.gsub(line, ';h=%d+', ';h=' .. int(size + #time))
-local headers = string.sub(rest, 1, size - 2) .. time .. string.sub(rest, size - 1, size)
-return '1;' .. int(plan.now) .. longer .. '\\n' .. headers .. string.sub(rest, size + 1)
-end
-local function enqueue_due(i, task)
-local name, _, _, times, following = unpack(items, STRIDE * i - 3, STRIDE * i + 1)
-local added, last = 0, nil
-for time in string.gmatch(times, '%d+') do
-local id = name .. '.' .. time
-if not stored[id] then
-local record = record_of(task, time)
-if not record then
-return 0, nil, '-2'
-elseif room_left < 1 or bytes > MAX_BYTES then
-full = full or room_left < 1
-return added, last, time
-end
-local options = parse_fixed(record)
-open_groups(plan, { options })
-append(plan.fields, id, record)
-enter(plan, id, options, 'back')
-tell(plan, 'enqueued', id)
-added = added + 1
-bytes, room_left = bytes + #record, room_left - 1
-end
-last = time
-end
-return added, last, following
-end
-local reply, set, moved = { 'ok', 0 }, {}, {}
-for i = 1, count do
-local read_at, read_record = unpack(items, STRIDE * i - 2, STRIDE * i - 1)
-local added, last, following = 0, nil, read_at
-if bytes <= MAX_BYTES then
-local record, task = kept_of(i)
-if record ~= read_record or tonumber(scores[i] or -1) ~= tonumber(read_at) then
-following = '-1'
-else
-added, last, following = enqueue_due(i, task or '')
-end
-if last then
-local letters = parse_settings(record)
-letters.o = last
-append(set, '.' .. names[i], format_settings(letters))
-append(moved, following, names[i])
-end
-end
-append(reply, added, tonumber(following))
-end
-reply[2] = full and 1 or 0
-close(plan)
-local failed = store_or_undo(plan, { ['~stats'] = stored['~stats'] })
-if failed then
-return failed
-end
 commit(plan)
 write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "b68e818e0d89de135d24a3e008abee1c6c7f286a",
-  keyLockingSha1: "7e02d8a2c68251d9e9ed9537753e13f36c78d7fb",
+  sha1: "6fe2c92c3d0a5195c8b462b32ceeeafc8a122633",
+  keyLockingSha1: "35e6fec56f795eb720c4e2af4105153eb7e3d413",
 };
 
 export const occurrences: Script = {
   name: "occurrences",
-  source: `local SLICE = 1000
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local schedules = KEYS[1]
+  source: `local schedules = KEYS[1]
 local timetable = KEYS[2]
 local test_now = ARGV[1]
 local limit = ARGV[2]
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
 local now = clock(test_now)
 local found = redis.call('ZRANGE', schedules, '0', limit, 'WITHSCORES')
 local names, fields, reply = {}, {}, { 'ok', now, 0 }
@@ -9064,22 +8895,19 @@ break
 end
 names[#names + 1], fields[#fields + 1] = i, '.' .. found[i]
 end
+local SLICE = 1000
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
 local records = read('HMGET', timetable, fields)
-for n, i in ipairs(names) do
-append(reply, found[i], tonumber(found[i + 1]))
-reply[#reply + 1] = records[n] or ''
-end
-return reply
-`,
-  sha1: "6155e06b69093af95b7a82f8769f21520bc8b757",
-  keyLockingSha1: "70b1c0834953b0128c1da84ca0a239dd81a6da7a",
-};
-
-export const page: Script = {
-  name: "page",
-  source: `local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -9088,63 +8916,33 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
+for n, i in ipairs(names) do
+append(reply, found[i], tonumber(found[i + 1]))
+reply[#reply + 1] = records[n] or ''
 end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local function without_payload(fixed)
-local line = first_line(fixed)
-return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).h) or 0))
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
+return reply
+`,
+  sha1: "b2e1ec953e6bf12576c137e650b1381fd6df98b5",
+  keyLockingSha1: "62611fcb56db991931ae6492a4feae3c4b6f8f4a",
+};
+
+export const page: Script = {
+  name: "page",
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local state = ARGV[1]
+local cursor = ARGV[2]
+local size = ARGV[3]
+local filter = ARGV[4]
+local payloads = ARGV[5]
+local max_bytes = ARGV[6]
+local at = { working = working, delayed = delayed, expiry = expiry, dead = dead }
 local function parse_settings(text)
 local settings = {}
 for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
@@ -9152,11 +8950,20 @@ settings[letter] = value
 end
 return settings
 end
+local function parse_filter(argument)
+local letters, text = string.match(argument, '^([^\\n]*)\\n?(.*)$')
+local filter = parse_settings(letters)
+filter.text = text
+return filter
+end
+local wanted = parse_filter(filter)
+local letter = ({ working = 'w', completed = 'c', rejected = 'r' })[state] or ''
+local entries
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local SHARE = 25200
 local BAND = 562949953421312
-local function shared(task)
-return task.G or task.P
-end
 local function parse_clock(text)
 local times = { h = 0, m = 0 }
 for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
@@ -9165,35 +8972,6 @@ end
 return times
 end
 local LOOK = 1000
-local LOOK_BYTES = 8000000
-local function parse_filter(argument)
-local letters, text = string.match(argument, '^([^\\n]*)\\n?(.*)$')
-local filter = parse_settings(letters)
-filter.text = text
-return filter
-end
-local function within(instant, from, to)
-if not (from or to) then
-return true
-end
-instant = tonumber(instant)
-return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
-end
-local function matches(filter, task, text)
-return (not filter.G or task.G == filter.G)
-and (not filter.y or task.y == filter.y)
-and within(task.z, filter.z, filter.Z)
-and within(task.e, filter.e, filter.E)
-and (
-filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
-)
-end
-local function zset_of(at, state, filter)
-if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
-return at.expiry
-end
-return state == 'rejected' and at.dead or at[state]
-end
 local function precedes(first, second)
 for i = 1, math.min(#first, #second) do
 local one, other = string.byte(first, i), string.byte(second, i)
@@ -9202,9 +8980,6 @@ return one < other
 end
 end
 return #first < #second
-end
-local function place_from(from)
-return (from or '0') .. ' -'
 end
 local function behind(key, place, before)
 local score, id = string.match(place, '^(%S+) (.+)$')
@@ -9228,66 +9003,6 @@ entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i +
 end
 return entries
 end
-local function look_through(tasks, entries, visit)
-local done, bytes, slice = 0, 0, 16
-local most = math.min(#entries, LOOK)
-while done < most and bytes < LOOK_BYTES do
-local names = {}
-for i = done + 1, math.min(done + slice, most) do
-append(names, entries[i].id, '.' .. entries[i].id)
-end
-local found = redis.call('HMGET', tasks, unpack(names))
-for i = 1, #names, 2 do
-local entry = entries[done + 1]
-entry.fixed, entry.record = found[i] or '', found[i + 1]
-bytes = bytes + #entry.fixed + #(entry.record or '')
-if string.sub(entry.id, 1, 1) ~= '~' then
-if newer(entry.fixed) or newer(entry.record) then
-entry.left = true
-else
-entry.task, entry.text = parse_with(entry.fixed, entry.record)
-if visit(entry, done + 1) then
-return done
-end
-end
-end
-done = done + 1
-end
-slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
-end
-return done
-end
-local function left_among(entries, done)
-local left = 0
-for i = 1, done do
-left = left + (entries[i].left and 1 or 0)
-end
-return left
-end
-local function place_behind(entries, done, place)
-if done == #entries and done < LOOK then
-return ''
-end
-return done > 0 and entries[done].place or place
-end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local state = ARGV[1]
-local cursor = ARGV[2]
-local size = ARGV[3]
-local filter = ARGV[4]
-local payloads = ARGV[5]
-local max_bytes = ARGV[6]
-local at = { working = working, delayed = delayed, expiry = expiry, dead = dead }
-local wanted = parse_filter(filter)
-local letter = ({ working = 'w', completed = 'c', rejected = 'r' })[state] or ''
-local entries
 local function read_line(place)
 local index, fair_place, held_place = string.match(place, '^(%d+) (%S+ %S+) (%S+ %S+)$')
 index = tonumber(index)
@@ -9325,6 +9040,9 @@ return int(index) .. ' ' .. fair_place .. ' ' .. held_place
 end
 end
 local seen = {}
+local function shared(task)
+return task.G or task.P
+end
 local function ghostly(entry)
 local task = entry.task
 if not entry.listed or tonumber(task.g or 0) == 0 then
@@ -9335,6 +9053,53 @@ seen[entry.id] = true
 return again
 end
 local reply, bytes = { 'ok', '', 0 }, 0
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local TEXTS = '[typhGWOT]'
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local function without_payload(fixed)
+local line = first_line(fixed)
+return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).h) or 0))
+end
+local function within(instant, from, to)
+if not (from or to) then
+return true
+end
+instant = tonumber(instant)
+return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
+end
+local function matches(filter, task, text)
+return (not filter.G or task.G == filter.G)
+and (not filter.y or task.y == filter.y)
+and within(task.z, filter.z, filter.Z)
+and within(task.e, filter.e, filter.E)
+and (
+filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
+)
+end
 local function show(entry)
 local task = entry.task
 if task.s ~= letter or not matches(wanted, task, entry.text) or ghostly(entry) then
@@ -9355,6 +9120,15 @@ append(reply, fixed, payload)
 reply[#reply + 1] = record
 end
 local place, place_of = cursor, nil
+local function zset_of(at, state, filter)
+if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
+return at.expiry
+end
+return state == 'rejected' and at.dead or at[state]
+end
+local function place_from(from)
+return (from or '0') .. ' -'
+end
 if state == 'pending' then
 place = place ~= '' and place or '0 0 - 0 -'
 entries, place_of = read_line(place)
@@ -9363,32 +9137,150 @@ local key = zset_of(at, state, wanted)
 place = place ~= '' and place or place_from(key == dead and wanted.z)
 entries = behind(key, place, key == dead and wanted.Z)
 end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LOOK_BYTES = 8000000
+local function look_through(tasks, entries, visit)
+local done, bytes, slice = 0, 0, 16
+local most = math.min(#entries, LOOK)
+while done < most and bytes < LOOK_BYTES do
+local names = {}
+for i = done + 1, math.min(done + slice, most) do
+append(names, entries[i].id, '.' .. entries[i].id)
+end
+local found = redis.call('HMGET', tasks, unpack(names))
+for i = 1, #names, 2 do
+local entry = entries[done + 1]
+entry.fixed, entry.record = found[i] or '', found[i + 1]
+bytes = bytes + #entry.fixed + #(entry.record or '')
+if string.sub(entry.id, 1, 1) ~= '~' then
+if newer(entry.fixed) or newer(entry.record) then
+entry.left = true
+else
+entry.task, entry.text = parse_with(entry.fixed, entry.record)
+if visit(entry, done + 1) then
+return done
+end
+end
+end
+done = done + 1
+end
+slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
+end
+return done
+end
 local done = look_through(tasks, entries, show)
+local function place_behind(entries, done, place)
+if done == #entries and done < LOOK then
+return ''
+end
+return done > 0 and entries[done].place or place
+end
 if place_of and (done < #entries or done >= LOOK) then
 reply[2] = place_of(done)
 elseif not place_of then
 reply[2] = place_behind(entries, done, place)
 end
+local function left_among(entries, done)
+local left = 0
+for i = 1, done do
+left = left + (entries[i].left and 1 or 0)
+end
+return left
+end
 reply[3] = left_among(entries, done)
 return reply
 `,
-  sha1: "f6f516c35b488a212f90c424c547c54ebe55dc93",
-  keyLockingSha1: "e3a8af8cd2348d2db981e3419ab85b3c50d7389c",
+  sha1: "f6cf747c8431145588de42e3282718b9dc5206cd",
+  keyLockingSha1: "51e9806f3b4158b47a5039567d391e08e5412969",
 };
 
 export const purge: Script = {
   name: "purge",
-  source: `local RESEND_WINDOW = 300000
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local test_now = ARGV[1]
+local state = ARGV[2]
+local limit = ARGV[3]
+local cursor = ARGV[4]
+local filter = ARGV[5]
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local now, most = clock(test_now), tonumber(limit)
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_filter(argument)
+local letters, text = string.match(argument, '^([^\\n]*)\\n?(.*)$')
+local filter = parse_settings(letters)
+filter.text = text
+return filter
+end
+local wanted = parse_filter(filter)
+local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
+local ended = letter ~= ''
+local reply = { 'ok', 0, '', 0 }
+local RESEND_WINDOW = 300000
 local SLICE = 1000
 local function int(number)
 return string.format('%.0f', tonumber(number))
-end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local function append(list, first, second)
 if first ~= nil then
@@ -9450,12 +9342,6 @@ failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
 end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
 local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
 local HISTORY = 16
@@ -9463,10 +9349,10 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local TEXTS = '[typhGWOT]'
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -9511,29 +9397,6 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
-end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -9542,19 +9405,8 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -9577,13 +9429,6 @@ append(fields, id, '')
 else
 append(gone, id, '.' .. id)
 end
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -9975,70 +9820,8 @@ if plan.news and plan.settings.e then
 publish(plan)
 end
 end
-local function in_list(entry)
-return entry.listed or not entry.score
-end
-local function new_batch(max, bytes)
-local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
-batch.ghosts, batch.broken, batch.haunted = 0, 0, {}
-return batch
-end
-local function entry_of(batch, id, fixed, record)
-if not batch.entries[id] then
-local task, text = parse_with(fixed or '', record)
-batch.entries[id] = { id = id, fixed = fixed, record = record, task = task, text = text }
-end
-return batch.entries[id]
-end
-local function stray(batch, entry, place)
-local task = entry.task
-if tonumber(task.g or 0) > 0 and in_list(place) then
-add(task, 'g', -1)
-task.g = task.g ~= '0' and task.g or nil
-batch.ghosts = batch.ghosts + 1
-if not entry.changed then
-entry.changed = true
-batch.haunted[#batch.haunted + 1] = entry
-end
-return true
-end
-if task.s ~= '' or not sound(entry.fixed) then
-batch.broken = batch.broken + 1
-return true
-end
-return false
-end
-local function write_strays(batch, tasks)
-local fields, gone = {}, {}
-for _, entry in ipairs(batch.haunted) do
-if not entry.written then
-local name, left = '.' .. entry.id, entry.task.g
-local version, enqueued_at, state = string.match(entry.record, '^1;(%d+);(%d*);%d+;%d+;(%a?)')
-if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
-local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
-append(fields, name, record)
-else
-append(gone, name, state == 'g' and entry.id or nil)
-end
-end
-end
-write('HDEL', tasks, gone)
-write('HSET', tasks, fields)
-if batch.ghosts > 0 then
-redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))
-end
-if batch.broken > 0 then
-redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
-end
-end
 local LOOK = 1000
 local LOOK_BYTES = 8000000
-local function parse_filter(argument)
-local letters, text = string.match(argument, '^([^\\n]*)\\n?(.*)$')
-local filter = parse_settings(letters)
-filter.text = text
-return filter
-end
 local function within(instant, from, to)
 if not (from or to) then
 return true
@@ -10054,12 +9837,6 @@ and within(task.e, filter.e, filter.E)
 and (
 filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
 )
-end
-local function zset_of(at, state, filter)
-if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
-return at.expiry
-end
-return state == 'rejected' and at.dead or at[state]
 end
 local function precedes(first, second)
 for i = 1, math.min(#first, #second) do
@@ -10178,25 +9955,6 @@ end
 plan.raised[#plan.raised + 1] = id
 tell(plan, 'deleted', id)
 end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local test_now = ARGV[1]
-local state = ARGV[2]
-local limit = ARGV[3]
-local cursor = ARGV[4]
-local filter = ARGV[5]
-local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
-local now, most = clock(test_now), tonumber(limit)
-local wanted = parse_filter(filter)
-local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
-local ended = letter ~= ''
-local reply = { 'ok', 0, '', 0 }
 local function purge_zset(key, place)
 local grouped = key == fair and wanted.G
 local chosen, entries =
@@ -10244,6 +10002,62 @@ end
 local behind_all = lowest and place_from(int(lowest)) or place_behind(entries, done, place)
 reply[2], reply[3], reply[4] = count, behind_all, left_among(entries, done)
 end
+local function in_list(entry)
+return entry.listed or not entry.score
+end
+local function new_batch(max, bytes)
+local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
+batch.ghosts, batch.broken, batch.haunted = 0, 0, {}
+return batch
+end
+local function entry_of(batch, id, fixed, record)
+if not batch.entries[id] then
+local task, text = parse_with(fixed or '', record)
+batch.entries[id] = { id = id, fixed = fixed, record = record, task = task, text = text }
+end
+return batch.entries[id]
+end
+local function stray(batch, entry, place)
+local task = entry.task
+if tonumber(task.g or 0) > 0 and in_list(place) then
+add(task, 'g', -1)
+task.g = task.g ~= '0' and task.g or nil
+batch.ghosts = batch.ghosts + 1
+if not entry.changed then
+entry.changed = true
+batch.haunted[#batch.haunted + 1] = entry
+end
+return true
+end
+if task.s ~= '' or not sound(entry.fixed) then
+batch.broken = batch.broken + 1
+return true
+end
+return false
+end
+local function write_strays(batch, tasks)
+local fields, gone = {}, {}
+for _, entry in ipairs(batch.haunted) do
+if not entry.written then
+local name, left = '.' .. entry.id, entry.task.g
+local version, enqueued_at, state = string.match(entry.record, '^1;(%d+);(%d*);%d+;%d+;(%a?)')
+if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
+local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
+append(fields, name, record)
+else
+append(gone, name, state == 'g' and entry.id or nil)
+end
+end
+end
+write('HDEL', tasks, gone)
+write('HSET', tasks, fields)
+if batch.ghosts > 0 then
+redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))
+end
+if batch.broken > 0 then
+redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
+end
+end
 local function purge_list()
 local plan = open_plan(at, now)
 if not plan then
@@ -10279,6 +10093,12 @@ reply[2], reply[3] = count, more and 'pending ' .. place_from() or ''
 reply[4] = more and 0 or left_among(entries, done)
 return nil, more and all
 end
+local function zset_of(at, state, filter)
+if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
+return at.expiry
+end
+return state == 'rejected' and at.dead or at[state]
+end
 if state ~= 'pending' then
 local key = zset_of(at, state, wanted)
 return purge_zset(key, cursor ~= '' and cursor or place_from(key == dead and wanted.z)) or reply
@@ -10304,24 +10124,27 @@ end
 end
 return failed or reply
 `,
-  sha1: "2b49dd1ad937e8c05f415da1367ce96ebb924a6b",
-  keyLockingSha1: "43b102ecb48d7d480443a2485f3f73dcacc6a487",
+  sha1: "8348865ca963b0803ebb928475deb3260c2aaf18",
+  keyLockingSha1: "ddf91f5ce5c58ce58b1f3bf952d720cabe32f76c",
 };
 
 export const queues: Script = {
   name: "queues",
-  source: `local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local queues = KEYS[1]
+  source: `local queues = KEYS[1]
 local test_now = ARGV[1]
 local cursor = ARGV[2]
 local size = ARGV[3]
 local page = redis.call('ZSCAN', queues, cursor, 'COUNT', size)
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
 local reply = { 'ok', clock(test_now), page[1] }
 for i = 1, #page[2], 2 do
 reply[#reply + 1] = page[2][i]
@@ -10329,22 +10152,117 @@ reply[#reply + 1] = tonumber(page[2][i + 1])
 end
 return reply
 `,
-  sha1: "c77065ef57f6a18c65cbd129a828a994350030c5",
-  keyLockingSha1: "baadab9eb82b890e06335a2c4ddd6961fff2a736",
+  sha1: "85387275d858b338b7b35f93c2e81c3c2865de56",
+  keyLockingSha1: "c7cf3795c64675ee22ea17a3ce1adadae846702b",
 };
 
 export const redrive: Script = {
   name: "redrive",
-  source: `local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local expiry = KEYS[7]
+local dead = KEYS[8]
+local test_now = ARGV[1]
+local limit = ARGV[2]
+local dry = ARGV[3]
+local interval = ARGV[4]
+local cursor = ARGV[5]
+local filter = ARGV[6]
+local items = ARGV
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
 end
-local function clock(test_now)
+local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local now = clock(test_now)
+local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
+slot = math.max(tonumber(slot or now), now)
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_filter(argument)
+local letters, text = string.match(argument, '^([^\\n]*)\\n?(.*)$')
+local filter = parse_settings(letters)
+filter.text = text
+return filter
+end
+local wanted = parse_filter(filter)
+local chosen = {}
+local function choose(entry, number)
+entry.number = number
+chosen[#chosen + 1] = entry
+end
+local answers = {}
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local function judge(entry, number)
+local id, task = entry.id, entry.task
+local waits = task.s == ''
+if answers[id] then
+return false
+elseif #chosen == tonumber(limit) then
+return true
+elseif task.s == 'g' or task.s == 'x' or (waits and entry.fixed == '') then
+answers[id] = 'not_found'
+elseif entry.lease ~= '' and entry.lease ~= task.n then
+answers[id] = 'lease_lost'
+elseif task.s == 'r' and sound(entry.fixed) then
+answers[id] = 'redriven'
+choose(entry, number)
+else
+local redriven = waits and string.find(task.h or '', 'r%d+[pd]%d+$')
+answers[id] = redriven and 'redriven' or 'not_dead_letter'
+end
+end
+local function within(instant, from, to)
+if not (from or to) then
+return true
+end
+instant = tonumber(instant)
+return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
+end
+local function matches(filter, task, text)
+return (not filter.G or task.G == filter.G)
+and (not filter.y or task.y == filter.y)
+and within(task.z, filter.z, filter.Z)
+and within(task.e, filter.e, filter.E)
+and (
+filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
+)
+end
+local function pick(entry, number)
+if #chosen == tonumber(limit) then
+return true
+elseif entry.task.s ~= 'r' or not sound(entry.fixed) then
+entry.left = true
+elseif matches(wanted, entry.task, entry.text) then
+choose(entry, number)
+end
+end
+local SLICE = 1000
+local function int(number)
+return string.format('%.0f', tonumber(number))
 end
 local function append(list, first, second)
 if first ~= nil then
@@ -10406,88 +10324,9 @@ failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
 end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
 local HISTORY = 16
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
-end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -10496,19 +10335,8 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -10518,13 +10346,6 @@ if tonumber(task.v) > HISTORY + 1 then
 local _, length = string.gsub(task.h, '%a', '')
 task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
 end
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -10695,7 +10516,6 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
-local RUN = 200
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -10778,33 +10598,11 @@ elseif plan.shared then
 append(plan.fields, '~fair', format_clock(plan.times))
 end
 end
-local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
 local function tell(plan, event, id)
 if plan.news then
 plan.news[event] = plan.news[event] or {}
 append(plan.news[event], id)
 end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-local function open_plan(at, now)
-local plan, control = new_plan(at, now), redis.call('HMGET', at.tasks, '~set', '~stats')
-return not heed(plan, control[1], control[2]) and plan
 end
 local function count_news(plan)
 local minute, counts = math.floor(plan.now / 60000), {}
@@ -10889,30 +10687,24 @@ if plan.news and plan.settings.e then
 publish(plan)
 end
 end
+local function redrive(plan, ids, known, before)
+open_groups(plan, known)
+for i, task in ipairs(known) do
+local due = math.floor(slot + (before + i - 1) * interval)
+task.c, task.y, task.z = '0', nil, nil
+wait_again(plan, ids[i], task, chosen[before + i].text, 'back', due > now and due)
+tell(plan, 'redriven', ids[i])
+end
+plan.over, plan.raised = ids, ids
+return commit(plan)
+end
+local entries = {}
+for i = 7, #items, 2 do
+entries[#entries + 1] = { id = items[i], lease = items[i + 1] }
+end
+local by_id = #entries > 0
+began = began or int(now)
 local LOOK = 1000
-local LOOK_BYTES = 8000000
-local function parse_filter(argument)
-local letters, text = string.match(argument, '^([^\\n]*)\\n?(.*)$')
-local filter = parse_settings(letters)
-filter.text = text
-return filter
-end
-local function within(instant, from, to)
-if not (from or to) then
-return true
-end
-instant = tonumber(instant)
-return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
-end
-local function matches(filter, task, text)
-return (not filter.G or task.G == filter.G)
-and (not filter.y or task.y == filter.y)
-and within(task.z, filter.z, filter.Z)
-and within(task.e, filter.e, filter.E)
-and (
-filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
-)
-end
 local function precedes(first, second)
 for i = 1, math.min(#first, #second) do
 local one, other = string.byte(first, i), string.byte(second, i)
@@ -10947,6 +10739,355 @@ entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i +
 end
 return entries
 end
+if not by_id then
+place = place or place_from(wanted.z)
+entries = behind(dead, place, math.min(tonumber(wanted.Z or began + 1), began + 1))
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = '[typhGWOT]'
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local LOOK_BYTES = 8000000
+local function look_through(tasks, entries, visit)
+local done, bytes, slice = 0, 0, 16
+local most = math.min(#entries, LOOK)
+while done < most and bytes < LOOK_BYTES do
+local names = {}
+for i = done + 1, math.min(done + slice, most) do
+append(names, entries[i].id, '.' .. entries[i].id)
+end
+local found = redis.call('HMGET', tasks, unpack(names))
+for i = 1, #names, 2 do
+local entry = entries[done + 1]
+entry.fixed, entry.record = found[i] or '', found[i + 1]
+bytes = bytes + #entry.fixed + #(entry.record or '')
+if string.sub(entry.id, 1, 1) ~= '~' then
+if newer(entry.fixed) or newer(entry.record) then
+entry.left = true
+else
+entry.task, entry.text = parse_with(entry.fixed, entry.record)
+if visit(entry, done + 1) then
+return done
+end
+end
+end
+done = done + 1
+end
+slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
+end
+return done
+end
+local done = look_through(tasks, entries, by_id and judge or pick)
+local count = #chosen
+local RUN = 200
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function open_plan(at, now)
+local plan, control = new_plan(at, now), redis.call('HMGET', at.tasks, '~set', '~stats')
+return not heed(plan, control[1], control[2]) and plan
+end
+local function carry_out(at, now, chosen, done, carry)
+for first = 1, #chosen, PLAN do
+local plan, ids, known = open_plan(at, now), {}, {}
+for i = first, math.min(first + PLAN - 1, #chosen) do
+append(ids, chosen[i].id)
+append(known, chosen[i].task)
+end
+local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
+if failed and first == 1 then
+return failed, nil
+elseif failed then
+return first - 1, chosen[first].number - 1
+end
+end
+return #chosen, done
+end
+if dry ~= '1' then
+count, done = carry_out(at, now, chosen, done, redrive)
+if not done then
+return count
+end
+end
+local next_place = ''
+local function place_behind(entries, done, place)
+if done == #entries and done < LOOK then
+return ''
+end
+return done > 0 and entries[done].place or place
+end
+if not by_id then
+next_place = place_behind(entries, done, place)
+elseif done < #entries then
+next_place = place_from()
+end
+if next_place ~= '' then
+next_place = began .. ' ' .. int(math.ceil(slot + count * interval)) .. ' ' .. next_place
+end
+local function left_among(entries, done)
+local left = 0
+for i = 1, done do
+left = left + (entries[i].left and 1 or 0)
+end
+return left
+end
+local reply = { 'ok', count, next_place, left_among(entries, done) }
+for i = 1, by_id and done or 0 do
+reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or 'not_found'
+end
+return reply
+`,
+  sha1: "9d39fc2e2acdea4eaf815df008d7de192608ee5a",
+  keyLockingSha1: "caea89ac92d922243e5cc40ce15cd6f19657f230",
+};
+
+export const register: Script = {
+  name: "register",
+  source: `local queues = KEYS[1]
+local test_now = ARGV[1]
+local names = ARGV
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local now = clock(test_now)
+local members = {}
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
+for i = 2, #names do
+members[#members + 1] = int(now)
+members[#members + 1] = names[i]
+end
+redis.call('ZADD', queues, 'GT', unpack(members))
+return { 'ok' }
+`,
+  sha1: "40b29eac502f71e76a988808846d24e677d1ad40",
+  keyLockingSha1: "e1f57bd849250eeaac649f75b915df6e06c40b0b",
+};
+
+export const regroup: Script = {
+  name: "regroup",
+  source: `local fair = KEYS[1]
+local order = KEYS[2]
+local held = KEYS[3]
+local working = KEYS[4]
+local delayed = KEYS[5]
+local tasks = KEYS[6]
+local test_now = ARGV[1]
+local counted = ARGV[2]
+local items = ARGV
+local STRIDE = 3
+local COUNTED = 200
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local at = queue_at(nil, fair, order, held, working, delayed, tasks)
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local RUN = 200
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local function new_mending(at, now)
+local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
+mending.hands, mending.turns = {}, {}
+for _, place in ipairs(ZSETS) do
+mending.out[place] = {}
+end
+return mending
+end
+local mending = new_mending(at, clock(test_now))
+local plan = mending.plan
+local names, before, actual = {}, {}, {}
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
+if last and tonumber(field) then
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value) or 0
+end
+end
+group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
+group.stuck = stuck(group)
+return group
+end
+local function count_as(name)
+if not actual[name] then
+names[#names + 1], actual[name] = name, parse_group(name)
+end
+return actual[name]
+end
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = '[typhGWOT]'
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local function shared(task)
+return task.G or task.P
+end
+local LOOK = 1000
+local LOOK_BYTES = 8000000
 local function look_through(tasks, entries, visit)
 local done, bytes, slice = 0, 0, 16
 local most = math.min(#entries, LOOK)
@@ -10983,179 +11124,52 @@ left = left + (entries[i].left and 1 or 0)
 end
 return left
 end
-local function place_behind(entries, done, place)
-if done == #entries and done < LOOK then
-return ''
-end
-return done > 0 and entries[done].place or place
-end
-local function carry_out(at, now, chosen, done, carry)
-for first = 1, #chosen, PLAN do
-local plan, ids, known = open_plan(at, now), {}, {}
-for i = first, math.min(first + PLAN - 1, #chosen) do
-append(ids, chosen[i].id)
-append(known, chosen[i].task)
-end
-local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
-if failed and first == 1 then
-return failed, nil
-elseif failed then
-return first - 1, chosen[first].number - 1
-end
-end
-return #chosen, done
-end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local test_now = ARGV[1]
-local limit = ARGV[2]
-local dry = ARGV[3]
-local interval = ARGV[4]
-local cursor = ARGV[5]
-local filter = ARGV[6]
-local items = ARGV
-local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
-local now = clock(test_now)
-local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
-slot = math.max(tonumber(slot or now), now)
-local wanted = parse_filter(filter)
-local chosen = {}
-local function choose(entry, number)
-entry.number = number
-chosen[#chosen + 1] = entry
-end
-local answers = {}
-local function judge(entry, number)
-local id, task = entry.id, entry.task
-local waits = task.s == ''
-if answers[id] then
-return false
-elseif #chosen == tonumber(limit) then
-return true
-elseif task.s == 'g' or task.s == 'x' or (waits and entry.fixed == '') then
-answers[id] = 'not_found'
-elseif entry.lease ~= '' and entry.lease ~= task.n then
-answers[id] = 'lease_lost'
-elseif task.s == 'r' and sound(entry.fixed) then
-answers[id] = 'redriven'
-choose(entry, number)
-else
-local redriven = waits and string.find(task.h or '', 'r%d+[pd]%d+$')
-answers[id] = redriven and 'redriven' or 'not_dead_letter'
-end
-end
-local function pick(entry, number)
-if #chosen == tonumber(limit) then
-return true
-elseif entry.task.s ~= 'r' or not sound(entry.fixed) then
-entry.left = true
-elseif matches(wanted, entry.task, entry.text) then
-choose(entry, number)
-end
-end
-local function redrive(plan, ids, known, before)
-open_groups(plan, known)
-for i, task in ipairs(known) do
-local due = math.floor(slot + (before + i - 1) * interval)
-task.c, task.y, task.z = '0', nil, nil
-wait_again(plan, ids[i], task, chosen[before + i].text, 'back', due > now and due)
-tell(plan, 'redriven', ids[i])
-end
-plan.over, plan.raised = ids, ids
-return commit(plan)
-end
+local function count(place, add_up)
+local found = redis.call('ZRANGE', place, '0', int(COUNTED), 'WITHSCORES')
 local entries = {}
-for i = 7, #items, 2 do
-entries[#entries + 1] = { id = items[i], lease = items[i + 1] }
+for i = 1, #found, 2 do
+entries[#entries + 1] = { id = found[i], score = tonumber(found[i + 1]) }
 end
-local by_id = #entries > 0
-began = began or int(now)
-if not by_id then
-place = place or place_from(wanted.z)
-entries = behind(dead, place, math.min(tonumber(wanted.Z or began + 1), began + 1))
+local done = look_through(tasks, entries, function(entry)
+if shared(entry.task) and sound(entry.fixed) then
+add_up(count_as(entry.task.G or ''), entry.score)
 end
-local done = look_through(tasks, entries, by_id and judge or pick)
-local count = #chosen
-if dry ~= '1' then
-count, done = carry_out(at, now, chosen, done, redrive)
-if not done then
-return count
+end)
+return done == #entries and done <= COUNTED and left_among(entries, done) == 0
 end
+for i = 3, #items, STRIDE do
+local name = items[i]
+names[#names + 1], before[name] = name, items[i + 1]
+actual[name] = parse_group(name, counted == '1' and items[i + 2] or '')
 end
-local next_place = ''
-if not by_id then
-next_place = place_behind(entries, done, place)
-elseif done < #entries then
-next_place = place_from()
+local BAND = 562949953421312
+local function read_score(score)
+return 9 - math.floor(score / BAND), score % BAND
 end
-if next_place ~= '' then
-next_place = began .. ' ' .. int(math.ceil(slot + count * interval)) .. ' ' .. next_place
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
 end
-local reply = { 'ok', count, next_place, left_among(entries, done) }
-for i = 1, by_id and done or 0 do
-reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or 'not_found'
+local LATEST_TAG = BAND / 2
+local function count_ready(group, score)
+local band, tag = read_score(score)
+local share = ready(group, band, 1)
+share.last = math.max(share.last, tag % LATEST_TAG)
 end
-return reply
-`,
-  sha1: "e1226f2d26ae67d0775e58d342a73391b7d0ced7",
-  keyLockingSha1: "42724e59a4131cf743dcf8a5bfebcdb3dbc507ec",
-};
-
-export const register: Script = {
-  name: "register",
-  source: `local function int(number)
-return string.format('%.0f', tonumber(number))
+local function count_working(group)
+group.w = group.w + 1
 end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
+if counted ~= '1' and not (count(fair, count_ready) and count(working, count_working)) then
+return { 'large' }
 end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local groups = {}
+for i, name in ipairs(names) do
+groups[i] = { G = name ~= '' and name or nil, P = '0' }
 end
-local queues = KEYS[1]
-local test_now = ARGV[1]
-local names = ARGV
-local now = clock(test_now)
-local members = {}
-for i = 2, #names do
-members[#members + 1] = int(now)
-members[#members + 1] = names[i]
-end
-redis.call('ZADD', queues, 'GT', unpack(members))
-return { 'ok' }
-`,
-  sha1: "79308ecd6d9a4c5e19f5cdcde73afee4083c3d15",
-  keyLockingSha1: "6fee4f8091a7157c67ca7be5f5ecc466f4a505bc",
-};
-
-export const regroup: Script = {
-  name: "regroup",
-  source: `local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
+local SLICE = 1000
 local function sorted_keys(map)
 local keys = {}
 for key in pairs(map) do
@@ -11208,69 +11222,6 @@ failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
 end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
 return tonumber(most), tonumber(period), math.ceil(period / 10)
@@ -11303,42 +11254,12 @@ end
 return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
-local BAND = 562949953421312
 local function score_at(band, tag)
 return (9 - band) * BAND + tag
-end
-local function read_score(score)
-return 9 - math.floor(score / BAND), score % BAND
 end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
 local function format_group(group)
 local text = ''
 for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
@@ -11428,17 +11349,9 @@ count = count + (share and share.ready or 0)
 end
 return count
 end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
-local RUN = 200
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -11559,18 +11472,6 @@ append(plan.fields, '~fair', format_clock(plan.times))
 end
 end
 local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
 local function count_news(plan)
 local minute, counts = math.floor(plan.now / 60000), {}
 local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
@@ -11640,54 +11541,6 @@ if plan.news and plan.settings.e then
 publish(plan)
 end
 end
-local LOOK = 1000
-local LOOK_BYTES = 8000000
-local function look_through(tasks, entries, visit)
-local done, bytes, slice = 0, 0, 16
-local most = math.min(#entries, LOOK)
-while done < most and bytes < LOOK_BYTES do
-local names = {}
-for i = done + 1, math.min(done + slice, most) do
-append(names, entries[i].id, '.' .. entries[i].id)
-end
-local found = redis.call('HMGET', tasks, unpack(names))
-for i = 1, #names, 2 do
-local entry = entries[done + 1]
-entry.fixed, entry.record = found[i] or '', found[i + 1]
-bytes = bytes + #entry.fixed + #(entry.record or '')
-if string.sub(entry.id, 1, 1) ~= '~' then
-if newer(entry.fixed) or newer(entry.record) then
-entry.left = true
-else
-entry.task, entry.text = parse_with(entry.fixed, entry.record)
-if visit(entry, done + 1) then
-return done
-end
-end
-end
-done = done + 1
-end
-slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
-end
-return done
-end
-local function left_among(entries, done)
-local left = 0
-for i = 1, done do
-left = left + (entries[i].left and 1 or 0)
-end
-return left
-end
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local function new_mending(at, now)
-local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
-mending.hands, mending.turns = {}, {}
-for _, place in ipairs(ZSETS) do
-mending.out[place] = {}
-end
-return mending
-end
 local function note(mending, fault, id)
 append(mending.report, fault, id)
 end
@@ -11701,15 +11554,6 @@ for i, member in ipairs(members) do
 found[i] = seen[member] or false
 end
 return found
-end
-local LATEST_TAG = BAND / 2
-local function count_ready(group, score)
-local band, tag = read_score(score)
-local share = ready(group, band, 1)
-share.last = math.max(share.last, tag % LATEST_TAG)
-end
-local function count_working(group)
-group.w = group.w + 1
 end
 local function correct(group, is, text)
 local wrong = group.w ~= is.w or group.h ~= is.h
@@ -11741,52 +11585,6 @@ local needed = #plan.timers > 0
 plan.timers = {}
 return needed and not scores_in(mending, 'delayed', { '~g:' .. group.name })[1]
 end
-local fair = KEYS[1]
-local order = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local test_now = ARGV[1]
-local counted = ARGV[2]
-local items = ARGV
-local STRIDE = 3
-local COUNTED = 200
-local at = queue_at(nil, fair, order, held, working, delayed, tasks)
-local mending = new_mending(at, clock(test_now))
-local plan = mending.plan
-local names, before, actual = {}, {}, {}
-local function count_as(name)
-if not actual[name] then
-names[#names + 1], actual[name] = name, parse_group(name)
-end
-return actual[name]
-end
-local function count(place, add_up)
-local found = redis.call('ZRANGE', place, '0', int(COUNTED), 'WITHSCORES')
-local entries = {}
-for i = 1, #found, 2 do
-entries[#entries + 1] = { id = found[i], score = tonumber(found[i + 1]) }
-end
-local done = look_through(tasks, entries, function(entry)
-if shared(entry.task) and sound(entry.fixed) then
-add_up(count_as(entry.task.G or ''), entry.score)
-end
-end)
-return done == #entries and done <= COUNTED and left_among(entries, done) == 0
-end
-for i = 3, #items, STRIDE do
-local name = items[i]
-names[#names + 1], before[name] = name, items[i + 1]
-actual[name] = parse_group(name, counted == '1' and items[i + 2] or '')
-end
-if counted ~= '1' and not (count(fair, count_ready) and count(working, count_working)) then
-return { 'large' }
-end
-local groups = {}
-for i, name in ipairs(names) do
-groups[i] = { G = name ~= '' and name or nil, P = '0' }
-end
 for first = 1, #groups, PLAN do
 open_groups(plan, { unpack(groups, first, math.min(first + PLAN - 1, #groups)) })
 for i = first, math.min(first + PLAN - 1, #groups) do
@@ -11813,23 +11611,27 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "e4747fdbe5f7ba83228b4a7530daea25713ffb32",
-  keyLockingSha1: "1c86b63ceb39280caac7d46429b3a33f886c866e",
+  sha1: "04d388356f476785910e0f3322bc07a7b8b5c2a1",
+  keyLockingSha1: "d0b5fb2ba787ccde1fe3d3ccd6f9c0178977b501",
 };
 
 export const remind: Script = {
   name: "remind",
-  source: `local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock(test_now)
+  source: `local queues = KEYS[1]
+local test_now = ARGV[1]
+local items = ARGV
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
 end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local now = clock(test_now)
+local members = {}
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -11838,28 +11640,14 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local queues = KEYS[1]
-local test_now = ARGV[1]
-local items = ARGV
-local now = clock(test_now)
-local members = {}
 for i = 2, #items, 3 do
 append(members, items[i], '~' .. items[i])
 end
 local says = redis.call('ZMSCORE', queues, unpack(members))
 local told, gone = {}, {}
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 for i = 1, #members, 2 do
 local before, at = items[(3 * i + 3) / 2], tonumber(items[(3 * i + 5) / 2])
 local seen, reminder = tonumber(says[i] or 0), says[i + 1] and tonumber(says[i + 1])
@@ -11875,47 +11663,7 @@ gone[#gone + 1] = members[i + 1]
 end
 end
 end
-write('ZADD', queues, told)
-write('ZREM', queues, gone)
-return { 'ok' }
-`,
-  sha1: "08892a3b1c4a225f187fb541751cebb1b2d9ed2f",
-  keyLockingSha1: "ff66b453b6ead1356dc4abafefb91e2ca23b44db",
-};
-
-export const remove: Script = {
-  name: "remove",
-  source: `local RESEND_WINDOW = 300000
 local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
 local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
@@ -11928,32 +11676,60 @@ end
 end
 return count
 end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
+write('ZADD', queues, told)
+write('ZREM', queues, gone)
+return { 'ok' }
+`,
+  sha1: "41ca9044d90e6d753ddf6813d568db863d5e90ad",
+  keyLockingSha1: "bb6dfd369c30a7b0385f0a908d913333203a7e99",
+};
+
+export const remove: Script = {
+  name: "remove",
+  source: `local tasks = KEYS[1]
+local expiry = KEYS[2]
+local dead = KEYS[3]
+local test_now = ARGV[1]
+local id = ARGV[2]
+local RUN = 200
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
 end
-return back
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
 end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
+local plan = new_plan({ tasks = tasks, expiry = expiry, dead = dead })
+local found = redis.call('HMGET', tasks, id, '.' .. id, '~set', '~stats')
+local fixed, record = found[1], found[2]
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+if newer(fixed) or newer(record) or heed(plan, found[3], found[4]) then
+return { 'newer_schema' }
+end
+local TEXTS = '[typhGWOT]'
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -11993,31 +11769,42 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
+local task = parse_with(fixed or '', record)
+if not fixed or task.s == 'g' then
+return { 'not_found' }
+elseif task.s == 'x' then
+return { 'removed' }
+elseif task.s ~= 'c' and task.s ~= 'r' then
+return { 'alive' }
+end
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+plan.now = clock(test_now)
+local RESEND_WINDOW = 300000
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
-end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -12026,19 +11813,8 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
 local function bare_record(state, ghosts, version)
 local task =
@@ -12053,12 +11829,66 @@ else
 append(gone, id, '.' .. id)
 end
 end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
 end
-return settings
+end
+local function erase(plan, id, task)
+local known_until = math.min(tonumber(task.z or 0), plan.now) + RESEND_WINDOW
+if known_until > plan.now then
+add(task, 'v', 1)
+task.s, task.h, task.y, task.m, task.r, task.d = 'x', nil, nil, nil, nil, nil
+append(plan.fields, id, '')
+append(plan.fields, '.' .. id, format(task, ''))
+append(plan.expiry, int(known_until), id)
+else
+forget_task(plan.fields, plan.gone, id, task)
+plan.over[#plan.over + 1] = id
+end
+plan.raised[#plan.raised + 1] = id
+tell(plan, 'deleted', id)
+end
+erase(plan, id, task)
+local SLICE = 1000
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
+end
+local function write(command, key, args, option)
+local count = 0
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
+end
+return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -12124,7 +11954,6 @@ end
 end
 return text
 end
-local RUN = 200
 local function set_timer(plan, group)
 if group.h > stuck(group) then
 local when = plan.now
@@ -12172,29 +12001,6 @@ elseif plan.shared then
 append(plan.fields, '~fair', format_clock(plan.times))
 end
 end
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
 local function count_news(plan)
 local minute, counts = math.floor(plan.now / 60000), {}
 local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
@@ -12264,62 +12070,76 @@ if plan.news and plan.settings.e then
 publish(plan)
 end
 end
-local function erase(plan, id, task)
-local known_until = math.min(tonumber(task.z or 0), plan.now) + RESEND_WINDOW
-if known_until > plan.now then
-add(task, 'v', 1)
-task.s, task.h, task.y, task.m, task.r, task.d = 'x', nil, nil, nil, nil, nil
-append(plan.fields, id, '')
-append(plan.fields, '.' .. id, format(task, ''))
-append(plan.expiry, int(known_until), id)
-else
-forget_task(plan.fields, plan.gone, id, task)
-plan.over[#plan.over + 1] = id
-end
-plan.raised[#plan.raised + 1] = id
-tell(plan, 'deleted', id)
-end
-local tasks = KEYS[1]
-local expiry = KEYS[2]
-local dead = KEYS[3]
-local test_now = ARGV[1]
-local id = ARGV[2]
-local plan = new_plan({ tasks = tasks, expiry = expiry, dead = dead })
-local found = redis.call('HMGET', tasks, id, '.' .. id, '~set', '~stats')
-local fixed, record = found[1], found[2]
-if newer(fixed) or newer(record) or heed(plan, found[3], found[4]) then
-return { 'newer_schema' }
-end
-local task = parse_with(fixed or '', record)
-if not fixed or task.s == 'g' then
-return { 'not_found' }
-elseif task.s == 'x' then
-return { 'removed' }
-elseif task.s ~= 'c' and task.s ~= 'r' then
-return { 'alive' }
-end
-plan.now = clock(test_now)
-erase(plan, id, task)
 return commit(plan) or { 'removed' }
 `,
-  sha1: "d57341ff080d6d69357f1365ade986af07d64eaf",
-  keyLockingSha1: "fd48d1267b34c2e1d333a8a15efd5c6aee69f7a2",
+  sha1: "379812487aa31081e2f1daa029180312466d8a91",
+  keyLockingSha1: "509870ab1f2c8de8e0ce13c2ed3e883b3154a9f6",
 };
 
 export const repair: Script = {
   name: "repair",
-  source: `local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
+local test_now = ARGV[1]
+local items = ARGV
+local STRIDE = 3
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
 end
-local function clock(test_now)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
 end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local RUN = 200
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local function new_mending(at, now)
+local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
+mending.hands, mending.turns = {}, {}
+for _, place in ipairs(ZSETS) do
+mending.out[place] = {}
+end
+return mending
+end
+local mending = new_mending(at, clock(test_now))
+local ids, witness, seen = {}, {}, {}
+local added, dropped = 0, 0
+for i = 2, #items, STRIDE do
+local id = items[i]
+ids[#ids + 1], witness[id], seen[id] = id, items[i + 1], tonumber(items[i + 2])
+end
+local SLICE = 1000
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -12327,36 +12147,6 @@ end
 if second ~= nil then
 list[#list + 1] = second
 end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
 end
 local function read(command, key, args)
 local found = {}
@@ -12372,27 +12162,6 @@ end
 local function finite(score)
 return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local HISTORY = 16
 local function first_line(record)
 return string.match(record, '^[^\\n]*\\n?')
 end
@@ -12400,21 +12169,87 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local RARE = { held = true, delayed = true, dead = true }
+local READ_BYTES = 4000000
+local function scores_in(mending, place, members)
+local found = {}
+local seen = mending.seen and mending.seen[place]
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
+local function fields_in(mending, names)
+local found = {}
+local seen = mending.seen and mending.seen.tasks
+if not seen then
+return read('HMGET', mending.at.tasks, names)
+end
+for i, name in ipairs(names) do
+found[i] = seen[name] or false
+end
+return found
+end
+local function read_records(mending, ids)
+local entries, bytes, slice = {}, 0, 16
+while #entries < #ids do
+local names = {}
+local first = #entries == 0 and 3 or 1
+if first == 3 then
+append(names, '~set', '~lease')
+end
+for i = #entries + 1, math.min(#entries + slice, #ids) do
+append(names, ids[i], '.' .. ids[i])
+end
+local found = fields_in(mending, names)
+if first == 3 then
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+end
+for i = first, #names, 2 do
+local entry = { id = names[i], expected = 0 }
+bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
+entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
+entry.record = found[i + 1] and first_line(found[i + 1])
+entry.newer = newer(entry.fixed) or newer(entry.record)
+entries[#entries + 1] = entry
+end
+slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
+end
+mending.bytes = mending.bytes + bytes
+return entries
+end
+local function look_up(mending, ids)
+local at, entries = mending.at, read_records(mending, ids)
+local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
+for _, place in ipairs(ZSETS) do
+for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
+entries[i][place] = finite(score)
+end
+end
+return entries
+end
+local entries = look_up(mending, ids)
+if mending.newer then
+return { 'newer_schema' }
+end
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local HISTORY = 16
+local TEXTS = '[typhGWOT]'
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
 return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
@@ -12432,45 +12267,8 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
-end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -12479,19 +12277,8 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -12501,22 +12288,6 @@ if tonumber(task.v) > HISTORY + 1 then
 local _, length = string.gsub(task.h, '%a', '')
 task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
 end
-end
-local function bare_record(state, ghosts, version)
-local task =
-{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
-end
-local function exhausted(task)
-local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(task.c) >= most
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -12554,105 +12325,11 @@ local BAND = 562949953421312
 local function score_at(band, tag)
 return (9 - band) * BAND + tag
 end
-local function read_score(score)
-return 9 - math.floor(score / BAND), score % BAND
-end
 local HELD_GROUP = 68719476736
 local HELD_BAND = 4294967296
 local HELD_LATER = 2147483648
 local function shared(task)
 return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
 end
 local function group_of(plan, task)
 local group = plan.groups[task.G or '']
@@ -12690,7 +12367,6 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
-local RUN = 200
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -12725,6 +12401,212 @@ else
 admit(plan, group, band, id)
 end
 task.S = nil
+end
+local function note(mending, fault, id)
+append(mending.report, fault, id)
+end
+local function rewritten(mending, entry)
+local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
+return format(entry.task, text)
+end
+local LATEST_TAG = BAND / 2
+local function repair(entry)
+local id, task, plan = entry.id, entry.task, mending.plan
+if entry.witness ~= witness[id] or entry.expected <= seen[id] then
+return
+end
+local ghosts = math.max(0, seen[id] - entry.waits)
+added = added + math.max(0, ghosts - entry.ghosts)
+dropped = dropped + math.max(0, entry.ghosts - ghosts)
+task.g = ghosts > 0 and int(ghosts) or nil
+if entry.waits == 1 and seen[id] == 0 then
+local group = shared(task) and plan.groups[task.G or '']
+local share = group and group.bands[tonumber(task.P or 0)]
+if share and share.last >= LATEST_TAG then
+share.last = 0
+end
+transition(task, 'p', mending.now)
+enter(plan, id, task, 'back')
+note(mending, 'place_missing', id)
+else
+note(mending, 'ghosts_wrong', id)
+end
+local nothing = task.s == 'g' and ghosts == 0
+entry.fixed = not nothing and entry.fixed
+entry.record = not nothing and rewritten(mending, entry)
+end
+local RESEND_WINDOW = 300000
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
+end
+local function write(command, key, args, option)
+local count = 0
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
+end
+return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
+end
+local DEFAULT_MAX_ATTEMPTS = 5
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local function bare_record(state, ghosts, version)
+local task =
+{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
+return format(task, '')
+end
+local function exhausted(task)
+local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+return most > 0 and tonumber(task.c) >= most
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function read_score(score)
+return 9 - math.floor(score / BAND), score % BAND
+end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
+if last and tonumber(field) then
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value) or 0
+end
+end
+group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
+group.stuck = stuck(group)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
+end
+end
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+end
+local function parse_clock(text)
+local times = { h = 0, m = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
+if times[field] and times[field] > 0 then
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+plan.opened = plan.opened + #names
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
+end
 end
 local function held_by(plan, group, lowest, most)
 local waiting, highest = {}, lowest + HELD_GROUP
@@ -12834,18 +12716,6 @@ append(plan.fields, '~fair', format_clock(plan.times))
 end
 end
 local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
 local function tell(plan, event, id)
 if plan.news then
 plan.news[event] = plan.news[event] or {}
@@ -13020,95 +12890,16 @@ ended = ended + #plan.expiry / 2
 end
 return back, ended, left, nil
 end
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local RARE = { held = true, delayed = true, dead = true }
 local BLANK = '-'
-local READ_BYTES = 4000000
-local function new_mending(at, now)
-local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
-mending.hands, mending.turns = {}, {}
-for _, place in ipairs(ZSETS) do
-mending.out[place] = {}
-end
-return mending
-end
-local function note(mending, fault, id)
-append(mending.report, fault, id)
-end
 local function take_from(mending, place, id)
 local ids = mending.out[place]
 ids[#ids + 1] = id
-end
-local function scores_in(mending, place, members)
-local found = {}
-local seen = mending.seen and mending.seen[place]
-if not seen then
-return read('ZMSCORE', mending.at[place], members)
-end
-for i, member in ipairs(members) do
-found[i] = seen[member] or false
-end
-return found
-end
-local function fields_in(mending, names)
-local found = {}
-local seen = mending.seen and mending.seen.tasks
-if not seen then
-return read('HMGET', mending.at.tasks, names)
-end
-for i, name in ipairs(names) do
-found[i] = seen[name] or false
-end
-return found
-end
-local function read_records(mending, ids)
-local entries, bytes, slice = {}, 0, 16
-while #entries < #ids do
-local names = {}
-local first = #entries == 0 and 3 or 1
-if first == 3 then
-append(names, '~set', '~lease')
-end
-for i = #entries + 1, math.min(#entries + slice, #ids) do
-append(names, ids[i], '.' .. ids[i])
-end
-local found = fields_in(mending, names)
-if first == 3 then
-mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
-end
-for i = first, #names, 2 do
-local entry = { id = names[i], expected = 0 }
-bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
-entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
-entry.record = found[i + 1] and first_line(found[i + 1])
-entry.newer = newer(entry.fixed) or newer(entry.record)
-entries[#entries + 1] = entry
-end
-slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
-end
-mending.bytes = mending.bytes + bytes
-return entries
-end
-local function look_up(mending, ids)
-local at, entries = mending.at, read_records(mending, ids)
-local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
-for _, place in ipairs(ZSETS) do
-for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
-entries[i][place] = finite(score)
-end
-end
-return entries
 end
 local function set_aside(mending, field)
 local plan, kept = mending.plan, '~b:' .. field
 append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
 append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
 note(mending, 'record_broken', field)
-end
-local function rewritten(mending, entry)
-local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
-return format(entry.task, text)
 end
 local function put(mending, field, before, after)
 if after and after ~= before then
@@ -13159,7 +12950,6 @@ end
 local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
 local LAST = 8640000000000000
 local LONGEST = 630720000000
-local LATEST_TAG = BAND / 2
 local function understand(mending, entry)
 local id, seen = entry.id, parse(entry.record)
 local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
@@ -13328,57 +13118,6 @@ end)
 end
 return failed
 end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local items = ARGV
-local STRIDE = 3
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local mending = new_mending(at, clock(test_now))
-local ids, witness, seen = {}, {}, {}
-local added, dropped = 0, 0
-for i = 2, #items, STRIDE do
-local id = items[i]
-ids[#ids + 1], witness[id], seen[id] = id, items[i + 1], tonumber(items[i + 2])
-end
-local entries = look_up(mending, ids)
-if mending.newer then
-return { 'newer_schema' }
-end
-local function repair(entry)
-local id, task, plan = entry.id, entry.task, mending.plan
-if entry.witness ~= witness[id] or entry.expected <= seen[id] then
-return
-end
-local ghosts = math.max(0, seen[id] - entry.waits)
-added = added + math.max(0, ghosts - entry.ghosts)
-dropped = dropped + math.max(0, entry.ghosts - ghosts)
-task.g = ghosts > 0 and int(ghosts) or nil
-if entry.waits == 1 and seen[id] == 0 then
-local group = shared(task) and plan.groups[task.G or '']
-local share = group and group.bands[tonumber(task.P or 0)]
-if share and share.last >= LATEST_TAG then
-share.last = 0
-end
-transition(task, 'p', mending.now)
-enter(plan, id, task, 'back')
-note(mending, 'place_missing', id)
-else
-note(mending, 'ghosts_wrong', id)
-end
-local nothing = task.s == 'g' and ghosts == 0
-entry.fixed = not nothing and entry.fixed
-entry.record = not nothing and rewritten(mending, entry)
-end
 local failed = mend_all(mending, entries, repair)
 if failed then
 return failed
@@ -13391,22 +13130,73 @@ redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
 return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "5c13cfbfedd4d207530fb0625304dfa07fb12324",
-  keyLockingSha1: "1d1b80d38e41a7561bd6f7ae19a341be60bcf231",
+  sha1: "8ec566933e2af4c7c0bcabcf6a8bb1bd5e2be704",
+  keyLockingSha1: "6ba9b032f5dbea22c3b5b4ba5a2996d74e9b08df",
 };
 
 export const schedule: Script = {
   name: "schedule",
-  source: `local RESEND_WINDOW = 300000
+  source: `local schedules = KEYS[1]
+local timetable = KEYS[2]
+local calls = KEYS[3]
+local test_now = ARGV[1]
+local token = ARGV[2]
+local name = ARGV[3]
+local was = ARGV[4]
+local record = ARGV[5]
+local task = ARGV[6]
+local at = ARGV[7]
+local found = redis.call('HGET', timetable, '.' .. name) or ''
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+if newer(found) then
+return { 'newer_schema' }
+end
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local function changed()
+local score = found ~= '' and redis.call('ZSCORE', schedules, name) or '0'
+return { 'changed', clock(test_now), found, tonumber(string.match(score, '^%d+$') or 0) }
+end
+local done, notes
+local function noted(calls, token)
+local notes = redis.call('GET', calls) or ''
+local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
+return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
+end
+if token ~= '' and (was ~= '?' or found == '') then
+done, notes = noted(calls, token)
+end
+local finds_none = found == '' and task == '' and was ~= '*'
+local RESEND_WINDOW = 300000
 local function int(number)
 return string.format('%.0f', tonumber(number))
 end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
+local function note_call(calls, notes, token, answer)
+local _, count = string.gsub(notes, '=', '')
+if count >= 16 then
+notes = string.match(notes, '^ %S+(.*)$')
 end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
+end
+if notes and not done and (was == '!' or finds_none) then
+note_call(calls, notes, token, 'refused')
+end
+if was == '?' or was == '!' then
+return changed()
+end
+if done == 'refused' then
+return { 'refused' }
 end
 local function append(list, first, second)
 if first ~= nil then
@@ -13418,54 +13208,6 @@ end
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local function noted(calls, token)
-local notes = redis.call('GET', calls) or ''
-local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
-return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
-end
-local function note_call(calls, notes, token, answer)
-local _, count = string.gsub(notes, '=', '')
-if count >= 16 then
-notes = string.match(notes, '^ %S+(.*)$')
-end
-redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
-end
-local schedules = KEYS[1]
-local timetable = KEYS[2]
-local calls = KEYS[3]
-local test_now = ARGV[1]
-local token = ARGV[2]
-local name = ARGV[3]
-local was = ARGV[4]
-local record = ARGV[5]
-local task = ARGV[6]
-local at = ARGV[7]
-local found = redis.call('HGET', timetable, '.' .. name) or ''
-if newer(found) then
-return { 'newer_schema' }
-end
-local function changed()
-local score = found ~= '' and redis.call('ZSCORE', schedules, name) or '0'
-return { 'changed', clock(test_now), found, tonumber(string.match(score, '^%d+$') or 0) }
-end
-local done, notes
-if token ~= '' and (was ~= '?' or found == '') then
-done, notes = noted(calls, token)
-end
-local finds_none = found == '' and task == '' and was ~= '*'
-if notes and not done and (was == '!' or finds_none) then
-note_call(calls, notes, token, 'refused')
-end
-if was == '?' or was == '!' then
-return changed()
-end
-if done == 'refused' then
-return { 'refused' }
 end
 if not done then
 if was ~= '*' and was ~= found then
@@ -13491,37 +13233,13 @@ end
 local before, due = string.match(done, '^(%d),(%d+)$')
 return { 'ok', tonumber(before), tonumber(due) }
 `,
-  sha1: "b9880108174c7a822f67eda81a9b1131195e3df1",
-  keyLockingSha1: "e79ee0c0ad7c783c224ab864e2c2391ac5b8f625",
+  sha1: "e200bc08d2b4b30ba5c69d1b712c5bb675a9ac95",
+  keyLockingSha1: "bfe8bab8b2ede5b11624dda63e43480490211f6e",
 };
 
 export const schedules: Script = {
   name: "schedules",
-  source: `local SLICE = 1000
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local schedules = KEYS[1]
+  source: `local schedules = KEYS[1]
 local timetable = KEYS[2]
 local name = ARGV[1]
 local cursor = ARGV[2]
@@ -13537,8 +13255,32 @@ end
 if name ~= '' then
 fields[2] = name
 end
+local SLICE = 1000
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
 local found = read('HMGET', timetable, fields)
 local reply = { 'ok', next_cursor }
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
 for i = 1, #members - 1, 2 do
 local record = found[(i + 1) / 2]
 if newer(record) then
@@ -13550,15 +13292,22 @@ end
 end
 return reply
 `,
-  sha1: "4e8d5772b922f57ef3df8cbc2762864f83d1dd88",
-  keyLockingSha1: "71ff19608fcf3d071f27ad5555402a154202e35b",
+  sha1: "524c7e5d047c83f1533accf1f76d88f0a1fa793b",
+  keyLockingSha1: "5455ddb9b78ee3c424c7aa698e595e6ef9bffadf",
 };
 
 export const settings: Script = {
   name: "settings",
-  source: `local function newer(record)
+  source: `local tasks = KEYS[1]
+local group = ARGV[1]
+local field = group == '' and '~set' or '~s:' .. group
+local found = redis.call('HMGET', tasks, field, '~g:' .. group)
+local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
+end
+if newer(found[1]) or newer(found[2]) then
+return { 'newer_schema' }
 end
 local function parse_settings(text)
 local settings = {}
@@ -13590,42 +13339,37 @@ end
 group.stuck = stuck(group)
 return group
 end
-local tasks = KEYS[1]
-local group = ARGV[1]
-local field = group == '' and '~set' or '~s:' .. group
-local found = redis.call('HMGET', tasks, field, '~g:' .. group)
-if newer(found[1]) or newer(found[2]) then
-return { 'newer_schema' }
-end
 local state = parse_group(group, group ~= '' and found[2] or '', found[1])
 return { 'ok', found[1] or '', state.ready, state.w, state.h }
 `,
-  sha1: "442ecd224a7e85c80a6c9b56193ef9b1373a7692",
-  keyLockingSha1: "40ffdfd11dac574f667a2a21ac62a1b4f3bbe087",
+  sha1: "6cc22826be55c7bd362b488996be8a7424e6bae1",
+  keyLockingSha1: "2ae6e5d582406e7b8e54e012d70fb996d61c5798",
 };
 
 export const settle: Script = {
   name: "settle",
-  source: `local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock(test_now)
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local hands = KEYS[10]
+local test_now = ARGV[1]
+local call = ARGV[2]
+local items = ARGV
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
 end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
+local now_text = clock_text(test_now)
+local SLICE = 1000
 local function read(command, key, args)
 local found = {}
 for first = 1, #args, SLICE do
@@ -13637,8 +13381,98 @@ end
 end
 return found
 end
+local SETTLEMENT = 4
+local function append_settled(names, items, from)
+for place = from + 1, #items, SETTLEMENT do
+names[#names + 1] = '.' .. items[place]
+end
+return names
+end
+local records = read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, 2))
+local RESEND_WINDOW = 300000
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
+end
+local DEFAULT_RESULT_TTL = 3600000
+local HISTORY = 16
+local PLAIN = true
+local PLAIN_SETTLEMENTS = 240
+local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+local function end_terms(letters)
+local ttl = string.match(letters, ';r=(%d+)')
+if string.find(letters, ';[^mrdt]') or (ttl and #ttl > 16) then
+return nil, nil
+end
+return string.match(letters, ';t=[^;]*') or '', tonumber(ttl or DEFAULT_RESULT_TTL)
+end
+local function complete_plainly(working, tasks, expiry, items, from, records, now_text)
+local count = (#items - from) / SETTLEMENT
+if records[1] or count > PLAIN_SETTLEMENTS then
+return nil
+end
+local ids, fields, ends, reply = { '' }, { '', '', '', '' }, { '', '' }, { 'ok', '' }
+local now, enqueued_at, since, kept_for, over = tonumber(now_text), '', '', -1, ''
+for i = 1, count do
+local place = from + SETTLEMENT * (i - 1)
+local id, proof, terms, text = unpack(items, place + 1, place + SETTLEMENT)
+local v, e, a, c, n, k, q, letters, history = string.match(records[i + 2] or '', WORKING)
+if terms ~= 'complete' or not v or n .. ',' .. k ~= proof or tonumber(v) > HISTORY then
+return nil
+end
+local own, ttl = '', DEFAULT_RESULT_TTL
+if letters ~= '' then
+own, ttl = end_terms(letters)
+if not own then
+return nil
+end
+end
+if ttl ~= kept_for then
+kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
+end
+if e ~= enqueued_at then
+enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
+end
+ids[i] = id
+local at = 4 * i
+fields[at - 3], fields[at - 2], fields[at - 1] = id, '', '.' .. id
+fields[at] = '1;'
+.. int(v + 1)
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';c;'
+.. n
+.. ';;'
+.. q
+.. ';;z='
+.. now_text
+.. own
+.. ';h='
+.. history
+.. 'c'
+.. since
+.. ';p='
+.. proof
+.. ',complete,completed,,0,0\\n'
+.. (ttl > 0 and text or '')
+ends[2 * i - 1], ends[2 * i] = over, id
+reply[i + 1] = 'completed'
+end
+local ended = redis.pcall('ZREM', working, unpack(ids))
+if ended ~= count or refusal(redis.pcall('HSET', tasks, unpack(fields))) then
+return nil
+end
+return not refusal(redis.pcall('ZADD', expiry, unpack(ends))) and reply
+end
+local reply = PLAIN and complete_plainly(working, tasks, expiry, items, 2, records, now_text)
+if reply then
+return reply
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -13646,40 +13480,15 @@ local at =
 at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
 return at
 end
-local DEFAULT_RESULT_TTL = 3600000
-local HISTORY = 16
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
 end
-local SETTLEMENT = 7
-local function settled_fields(items, from)
-local names = { '~set', '~stats' }
-for place = from + 1, #items, SETTLEMENT do
-names[#names + 1] = '.' .. items[place]
+if second ~= nil then
+list[#list + 1] = second
 end
-return names
 end
-local function beyond_settle(at, now, call, items, from, records)
 local function sorted_keys(map)
 local keys = {}
 for key in pairs(map) do
@@ -13727,10 +13536,10 @@ local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local TEXTS = '[typhGWOT]'
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -13762,19 +13571,8 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -14265,9 +14063,12 @@ end
 end
 local MARKS = 8
 local MARK = 8
+local function settle_in_full(at, now, call, items, from, records)
 local count = (#items - from) / SETTLEMENT
 local function item(i)
-return unpack(items, from + (i - 1) * SETTLEMENT + 1, from + i * SETTLEMENT)
+local id, proof, terms, text = unpack(items, from + (i - 1) * SETTLEMENT + 1, from + i * SETTLEMENT)
+local outcome, ms, uncounted = string.match(terms, '^(%a+) ?(%d*) ?(%a*)$')
+return id, proof, text, outcome, ms, uncounted ~= ''
 end
 local extended = {}
 for i = 1, count do
@@ -14285,6 +14086,9 @@ end
 local longer = {}
 local open = {}
 local known = {}
+local function answer(state, reason, when, flag)
+return state == 'completed' and flag == 0 and state or { state, reason, when, flag }
+end
 local function destination(task, outcome, ms)
 if outcome == 'complete' then
 return 'completed', '', 0
@@ -14301,8 +14105,8 @@ return 'delayed', '', now + tonumber(ms)
 end
 return 'pending', '', 0
 end
-local function release_to(id, task, old_text, outcome, ms, counted, text, receipt)
-if counted == '0' or outcome == 'return' then
+local function release_to(id, task, old_text, outcome, ms, uncounted, text, receipt)
+if uncounted or outcome == 'return' then
 add(task, 'c', -1)
 end
 local state, reason, due = destination(task, outcome, ms)
@@ -14321,7 +14125,7 @@ tell(plan, 'requeued', id)
 end
 wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due > 0 and due or nil)
 end
-return { state, reason, due, flag }
+return answer(state, reason, due, flag)
 end
 local function is_latest(task)
 local mark, marks = ',' .. string.sub(call, 1, MARK), task.T or ''
@@ -14345,7 +14149,7 @@ local prefix = receipt .. ','
 if task.p and string.sub(task.p, 1, #prefix) == prefix then
 local state, reason, due, flag =
 string.match(string.sub(task.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
-return { state, reason, tonumber(due), tonumber(flag) }
+return answer(state, reason, tonumber(due), tonumber(flag))
 end
 return { 'lost', '', 0, 0 }
 end
@@ -14360,17 +14164,17 @@ end
 open_groups(plan, known)
 local reply = { 'ok' }
 for i = 1, count do
-local id, lease, token, outcome, ms, counted, text = item(i)
+local id, proof, text, outcome, ms, uncounted = item(i)
 local task = open[id].task
-local receipt = lease .. ',' .. token .. ',' .. outcome
+local receipt = proof .. ',' .. outcome
 if newer(records[i + 2]) then
 reply[i + 1] = { 'newer', '', 0, 0 }
-elseif task.s ~= 'w' or task.n ~= lease or task.k ~= token then
+elseif task.s ~= 'w' or task.n .. ',' .. task.k ~= proof then
 reply[i + 1] = answer_again(task, receipt)
 elseif outcome == 'extend' then
 reply[i + 1] = extend(id, task, open[id].text, ms, text)
 else
-reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, counted, text, receipt)
+reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
 end
 if #plan.leave == PLAN or #plan.fields >= 4 * PLAN or i == count then
 release(plan)
@@ -14384,57 +14188,15 @@ end
 put_deadlines(at, longer)
 return reply
 end
-local PLAIN = true
-local PLAIN_SETTLEMENTS = 240
-local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
-local function end_terms(letters)
-local ttl = string.match(letters, ';r=(%d+)') or int(DEFAULT_RESULT_TTL)
-if string.find(letters, ';[^mrdt]') or #ttl > 16 then
-return nil, nil
-end
-return string.match(letters, ';t=[^;]*') or '', ttl
-end
-local function complete_plainly(working, tasks, expiry, items, from, records, now)
-if records[1] or (#items - from) / SETTLEMENT > PLAIN_SETTLEMENTS then
-return nil
-end
-local ids, fields, ends, reply = {}, {}, {}, { 'ok' }
-local now_text, completed = int(now), { 'completed', '', 0, 0 }
-local kept_for, over
-for i = 1, (#items - from) / SETTLEMENT do
-local place = from + SETTLEMENT * (i - 1)
-local id, lease, token, outcome, ms, counted, text = unpack(items, place + 1, place + SETTLEMENT)
-local v, e, a, c, n, k, q, letters, history = string.match(records[i + 2] or '', WORKING)
-if outcome ~= 'complete' or counted ~= '1' or n ~= lease or k ~= token or tonumber(v) > HISTORY then
-return nil
-end
-local own, ttl = end_terms(letters)
-if not own then
-return nil
-end
-ttl = tonumber(ms ~= '' and ms or ttl)
-if ttl ~= kept_for then
-kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
-end
-local since = int(math.max(0, now - tonumber(e)))
-local answer = n .. ',' .. k .. ',complete,completed,,0,0'
-local told = ';z=' .. now_text .. own .. ';h=' .. history .. 'c' .. since .. ';p=' .. answer
-ids[i] = id
-append(fields, id, '')
-append(fields, '.' .. id)
-append(fields, changing_record(int(v + 1), e, a, c, 'c', n, '', q, '', told, ttl > 0 and text or ''))
-append(ends, over, id)
-reply[i + 1] = completed
-end
-if
-redis.call('ZREM', working, unpack(ids)) ~= #ids or refusal(redis.pcall('HSET', tasks, unpack(fields)))
-then
-return nil
-end
-redis.call('ZADD', expiry, unpack(ends))
-return reply
-end
-local pending = KEYS[1]
+return settle_in_full(at, tonumber(now_text), call, items, 2, records)
+`,
+  sha1: "27cb4f46e3c84d547a979cc07b92992845232eff",
+  keyLockingSha1: "262077e78ae8a3cbe1b3c8de2872a6f4a0b27989",
+};
+
+export const settleAndDequeue: Script = {
+  name: "settleAndDequeue",
+  source: `local pending = KEYS[1]
 local fair = KEYS[2]
 local order = KEYS[3]
 local held = KEYS[4]
@@ -14443,111 +14205,42 @@ local delayed = KEYS[6]
 local tasks = KEYS[7]
 local expiry = KEYS[8]
 local dead = KEYS[9]
-local hands = KEYS[10]
+local workers = KEYS[10]
+local hands = KEYS[11]
 local test_now = ARGV[1]
-local call = ARGV[2]
+local max_tasks = ARGV[2]
+local lease = ARGV[3]
+local token = ARGV[4]
+local resend = ARGV[5]
+local max_bytes = ARGV[6]
+local worker = ARGV[7]
+local info = ARGV[8]
+local call = ARGV[9]
 local items = ARGV
-local now = clock(test_now)
-local records = read('HMGET', tasks, settled_fields(items, 2))
-local reply = PLAIN and complete_plainly(working, tasks, expiry, items, 2, records, now)
-if reply then
-return reply
-end
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
-return beyond_settle(at, now, call, items, 2, records)
-`,
-  sha1: "f3bf8be0dce57b729767914df4f60391d800f892",
-  keyLockingSha1: "7359498bb84635bd9bf8361ccfe30a54764a58a1",
-};
-
-export const statistics: Script = {
-  name: "statistics",
-  source: `local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock(test_now)
+local FIRST = 9
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
 end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local tasks = KEYS[1]
-local test_now = ARGV[1]
-local now = clock(test_now)
-local fields = { '~set', '~stats' }
-for i = 0, 59 do
-append(fields, '~m' .. int(i))
-end
-local found = redis.call('HMGET', tasks, unpack(fields))
-if newer(found[1]) or newer(found[2]) then
-return { 'newer_schema' }
-end
-local reply = { 'ok', now, parse_settings(found[1] or nil).s and 1 or 0 }
-for i = 2, #fields do
-local minute = string.match(found[i] or '', '^1;(%d+)')
-if minute and tonumber(minute) > math.floor(now / 60000) - 60 then
-append(reply, found[i])
-end
-end
-return reply
-`,
-  sha1: "fe9e03189355e9bc7b9158f6548000932674ff1f",
-  keyLockingSha1: "4be38030647525e9af817495d72e3c9c0858b78e",
-};
-
-export const sweep: Script = {
-  name: "sweep",
-  source: `local RESEND_WINDOW = 300000
-local SLICE = 1000
+local now_text = clock_text(test_now)
 local function int(number)
 return string.format('%.0f', tonumber(number))
 end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
+local function slot_of(token, max)
+local a, b, c, d = string.byte(token, -4, -1)
+local hash = ((a * 31 + b) * 31 + c) * 31 + d
+return max > 100 and '~R' .. int(hash % 64) or '~r' .. int(hash % 1024)
 end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local max, slot = tonumber(max_tasks), slot_of(token, tonumber(max_tasks))
+local records, settled, ids, ahead
+local function time()
+return now_text
 end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
+local RESEND_WINDOW = 300000
+local SLICE = 1000
 local function write(command, key, args, option)
 local count = 0
 for first = 1, #args, SLICE do
@@ -14567,6 +14260,274 @@ back[#back + 1] = list[i]
 end
 return back
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(finite(score)))
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local DEFAULT_RESULT_TTL = 3600000
+local HISTORY = 16
+local function lease_of(fixed, lease)
+return string.match(fixed, '^[^\\n]*;l=(%d+)') or lease
+end
+local function upcoming(delayed, deadline)
+local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
+local due = first[2] and math.floor(tonumber(finite(first[2])))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
+return due, wake and math.min(wake, deadline or wake) or deadline
+end
+local function look_ahead(working, delayed, time)
+local deadline = head(working)
+local due, next_due = upcoming(delayed, deadline)
+local now = (due or deadline) and tonumber(time())
+local is_due, expired = due and due <= now, deadline and deadline <= now
+return { due = is_due, expired = expired, next_due = next_due or 0 }
+end
+local CONTROL = 8
+local function slice_end(ids, first)
+return math.min(first == 1 and 32 or first + 127, #ids)
+end
+local function read_waiting(tasks, slot, ids, first, last, beside)
+local names = first <= last and { '', '' } or {}
+for i = first, last do
+local place = 2 * (i - first)
+names[place + 1], names[place + 2] = ids[i], '.' .. ids[i]
+end
+for i, name in ipairs(beside or {}) do
+names[2 * (last - first + 1) + i] = name
+end
+return redis.pcall(
+'HMGET',
+tasks,
+'~lease',
+slot,
+'~set',
+'~stats',
+'~fair',
+'~rate',
+'~alarm',
+'~wake',
+unpack(names)
+)
+end
+local LEASES = 490
+local function spend_token(tasks, slot, token, resend)
+if resend == '1' then
+redis.pcall('HSET', tasks, slot, token)
+end
+end
+local SETTLEMENT = 4
+local function append_settled(names, items, from)
+for place = from + 1, #items, SETTLEMENT do
+names[#names + 1] = '.' .. items[place]
+end
+return names
+end
+local PLAIN = true
+local PLAIN_SETTLEMENTS = 240
+local function terms_of(letters, lease)
+if string.find(letters, ';[GP]=') or string.find(letters, string.rep('%d', 17)) then
+return nil, nil
+end
+local most, result_ttl = string.match(letters, ';m=%d+') or '', string.match(letters, ';r=%d+') or ''
+local dead_ttl, token = string.match(letters, ';d=%d+') or '', string.match(letters, ';t=[^;]*') or ''
+return most .. result_ttl .. dead_ttl .. token, lease_of(letters, lease)
+end
+local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
+local found, first, last = reads[1], 1, slice_end(ids, 1)
+local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
+local number = tonumber(last_lease or 0)
+local a_copy = told and string.find(told, token, 1, true) == 1
+if set or times or wake or a_copy or not number or refusal(found) then
+return nil
+elseif #ids == 0 then
+return { 'ok', next_due }
+end
+local now_text = time()
+local now, most, bytes = tonumber(now_text), tonumber(max_bytes), 0
+local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
+local deadline_text, enqueued_at, since, told_number = int(deadline), '', '', ''
+local deadlines, fields = { '', '' }, { '~lease', '', slot, '', '', '' }
+local reply = { 'ok', next_due or now, '', 0, 0, 0, '' }
+for i, id in ipairs(ids) do
+if i > last then
+first, last = i, slice_end(ids, i)
+found = read_waiting(tasks, slot, ids, first, last)
+reads[#reads + 1] = found
+end
+local place = CONTROL + 2 * (i - first) + 1
+local fixed, record = found[place], found[place + 1]
+local e, own_letters = string.match(fixed or '', '^1;(%d+)([^\\n]*)\\n')
+number, bytes = number + 1, bytes + #(fixed or '')
+if record or not e or (bytes > most and i > 1) then
+return nil
+end
+if own_letters ~= letters then
+letters = own_letters
+kept, length = terms_of(letters, lease)
+if not kept then
+return nil
+end
+deadline = now + tonumber(length)
+deadline_text = int(deadline)
+end
+if e ~= enqueued_at then
+enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
+end
+told_number = int(number)
+deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
+fields[2 * i + 3] = '.' .. id
+fields[2 * i + 4] = '1;2;'
+.. e
+.. ';1;1;w;'
+.. told_number
+.. ';'
+.. token
+.. ';'
+.. now_text
+.. ';'
+.. length
+.. kept
+.. ';h=w'
+.. since
+.. '\\n'
+local at = 5 * i - 2
+reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4] = id, 1, number, deadline, fixed
+end
+fields[2], fields[4] = told_number, token .. ' ' .. table.concat(ids, ' ')
+if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then
+return nil
+end
+return not refusal(redis.pcall('HSET', tasks, unpack(fields))) and reply
+end
+local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+local function end_terms(letters)
+local ttl = string.match(letters, ';r=(%d+)')
+if string.find(letters, ';[^mrdt]') or (ttl and #ttl > 16) then
+return nil, nil
+end
+return string.match(letters, ';t=[^;]*') or '', tonumber(ttl or DEFAULT_RESULT_TTL)
+end
+local function complete_plainly(working, tasks, expiry, items, from, records, now_text)
+local count = (#items - from) / SETTLEMENT
+if records[1] or count > PLAIN_SETTLEMENTS then
+return nil
+end
+local ids, fields, ends, reply = { '' }, { '', '', '', '' }, { '', '' }, { 'ok', '' }
+local now, enqueued_at, since, kept_for, over = tonumber(now_text), '', '', -1, ''
+for i = 1, count do
+local place = from + SETTLEMENT * (i - 1)
+local id, proof, terms, text = unpack(items, place + 1, place + SETTLEMENT)
+local v, e, a, c, n, k, q, letters, history = string.match(records[i + 2] or '', WORKING)
+if terms ~= 'complete' or not v or n .. ',' .. k ~= proof or tonumber(v) > HISTORY then
+return nil
+end
+local own, ttl = '', DEFAULT_RESULT_TTL
+if letters ~= '' then
+own, ttl = end_terms(letters)
+if not own then
+return nil
+end
+end
+if ttl ~= kept_for then
+kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
+end
+if e ~= enqueued_at then
+enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
+end
+ids[i] = id
+local at = 4 * i
+fields[at - 3], fields[at - 2], fields[at - 1] = id, '', '.' .. id
+fields[at] = '1;'
+.. int(v + 1)
+.. ';'
+.. e
+.. ';'
+.. a
+.. ';'
+.. c
+.. ';c;'
+.. n
+.. ';;'
+.. q
+.. ';;z='
+.. now_text
+.. own
+.. ';h='
+.. history
+.. 'c'
+.. since
+.. ';p='
+.. proof
+.. ',complete,completed,,0,0\\n'
+.. (ttl > 0 and text or '')
+ends[2 * i - 1], ends[2 * i] = over, id
+reply[i + 1] = 'completed'
+end
+local ended = redis.pcall('ZREM', working, unpack(ids))
+if ended ~= count or refusal(redis.pcall('HSET', tasks, unpack(fields))) then
+return nil
+end
+return not refusal(redis.pcall('ZADD', expiry, unpack(ends))) and reply
+end
+if PLAIN and worker == '' and max <= LEASES and #items <= FIRST + SETTLEMENT * PLAIN_SETTLEMENTS then
+ids = redis.call('RPOP', pending, max_tasks) or {}
+local last = slice_end(ids, 1)
+local found = read_waiting(tasks, slot, ids, 1, last, append_settled({}, items, FIRST))
+records = { found[3], found[4], unpack(found, CONTROL + 2 * last + 1, #found) }
+settled = complete_plainly(working, tasks, expiry, items, FIRST, records, now_text)
+if not settled then
+write('RPUSH', pending, reversed(ids, 1))
+ids = nil
+else
+local plain = true
+if #ids < max then
+plain, ahead = pcall(look_ahead, working, delayed, time)
+plain = plain and not (ahead.due or ahead.expired)
+end
+local next_due = ahead and ahead.next_due
+local reply = plain
+and lease_plainly(working, tasks, ids, { found }, slot, token, lease, max_bytes, time, next_due)
+if reply and #ids == 0 then
+spend_token(tasks, slot, token, resend)
+end
+if reply then
+return { settled, reply }
+end
+end
+end
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local now = tonumber(now_text)
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
 local function read(command, key, args)
 local found = {}
 for first = 1, #args, SLICE do
@@ -14578,16 +14539,6 @@ end
 end
 return found
 end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
 local function store(tasks, fields)
 local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 if failed then
@@ -14596,32 +14547,20 @@ failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
 end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
 local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
-local HISTORY = 16
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
 end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local TEXTS = '[typhGWOT]'
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
 return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
@@ -14639,6 +14578,667 @@ parse_letters(task, letters)
 end
 return task, string.sub(record, stop + 1)
 end
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function transition(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
+end
+local function exhausted(task)
+local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+return most > 0 and tonumber(task.c) >= most
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left, jumped = {}, {}, most, false
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
+if when >= oldest and some > 0 then
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
+left = left - some
+end
+end
+table.sort(tenths)
+local opens, free, kept = nil, left, {}
+for i, when in ipairs(tenths) do
+local place = int(when)
+if i == 1 or free < 1 then
+opens, free = (when + 1) * tenth + period, free + counts[place]
+end
+kept[i] = place .. ':' .. int(counts[place])
+end
+return left, opens, table.concat(kept, ','), jumped
+end
+local SHARE = 25200
+local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
+local function shared(task)
+return task.G or task.P
+end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
+if last and tonumber(field) then
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value) or 0
+end
+end
+group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
+group.stuck = stuck(group)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
+end
+end
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+end
+local function parse_clock(text)
+local times = { h = 0, m = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
+if times[field] and times[field] > 0 then
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+plan.opened = plan.opened + #names
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function deliverable(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w
+end
+if group.settings.r then
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
+end
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
+end
+return count
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
+end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+put_into_fair(plan, group, score_at(band, share.last), id)
+end
+local function enter(plan, id, task, place)
+if not shared(task) then
+local ids = place == 'back' and plan.back or plan.front
+ids[#ids + 1] = id
+return
+end
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+local full = group.h > 0 or room(group, plan.now) < 1
+if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
+ready(group, band, 1)
+put_into_fair(plan, group, task.S, id)
+group.returned = group.h > 0
+elseif place == 'aside' or (full and ready_below(group, band) == 0) then
+local zone = place == 'aside' and 'p' or 'q'
+group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
+plan.times.h = plan.times.h + 1
+local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
+else
+admit(plan, group, band, id)
+end
+task.S = nil
+end
+local function held_by(plan, group, lowest, most)
+local waiting, highest = {}, lowest + HELD_GROUP
+if most > 0 then
+local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+for i = 1, #ids, 2 do
+waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+end
+end
+local found = #waiting
+for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+local score = tonumber(plan.held[i])
+if score >= lowest and score < highest then
+waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+end
+end
+table.sort(waiting, function(one, other)
+return one.score < other.score
+end)
+return waiting, found
+end
+local function release(plan)
+for _, group in pairs(plan.groups) do
+local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
+local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+local most = math.max(free, past)
+group.returned = nil
+if most >= 1 then
+local lowest = group.settings.n * HELD_GROUP
+local wanted = math.min(most, group.h - group.fresh)
+local waiting, found = held_by(plan, group, lowest, wanted)
+local kept, taken, count = {}, {}, 0
+for i = 1, math.min(most, #waiting) do
+local task = waiting[i]
+local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+if i > free and ready_below(group, band) == 0 then
+break
+end
+count = i
+admit(plan, group, band, task.id)
+if task.place then
+taken[task.place] = true
+else
+plan.freed[#plan.freed + 1] = task.id
+end
+end
+for i = 1, #plan.held, 2 do
+if taken[i] then
+group.fresh = group.fresh - 1
+else
+append(kept, plan.held[i], plan.held[i + 1])
+end
+end
+plan.held = kept
+local left = (found < wanted and #waiting or group.h) - count
+plan.times.h, group.h = plan.times.h - group.h + left, left
+end
+end
+end
+local function set_timer(plan, group)
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+local more_stuck = 0
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+more_stuck = more_stuck + stuck(group) - group.stuck
+group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
+end
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function leave(plan, id, task)
+plan.leave[#plan.leave + 1] = id
+if task.W then
+plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
+end
+if shared(task) then
+local group = group_of(plan, task)
+group.w = math.max(0, group.w - 1)
+end
+end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
+local function wait_again(plan, id, task, text, place, due)
+task.s, task.k, task.l, task.T = '', '', '', nil
+transition(task, due and 'd' or 'p', plan.now)
+if due then
+append(plan.later, score_when_due(task, due), id)
+task.S = nil
+else
+enter(plan, id, task, place)
+end
+append(plan.fields, '.' .. id, format(task, text))
+end
+local function finish(plan, id, task, text, state, reason, given)
+local ttl = 0
+if state == 'completed' then
+ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
+elseif reason ~= 'cancelled' then
+ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+end
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+transition(task, task.s, plan.now)
+task.y = reason ~= '' and reason or nil
+task.z = int(plan.now)
+task.f, task.S, task.O, task.T = nil, nil, nil, nil
+if state == 'rejected' and ttl > 0 then
+append(plan.dead, task.z, id)
+else
+task.m, task.r, task.d = nil, nil, nil
+append(plan.fields, id, '')
+end
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+tell(plan, reason == 'cancelled' and reason or state, id)
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.unordered)
+write('ZADD', at.order, plan.order)
+write('ZADD', at.fair, plan.moved, 'XX')
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+local function put_deadlines(at, deadlines)
+local scores = {}
+for id, deadline in pairs(deadlines) do
+append(scores, int(deadline), id)
+end
+for first = 1, #scores, SLICE do
+local last = math.min(first + SLICE - 1, #scores)
+if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then
+redis.call('HDEL', at.tasks, '')
+redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
+end
+end
+end
+local MARKS = 8
+local MARK = 8
+local function settle_in_full(at, now, call, items, from, records)
+local count = (#items - from) / SETTLEMENT
+local function item(i)
+local id, proof, terms, text = unpack(items, from + (i - 1) * SETTLEMENT + 1, from + i * SETTLEMENT)
+local outcome, ms, uncounted = string.match(terms, '^(%a+) ?(%d*) ?(%a*)$')
+return id, proof, text, outcome, ms, uncounted ~= ''
+end
+local extended = {}
+for i = 1, count do
+local id, _, _, outcome = item(i)
+append(extended, outcome == 'extend' and id or nil)
+end
+local deadlines = {}
+for i, deadline in ipairs(read('ZMSCORE', at.working, extended)) do
+deadlines[extended[i]] = tonumber(finite(deadline) or 0)
+end
+local plan = new_plan(at, now)
+if heed(plan, records[1], records[2]) then
+return { 'newer_schema' }
+end
+local longer = {}
+local open = {}
+local known = {}
+local function answer(state, reason, when, flag)
+return state == 'completed' and flag == 0 and state or { state, reason, when, flag }
+end
+local function destination(task, outcome, ms)
+if outcome == 'complete' then
+return 'completed', '', 0
+elseif task.f then
+return 'rejected', 'cancelled', 0
+elseif outcome == 'reject' then
+return 'rejected', 'rejected', 0
+elseif outcome == 'return' then
+return 'pending', '', 0
+elseif exhausted(task) then
+return 'rejected', 'attempts_exhausted', 0
+elseif tonumber(ms) > 0 then
+return 'delayed', '', now + tonumber(ms)
+end
+return 'pending', '', 0
+end
+local function release_to(id, task, old_text, outcome, ms, uncounted, text, receipt)
+if uncounted or outcome == 'return' then
+add(task, 'c', -1)
+end
+local state, reason, due = destination(task, outcome, ms)
+local flag = task.f and 1 or 0
+text = (text ~= '' or outcome == 'complete') and text or old_text
+task.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
+leave(plan, id, task)
+longer[id] = nil
+if state == 'completed' or state == 'rejected' then
+finish(plan, id, task, text, state, reason, outcome ~= 'requeue' and ms ~= '' and ms or nil)
+else
+if outcome == 'requeue' then
+task.u, task.x = int(now), nil
+add(task, 'b', 1)
+tell(plan, 'requeued', id)
+end
+wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due > 0 and due or nil)
+end
+return answer(state, reason, due, flag)
+end
+local function is_latest(task)
+local mark, marks = ',' .. string.sub(call, 1, MARK), task.T or ''
+local told = call ~= '' and string.find(marks, mark, 1, true)
+if call ~= '' and not told then
+task.T = string.sub(marks .. mark, -MARKS * #mark)
+end
+return not told or string.sub(marks, -#mark) == mark
+end
+local function extend(id, task, old_text, ms, progress)
+local deadline = now + tonumber(ms ~= '' and ms or task.l ~= '' and task.l or 0)
+longer[id] = math.max(longer[id] or deadlines[id], deadline)
+if progress ~= '' and is_latest(task) then
+task.O = progress
+append(plan.fields, '.' .. id, format(task, old_text))
+end
+return { 'working', '', longer[id], task.f and 1 or 0 }
+end
+local function answer_again(task, receipt)
+local prefix = receipt .. ','
+if task.p and string.sub(task.p, 1, #prefix) == prefix then
+local state, reason, due, flag =
+string.match(string.sub(task.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
+return answer(state, reason, tonumber(due), tonumber(flag))
+end
+return { 'lost', '', 0, 0 }
+end
+for i = 1, count do
+local id = item(i)
+if not open[id] then
+local task, text = parse(records[i + 2])
+open[id] = { task = task, text = text }
+append(known, task.s == 'w' and task or nil)
+end
+end
+open_groups(plan, known)
+local reply = { 'ok' }
+for i = 1, count do
+local id, proof, text, outcome, ms, uncounted = item(i)
+local task = open[id].task
+local receipt = proof .. ',' .. outcome
+if newer(records[i + 2]) then
+reply[i + 1] = { 'newer', '', 0, 0 }
+elseif task.s ~= 'w' or task.n .. ',' .. task.k ~= proof then
+reply[i + 1] = answer_again(task, receipt)
+elseif outcome == 'extend' then
+reply[i + 1] = extend(id, task, open[id].text, ms, text)
+else
+reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
+end
+if #plan.leave == PLAN or #plan.fields >= 4 * PLAN or i == count then
+release(plan)
+local failed = commit(plan)
+if failed then
+return failed
+end
+clear(plan)
+end
+end
+put_deadlines(at, longer)
+return reply
+end
+if not settled then
+records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
+settled = settle_in_full(at, now, call, items, FIRST, records)
+if settled.err or settled[1] ~= 'ok' then
+return settled
+end
+end
+local pull = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
+pull.worker, pull.info, pull.test_now, pull.now = worker, info, test_now, now
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function read_first_lines(tasks, fields)
+local found = {}
+for first = 1, #fields, 128 do
+local last = math.min(first + 127, #fields)
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
+if value then
+found[fields[first + i - 1]] = first_line(value)
+end
+end
+end
+return found
+end
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function sound(fixed)
+return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
 local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
 local task, text = parse(record)
@@ -14653,31 +15253,1016 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
+local ASK_AGAIN = 1000
+local function allowed(settings, most, working, used, now)
+local again, jumped
+if settings.m then
+most = math.min(most, settings.m - working)
+again = now + ASK_AGAIN
+end
+if settings.r then
+local left, opens, counted, has_jumped = recent(settings.r, used, now, 0)
+if left < most then
+most, again = left, opens or again
+end
+used, jumped = counted, has_jumped
+end
+return most, again, used, jumped
+end
+local function read_score(score)
+return 9 - math.floor(score / BAND), score % BAND
+end
+local function take_off_fair(plan, task, score, id)
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+local share = ready(group, band, -1)
+local member = turn_of(group.name, score, id)
+plan.unordered[#plan.unordered + 1], plan.taken[member] = member, true
+share.gone = (share.gone or 0) + 1
+return share
+end
+local function have_turn(plan, task, score, id)
+local share = take_off_fair(plan, task, score, id)
+share.through = share.through or (share.straight and score % BAND >= share.straight)
+return share
+end
+local function turns_from(plan, group, base, tag, most)
+local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
+local turns = {}
+local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
+for _, member in ipairs(found) do
+local score, id = string.match(member, ' (%d+) (%S+)$')
+if score and not plan.taken[member] then
+turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
+end
+end
+return turns, #found == most
+end
+local function move_up(plan, group, band, share)
+local base, cost, holes = score_at(band, 0), cost_of(group), share.holes or {}
+local turns, more, passed = {}, false, 0
+table.sort(holes)
+local before = holes[1] and holes[1] - cost or math.max(share.straight, (plan.times[band] or 0) - cost)
+if share.ready > 0 then
+turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
+end
+for _, place in ipairs(turns) do
+while holes[passed + 1] and holes[passed + 1] <= place.tag do
+passed = passed + 1
+end
+local tag = before + cost
+if not share.straight or place.tag <= share.straight then
+tag = math.max(tag, place.tag - passed * cost)
+end
+if tag < place.tag then
+append(plan.moved, int(base + tag), place.id)
+append(plan.order, '0', turn_of(group.name, base + tag, place.id))
+append(plan.unordered, turn_of(group.name, base + place.tag, place.id))
+end
+before = math.min(tag, place.tag)
+end
+share.straight, share.holes, share.through, share.gone = more and before or nil, nil, nil, nil
+if not more then
+share.last = math.max(0, before)
+end
+end
+local function straighten(plan)
+local lines = {}
+for _, group in pairs(plan.groups) do
+for band = 0, 9 do
+local share = group.bands and group.bands[band]
+if share and (share.holes or share.through) then
+lines[#lines + 1] = { group, band, share }
+end
+end
+end
+plan.run = math.min(plan.run, math.ceil(2000 / #lines))
+for _, line in ipairs(lines) do
+move_up(plan, unpack(line))
+end
+end
+local function serve(plan, id, task, place)
+local band, tag = read_score(place.score)
+plan.times[band] = math.max(plan.times[band] or 0, tag)
+if shared(task) then
+local group = group_of(plan, task)
+if not place.listed then
+local share = have_turn(plan, task, place.score, id)
+task.S = place.score
+if share.through then
+local next_turn = score_at(band, share.straight + cost_of(group))
+plan.bound = math.min(plan.bound or next_turn, next_turn)
+end
+end
+group.w = group.w + 1
+if group.settings.r then
+local _, _, used = recent(group.settings.r, group.u, plan.now, 1)
+group.u = used
+end
+end
+end
+local function take_back(at, ids, now, sure)
+local back, ended, left = 0, 0, 0
+for last = #ids, 1, -PLAN do
+local first = math.max(last - PLAN + 1, 1)
+local names = { '~set', '~stats' }
+for i = first, last do
+names[#names + 1] = '.' .. ids[i]
+end
+local records = redis.call('HMGET', at.tasks, unpack(names))
+local plan = new_plan(at, now)
+if heed(plan, records[1], records[2]) then
+return back, ended, left + last, nil
+end
+local tasks, texts = {}, {}
+for i = first, last do
+tasks[i], texts[i] = parse_with('', records[i - first + 3])
+end
+open_groups(plan, { unpack(tasks, first, last) })
+for i = first, last do
+local id, task = ids[i], tasks[i]
+if newer(records[i - first + 3]) then
+left = left + 1
+elseif sure(task, id) then
+leave(plan, id, task)
+add(task, 'x', 1)
+tell(plan, 'reclaimed', id)
+if task.f then
+finish(plan, id, task, texts[i], 'rejected', 'cancelled')
+elseif exhausted(task) then
+finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
+else
+wait_again(plan, id, task, texts[i], 'front')
+end
+end
+end
+release(plan)
+local failed = commit(plan)
+if failed then
+return back, ended, left, failed
+end
+back = back + #plan.leave - #plan.expiry / 2
+ended = ended + #plan.expiry / 2
+end
+return back, ended, left, nil
+end
+local function reclaim(at, now, limit)
+local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
+return take_back(at, ids, now, function()
+return true
+end)
+end
+local FORGOTTEN_AFTER = 3600000
+local LOST_FOR = 86400000
+local function note_worker(plan, worker, info, alarm)
+local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
+append(plan.workers, int(deadline), worker)
+append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
+if not alarm or tonumber(alarm) > deadline then
+append(plan.fields, '~alarm', int(deadline))
+append(plan.timers, int(deadline), '~w')
+end
+end
+local function in_hands(at, worker, from, limit)
+local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+end
+local function forget_workers(at, workers, being_failed)
+local fields = {}
+for i, worker in ipairs(workers) do
+fields[i] = '~w:' .. worker
+end
+write('HDEL', at.tasks, fields)
+write('ZREM', at.workers, being_failed and {} or workers)
+end
+local function note_lost(at, owners, now)
+local fields, ends = {}, {}
+for _, owner in ipairs(sorted_keys(owners)) do
+append(fields, '~f:' .. owner, '1;' .. int(now))
+append(ends, int(now + LOST_FOR), '~f:' .. owner)
+end
+pcall(write, 'HSET', at.tasks, fields)
+write('ZADD', at.expiry, ends)
+end
+local function fail(at, worker, now, limit)
+local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
+local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
+local more = #members > limit
+members[limit + 1] = nil
+local leases, by_id, owners, stale = {}, {}, {}, {}
+for i, member in ipairs(members) do
+local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
+leases[i] = { id = id, owner = owner, number = tonumber(number), member = member }
+by_id[id] = leases[i]
+end
+table.sort(leases, function(one, other)
+return one.number < other.number
+end)
+local ids = {}
+for i, lease in ipairs(leases) do
+ids[i] = lease.id
+end
+local back, ended, left, failed = take_back(at, ids, now, function(task, id)
+local lease = by_id[id]
+if task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number then
+owners[lease.owner] = true
+return true
+end
+stale[#stale + 1] = lease.member
+end)
+write('ZREM', at.hands, stale)
+if back + ended > 0 then
+note_lost(at, owners, now)
+end
+return back, ended, left, failed, more and back + ended + #stale > 0
+end
+local function fail_silent(at, now)
+local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
+local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
+for i, worker in ipairs(silent) do
+names[i] = '~w:' .. worker
+end
+local infos = read('HMGET', at.tasks, names)
+for i, worker in ipairs(silent) do
+if back + ended == SLICE then
+break
+end
+local failed, more
+local listed = infos[i] and not string.find(infos[i], '^1;%d+;%d')
+if not listed then
+local returned, lost, _
+returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
+back, ended = back + returned, ended + lost
+end
+if listed and in_hands(at, worker, '0', 1)[1] then
+append(staying, int(now + FORGOTTEN_AFTER), worker)
+else
+append((failed or more) and unfinished or over, worker)
+end
+end
+write('ZADD', at.workers, staying)
+forget_workers(at, over)
+forget_workers(at, unfinished, true)
+local alarm, plan = head(at.workers), new_plan(at, now)
+if alarm then
+append(plan.timers, int(alarm), '~w')
+commit(plan)
+if store(at.tasks, { '~alarm', int(alarm) }) then
+redis.call('HDEL', at.tasks, '~alarm')
+end
+else
+redis.call('HDEL', at.tasks, '~alarm')
+end
+return back, ended, alarm and alarm <= now and back + ended + #over + #staying > 0
+end
+local function parse_wake(text)
+local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
+return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
+end
+local function awake_from(now, window, text)
+local sent, _, given = parse_wake(text)
+window = tonumber(window or given)
+return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
+end
+local RETRY = 60000
+local function ring(at, timers, now)
+redis.call('ZREM', at.delayed, unpack(timers))
+redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
+local plan, groups, alarm = new_plan(at, now), {}, false
+for _, timer in ipairs(timers) do
+if string.sub(timer, 2, 2) == 'g' then
+groups[#groups + 1] = { G = string.sub(timer, 4) }
+else
+alarm = true
+end
+end
+open_groups(plan, groups)
+for _, task in ipairs(groups) do
+group_of(plan, task)
+end
+release(plan)
+if commit(plan) then
+local again = new_plan(at, now)
+for _, task in ipairs(groups) do
+append(again.timers, int(now + RETRY), '~g:' .. task.G)
+end
+commit(again)
+end
+if alarm then
+return fail_silent(at, now)
+end
+return 0, 0, false
+end
+local function reset_timers(at, now, times)
+local plan, ids, names, from = new_plan(at, now), {}, {}, times.c or 0
+while from and #ids < 32 do
+local least = int(from * HELD_GROUP)
+local first = redis.call('ZRANGE', at.held, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+if first[1] then
+ids[#ids + 1] = first[1]
+append(names, first[1], '.' .. first[1])
+end
+from = first[1] and math.floor(tonumber(first[2]) / HELD_GROUP) + 1
+end
+local lines, tasks = read_first_lines(at.tasks, names), {}
+for i, id in ipairs(ids) do
+tasks[i] = parse_with(lines[id] or '', lines['.' .. id])
+end
+times.t, times.c = now, from
+plan.times, plan.shared = times, true
+open_groups(plan, tasks)
+for _, task in ipairs(tasks) do
+if shared(task) then
+group_of(plan, task)
+end
+end
+release(plan)
+commit(plan)
+end
+local function promote_shared(at, ids, now)
+for first = 1, #ids, PLAN do
+local names = {}
+for i = first, math.min(first + PLAN - 1, #ids) do
+names[#names + 1] = '.' .. ids[i]
+end
+local records = redis.call('HMGET', at.tasks, unpack(names))
+local plan, tasks = new_plan(at, now), {}
+for i = 1, #names do
+tasks[i] = parse(records[i])
+end
+open_groups(plan, tasks)
+for i, task in ipairs(tasks) do
+if newer(records[i]) then
+append(plan.later, int(now + RETRY) .. '.5', ids[first + i - 1])
+else
+enter(plan, ids[first + i - 1], task, 'back')
+end
+end
+if commit(plan) then
+for i = first, #ids do
+redis.call('ZADD', at.delayed, int(now + RETRY) .. '.5', ids[i])
+end
+return
+end
+end
+end
+local function promote(at, now, limit)
+local TIMERS = 100
+local latest, most = int(now) .. '.5', int(limit + TIMERS)
+local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+local gone, back, fair, timers, left = {}, {}, {}, {}, 0
+for i = 1, #due, 2 do
+local id, score = due[i], due[i + 1]
+if string.sub(id, 1, 1) == '~' then
+left = left + (#timers == TIMERS and 1 or 0)
+append(timers, #timers < TIMERS and id or nil)
+elseif #gone < limit then
+gone[#gone + 1] = id
+local ids = string.sub(score, -2) == '.5' and fair or back
+ids[#ids + 1] = id
+end
+end
+write('ZREM', at.delayed, gone)
+write('LPUSH', at.pending, back)
+promote_shared(at, fair, now)
+local more = left > 0 or #due == 2 * (limit + TIMERS)
+if #timers == 0 then
+return #gone, 0, 0, more
+end
+local returned, ended, unfinished = ring(at, timers, now)
+return #gone, returned, ended, unfinished or more
+end
+local function control_in(found)
+local lease, slot, set, stats, fair, rate, alarm, wake = unpack(found, 1, CONTROL)
+local control = { lease = lease, slot = slot, set = set, stats = stats }
+control.fair, control.rate, control.alarm, control.wake = fair, rate, alarm, wake
+return control
+end
+local function new_line(at, popped, ahead, reads)
+return { at = at, unpaid = 0, popped = popped, ahead = ahead, reads = reads }
+end
+local function in_list(entry)
+return entry.listed or not entry.score
+end
+local function pay_back(line)
+if line.times and line.times.l then
+line.times.l = math.max(0, line.times.l - line.unpaid)
+end
+line.unpaid = 0
+end
+local function pop_shared(line, most)
+pay_back(line)
+local at, times = line.at, line.times
+local ids = redis.call('RPOP', at.pending, int(most)) or {}
+local fair = redis.call('ZPOPMIN', at.fair, int(most))
+local tag = #ids > 0 and (times.l or (times[0] or 0) + SHARE)
+local i, j, before = 1, 1, #line
+while #line - before < most and (ids[i] or fair[j]) do
+local score = ids[i] and 9 * BAND + tag
+if score and not (fair[j] and tonumber(fair[j + 1]) < score) then
+line[#line + 1] = { id = ids[i], score = int(score), listed = true }
+tag, i = tag + SHARE, i + 1
+else
+line[#line + 1] = { id = fair[j], score = fair[j + 1] }
+j = j + 2
+end
+end
+times.l = (#ids == most or ids[i]) and tag or nil
+write('RPUSH', at.pending, reversed(ids, i))
+local rest = {}
+for first = j, #fair, 2 do
+append(rest, fair[first + 1], fair[first])
+end
+write('ZADD', at.fair, rest)
+return #line - before
+end
+local function pop(line, most)
+if line.times then
+return pop_shared(line, most)
+end
+local ids = line.popped or redis.call('RPOP', line.at.pending, int(most)) or {}
+line.popped = nil
+for _, id in ipairs(ids) do
+line[#line + 1] = { id = id }
+end
+return #ids
+end
+local function put_back(line, first)
+local ids, scores = {}, {}
+line.reads = nil
+line.unpaid = first > 1 and line.unpaid or 0
+for i = #line, first, -1 do
+local entry = line[i]
+if in_list(entry) then
+ids[#ids + 1] = entry.id
+if entry.score then
+line.times.l = entry.score % BAND
+end
+else
+append(scores, entry.score, entry.id)
+end
+line[i] = nil
+line.drained = false
+end
+write('RPUSH', line.at.pending, ids)
+write('ZADD', line.at.fair, scores)
+end
+local function bring_due(line, first, most, time)
+local at, ahead = line.at, line.ahead or look_ahead(line.at.working, line.at.delayed, time)
+line.ahead, line.next_due = nil, ahead.next_due
+if ahead.due or ahead.expired then
+put_back(line, first)
+if ahead.expired then
+reclaim(at, time(), math.max(most, 32))
+end
+if ahead.due then
+promote(at, time(), math.max(most, 32))
+end
+local _, following = upcoming(at.delayed, head(at.working))
+line.next_due = following or 0
+end
+return ahead.due or ahead.expired
+end
+local function fetch(line, most, time)
+local first = #line + 1
+line.drained = pop(line, most) < most
+if line.drained and not line.next_due and not line.busy and bring_due(line, first, most, time) then
+line.drained = pop(line, most) < most
+line.unseen = line.looked
+end
+end
+local function when_again(line, plan)
+local next_due = line.drained and not line.unseen and line.next_due or plan.now
+if line.drained and plan.times and plan.times.h > 0 and plan.times.m > 0 then
+local soon = plan.now + ASK_AGAIN
+next_due = math.min(next_due > 0 and next_due or soon, soon)
+end
+for i = 1, #plan.timers, 2 do
+local when = tonumber(plan.timers[i])
+if plan.timers[i + 1] ~= '~w' then
+next_due = math.min(next_due > 0 and next_due or when, when)
+end
+end
+return next_due
+end
+local function new_batch(max, bytes)
+local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
+batch.ghosts, batch.broken, batch.haunted = 0, 0, {}
+return batch
+end
+local function entry_of(batch, id, fixed, record)
+if not batch.entries[id] then
+local task, text = parse_with(fixed or '', record)
+batch.entries[id] = { id = id, fixed = fixed, record = record, task = task, text = text }
+end
+return batch.entries[id]
+end
+local function stray(batch, entry, place)
+local task = entry.task
+if tonumber(task.g or 0) > 0 and in_list(place) then
+add(task, 'g', -1)
+task.g = task.g ~= '0' and task.g or nil
+batch.ghosts = batch.ghosts + 1
+if not entry.changed then
+entry.changed = true
+batch.haunted[#batch.haunted + 1] = entry
+end
+return true
+end
+if task.s ~= '' or not sound(entry.fixed) then
+batch.broken = batch.broken + 1
+return true
+end
+return false
+end
+local function limited(plan, entry, place)
+local task = entry.task
+if in_list(place) or not shared(task) then
+return false
+end
+local group = group_of(plan, task)
+if deliverable(group, plan.now) < 1 then
+have_turn(plan, task, place.score, entry.id)
+enter(plan, entry.id, task, 'aside')
+return true
+end
+return false
+end
+local function take(batch, entry)
+local task, most = entry.task, batch.most
+if task.x then
+most = math.min(most, math.max(1, math.floor(batch.max / 10 ^ tonumber(task.x))))
+end
+local size = batch.bytes + #entry.fixed
+if #batch >= most or (#batch > 0 and size > batch.most_bytes) then
+return false
+end
+batch.most, batch.bytes = most, size
+batch[#batch + 1] = entry
+task.s = 'w'
+return true
+end
+local function look_at(line, slot, first, last)
+local found = line.reads and table.remove(line.reads, 1)
+if not found or refusal(found) then
+local ids = {}
+for i = first, last do
+ids[i] = line[i].id
+end
+found = read_waiting(line.at.tasks, slot, ids, first, last)
+end
+return refusal(found) and error(found) or found
+end
+local function go_through(plan, line, batch, first, last, found)
+local known, foreign = {}, nil
+for i = first, last do
+local fixed, record = found[CONTROL + 2 * (i - first) + 1], found[CONTROL + 2 * (i - first) + 2]
+if newer(fixed) or newer(record) then
+foreign = i
+break
+end
+known[#known + 1] = entry_of(batch, line[i].id, fixed, record).task
+end
+open_groups(plan, known)
+for i = first, foreign and foreign - 1 or last do
+local place = line[i]
+local entry = batch.entries[place.id]
+if plan.bound and tonumber(place.score) >= plan.bound then
+put_back(line, i)
+return true
+end
+if stray(batch, entry, place) then
+if place.listed then
+line.unpaid = line.unpaid + SHARE
+elseif place.score and shared(entry.task) then
+have_turn(plan, entry.task, place.score, entry.id)
+end
+elseif not limited(plan, entry, place) then
+if not take(batch, entry) then
+put_back(line, i)
+return true
+end
+if line.times then
+serve(plan, entry.id, entry.task, place)
+end
+end
+end
+if foreign then
+put_back(line, #batch > 0 and foreign or 1)
+return #batch > 0 or { 'newer_schema' }
+end
+end
+local function write_strays(batch, tasks)
+local fields, gone = {}, {}
+for _, entry in ipairs(batch.haunted) do
+if not entry.written then
+local name, left = '.' .. entry.id, entry.task.g
+local version, enqueued_at, state = string.match(entry.record, '^1;(%d+);(%d*);%d+;%d+;(%a?)')
+if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
+local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
+append(fields, name, record)
+else
+append(gone, name, state == 'g' and entry.id or nil)
+end
+end
+end
+write('HDEL', tasks, gone)
+write('HSET', tasks, fields)
+if batch.ghosts > 0 then
+redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))
+end
+if batch.broken > 0 then
+redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
+end
+end
+local function lease_slice(plan, batch, call, first, last)
+local ids, deadlines, members = {}, {}, {}
+for i = first, last do
+local entry = batch[i]
+local task = entry.task
+transition(task, 'w', plan.now)
+add(task, 'a', 1)
+add(task, 'c', 1)
+task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)
+task.W = call.worker
+task.l = lease_of(entry.fixed, call.lease)
+entry.deadline, entry.written = plan.now + tonumber(task.l), true
+ids[#ids + 1] = entry.id
+append(deadlines, int(entry.deadline), entry.id)
+append(plan.fields, '.' .. entry.id, format(task, entry.text))
+append(members, call.worker and '0', call.worker and hand(call.worker, task.n, entry.id))
+end
+local failed = refusal(redis.pcall('ZADD', plan.at.working, unpack(deadlines)))
+if failed then
+return failed
+end
+failed = store(plan.at.tasks, plan.fields)
+if failed then
+redis.call('ZREM', plan.at.working, unpack(ids))
+else
+write('ZADD', plan.at.hands, members)
+end
+return failed
+end
+local function give_up(line, batch, first)
+for i = #batch, first, -1 do
+local entry = batch[i]
+redis.call('RPUSH', line.at.pending, entry.id)
+local ghosts_left = entry.task.g
+entry.task, entry.text = parse_with(entry.fixed, entry.record)
+entry.task.g, entry.written, batch[i] = ghosts_left, nil, nil
+end
+line.drained = false
+end
+local function lease_all(plan, line, batch, call)
+local names = { call.token }
+for i, entry in ipairs(batch) do
+names[i + 1] = entry.id
+tell(plan, 'dequeued', entry.id)
+end
+close(plan)
+if #batch == 0 then
+return nil
+end
+append(plan.fields, '~lease', int(call.counter + #batch))
+append(plan.fields, call.slot, table.concat(names, ' '))
+if plan.settings.r then
+local _, _, used = recent(plan.settings.r, call.used, plan.now, #batch)
+append(plan.fields, '~rate', used)
+end
+for first = 1, #batch, LEASES do
+local last = math.min(first + LEASES - 1, #batch)
+local failed = batch[first] and lease_slice(plan, batch, call, first, last)
+plan.fields = {}
+if failed and first == 1 then
+return failed
+elseif failed then
+give_up(line, batch, first)
+end
+end
+end
+local function give(reply, id, attempt, number, deadline, fixed)
+local last = #reply
+reply[last + 1], reply[last + 2], reply[last + 3] = id, attempt, number
+reply[last + 4], reply[last + 5] = deadline, fixed
+end
+local function give_task(reply, id, task, deadline, fixed)
+give(reply, id, tonumber(task.a), tonumber(task.n), deadline, fixed)
+end
+local function lease_again(at, now, token, held)
+local ids, fields = {}, {}
+for id in string.gmatch(held, '%S+') do
+ids[#ids + 1] = id
+append(fields, id, '.' .. id)
+end
+local found = read('HMGET', at.tasks, fields)
+local deadlines = read('ZMSCORE', at.working, ids)
+local reply = { 'ok', now }
+for i, id in ipairs(ids) do
+local task = parse(found[2 * i])
+if task.s == 'w' and task.k == token then
+give_task(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
+end
+end
+return reply
+end
+local SHARED = 200
+local GROUPS = 90
+local PASSED = 200
+local function dequeue_in_full(at, call, popped, ahead, reads)
+local tasks, max, slot, token, worker = at.tasks, call.max, call.slot, call.token, call.worker
+local plan, line = new_plan(at, call.now), new_line(at, popped, ahead, reads)
+local batch = new_batch(max, tonumber(call.max_bytes))
+local counter, used, alarm, wake
+local function time()
+plan.now = plan.now or clock(call.test_now)
+return plan.now
+end
+local function spend()
+spend_token(tasks, slot, token, call.resend)
+end
+local function heed_control(control)
+counter = tonumber(control.lease or 0) or error('~lease is not a number')
+used, alarm, wake = control.rate or '', control.alarm, control.wake
+if control.slot and string.match(control.slot, '^%S+') == token then
+batch.given = true
+local again = lease_again(at, time(), token, string.sub(control.slot, #token + 1))
+local paused = #again == 2 and not newer(control.set) and parse_settings(control.set or nil).p
+return paused and { 'paused' } or again, false
+elseif heed(plan, control.set, control.stats) then
+return { 'newer_schema' }, false
+elseif plan.settings.p then
+spend()
+return { 'paused' }, false
+end
+if (plan.settings.m or plan.settings.r) and (#line > 0 or control.fair) then
+local again, jumped
+local leased = plan.settings.m and redis.call('ZCARD', at.working)
+batch.most, again, used, jumped = allowed(plan.settings, max, leased, used, time())
+if jumped then
+redis.pcall('HSET', tasks, '~rate', used)
+end
+if batch.most < 1 then
+return { 'ok', again }, true
+end
+end
+end
+local function choose()
+fetch(line, max, time)
+local first, last = 1, slice_end(line, 1)
+local found = look_at(line, slot, first, last)
+local control = control_in(found)
+line.looked = true
+local reply, full = heed_control(control)
+if reply then
+put_back(line, 1)
+if full and plan.settings.m and not line.next_due and bring_due(line, 1, max, time) then
+return choose()
+elseif full then
+spend()
+end
+return reply
+end
+line.busy = plan.news
+if control.fair then
+put_back(line, 1)
+local times = parse_clock(control.fair)
+if not line.reset and times.h > 0 and ((times.t or 0) > time() or times.c) then
+reset_timers(at, plan.now, times)
+line.reset, line.looked, line.busy, line.next_due = true, nil, nil, nil
+return choose()
+end
+if not line.next_due and times.h > 0 and bring_due(line, 1, max, time) then
+line.busy = nil
+return choose()
+end
+plan.times, plan.shared, line.times = times, true, times
+line.busy, batch.most = true, math.min(batch.most, SHARED)
+time()
+fetch(line, batch.most)
+last, found = 128, nil
+elseif batch.most < #line then
+put_back(line, batch.most + 1)
+end
+while first <= #line do
+last = math.min(last, #line)
+local ended = go_through(plan, line, batch, first, last, found or look_at(line, slot, first, last))
+if ended then
+return ended ~= true and ended or nil
+end
+first, last, found = last + 1, last + 128, nil
+if #batch >= batch.most then
+put_back(line, first)
+elseif first > #line and not line.drained and #line - #batch < PASSED and plan.opened < GROUPS then
+local looked = line.next_due
+fetch(line, math.max(batch.most - #batch, math.min(#line, 128)), time)
+if worker ~= '' and line.next_due ~= looked then
+alarm = redis.call('HGET', tasks, '~alarm')
+end
+end
+end
+end
+local fine, answer = pcall(choose)
+if not fine then
+put_back(line, 1)
+return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. answer)
+elseif answer then
+if worker ~= '' and not batch.given and answer[1] ~= 'newer_schema' then
+time()
+note_worker(plan, worker, call.info, alarm)
+return commit(plan) or answer
+end
+return answer
+end
+if #batch > 0 or not line.drained or worker ~= '' then
+time()
+end
+if worker ~= '' then
+note_worker(plan, worker, call.info, alarm)
+end
+pay_back(line)
+plan.dry = line.drained
+straighten(plan)
+local holder = worker ~= '' and worker or nil
+local terms =
+{ counter = counter, token = token, slot = slot, lease = call.lease, worker = holder, used = used }
+if wake and #batch > 0 then
+append(plan.fields, '~wake', awake_from(plan.now, nil, wake))
+end
+local failed = lease_all(plan, line, batch, terms) or commit(plan)
+if failed then
+put_back(line, 1)
+return failed
+end
+write_strays(batch, tasks)
+if #batch == 0 and (line.unseen or not (line.drained and line.next_due)) then
+return { 'more', time() }
+elseif #batch == 0 then
+spend()
+write('HDEL', tasks, { wake and line.drained and '~wake' or nil })
+end
+local reply = { 'ok', when_again(line, plan) }
+for _, entry in ipairs(batch) do
+give_task(reply, entry.id, entry.task, entry.deadline, entry.fixed)
+end
+return reply
+end
+local reply = dequeue_in_full(at, pull, ids, ahead)
+return reply.err and reply or { settled, reply }
+`,
+  sha1: "c7400ebd480fc4d884b7f7fe68802bbf6731e945",
+  keyLockingSha1: "a0a30d5f21a98a75849a1e79d11f5477dd8a0312",
+};
+
+export const statistics: Script = {
+  name: "statistics",
+  source: `local tasks = KEYS[1]
+local test_now = ARGV[1]
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local now = clock(test_now)
+local fields = { '~set', '~stats' }
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+for i = 0, 59 do
+append(fields, '~m' .. int(i))
+end
+local found = redis.call('HMGET', tasks, unpack(fields))
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+if newer(found[1]) or newer(found[2]) then
+return { 'newer_schema' }
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local reply = { 'ok', now, parse_settings(found[1] or nil).s and 1 or 0 }
+for i = 2, #fields do
+local minute = string.match(found[i] or '', '^1;(%d+)')
+if minute and tonumber(minute) > math.floor(now / 60000) - 60 then
+append(reply, found[i])
+end
+end
+return reply
+`,
+  sha1: "a9dd23f4244886b41fbdd3c659e8d55dc03bcebc",
+  keyLockingSha1: "057f8b4c8a7835d23c77a0304b2cd553f5c06be8",
+};
+
+export const sweep: Script = {
+  name: "sweep",
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
+local test_now = ARGV[1]
+local limit = ARGV[2]
+local wake = ARGV[3]
+local MAX_BYTES = 8000000
+local UNHEARD = 1000
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
+end
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local most = tonumber(limit)
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local now = clock(test_now)
+local SLICE = 1000
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local function write(command, key, args, option)
+local count = 0
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
+end
+return count
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = '[typhGWOT]'
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
+end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
-end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -14686,28 +16271,8 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
 local function bare_record(state, ghosts, version)
 local task =
@@ -14720,6 +16285,112 @@ append(fields, '.' .. id, bare_record('g', task.g))
 append(fields, id, '')
 else
 append(gone, id, '.' .. id)
+end
+end
+local function expire()
+local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
+local over, gone, ghosts = {}, {}, {}
+local bytes, left, last, slice = 0, 0, 0, 16
+while last < #ids and bytes < MAX_BYTES do
+local names = {}
+for i = last + 1, math.min(last + slice, #ids) do
+names[#names + 1] = '.' .. ids[i]
+end
+for i, record in ipairs(redis.call('HMGET', tasks, unpack(names))) do
+local id, task = ids[last + i], parse(record)
+local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
+if newer(record) then
+left = left + 1
+else
+bytes = bytes + #(record or '')
+over[#over + 1] = id
+if string.sub(id, 1, 1) == '~' then
+gone[#gone + 1] = id
+elseif ended then
+forget_task(ghosts, gone, id, task)
+end
+end
+end
+last = last + #names
+slice = math.max(1, math.min(128, math.floor((MAX_BYTES - bytes) / (bytes / last + 1))))
+end
+write('ZREM', expiry, over)
+write('ZREM', dead, over)
+write('HDEL', tasks, gone)
+write('HSET', tasks, ghosts)
+return #over, #over > 0 and (last < #ids or #over == most), left
+end
+local expired, more, old_left = expire()
+local RESEND_WINDOW = 300000
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
+end
+local DEFAULT_MAX_ATTEMPTS = 5
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
+local function parse_fixed(fixed)
+local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
+return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
+local function parse_with(fixed, record)
+local task, text = parse(record)
+if (task.e or '') == '' then
+local first = parse_fixed(fixed)
+task.e = first.e
+for _, letter in ipairs(TAKEN_OVER) do
+task[letter] = first[letter]
+end
+task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
+task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+end
+return task, text
+end
+local function transition(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
 end
 end
 local function exhausted(task)
@@ -15238,6 +16909,17 @@ return take_back(at, ids, now, function()
 return true
 end)
 end
+local reclaimed, rejected, left, failed = reclaim(at, now, most)
+if failed then
+return failed
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(finite(score)))
+end
 local FORGOTTEN_AFTER = 3600000
 local LOST_FOR = 86400000
 local function in_hands(at, worker, from, limit)
@@ -15332,20 +17014,6 @@ redis.call('HDEL', at.tasks, '~alarm')
 end
 return back, ended, alarm and alarm <= now and back + ended + #over + #staying > 0
 end
-local function parse_wake(text)
-local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
-return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
-end
-local function asleep(text, now, patience)
-local sent, awake, window = parse_wake(text)
-local over = now >= awake or now < awake - window
-return over or (patience and awake == sent + window and now >= sent + patience)
-end
-local function awake_from(now, window, text)
-local sent, _, given = parse_wake(text)
-window = tonumber(window or given)
-return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
-end
 local RETRY = 60000
 local function ring(at, timers, now)
 redis.call('ZREM', at.delayed, unpack(timers))
@@ -15428,66 +17096,23 @@ end
 local returned, ended, unfinished = ring(at, timers, now)
 return #gone, returned, ended, unfinished or more
 end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local limit = ARGV[2]
-local wake = ARGV[3]
-local MAX_BYTES = 8000000
-local UNHEARD = 1000
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local most = tonumber(limit)
-local now = clock(test_now)
-local function expire()
-local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
-local over, gone, ghosts = {}, {}, {}
-local bytes, left, last, slice = 0, 0, 0, 16
-while last < #ids and bytes < MAX_BYTES do
-local names = {}
-for i = last + 1, math.min(last + slice, #ids) do
-names[#names + 1] = '.' .. ids[i]
-end
-for i, record in ipairs(redis.call('HMGET', tasks, unpack(names))) do
-local id, task = ids[last + i], parse(record)
-local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
-if newer(record) then
-left = left + 1
-else
-bytes = bytes + #(record or '')
-over[#over + 1] = id
-if string.sub(id, 1, 1) == '~' then
-gone[#gone + 1] = id
-elseif ended then
-forget_task(ghosts, gone, id, task)
-end
-end
-end
-last = last + #names
-slice = math.max(1, math.min(128, math.floor((MAX_BYTES - bytes) / (bytes / last + 1))))
-end
-write('ZREM', expiry, over)
-write('ZREM', dead, over)
-write('HDEL', tasks, gone)
-write('HSET', tasks, ghosts)
-return #over, #over > 0 and (last < #ids or #over == most), left
-end
-local expired, more, old_left = expire()
-local reclaimed, rejected, left, failed = reclaim(at, now, most)
-if failed then
-return failed
-end
 local promoted, returned, ended, unfinished = promote(at, now, most)
 more = more or unfinished or reclaimed + rejected == most or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
+local function parse_wake(text)
+local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
+return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
+end
+local function asleep(text, now, patience)
+local sent, awake, window = parse_wake(text)
+local over = now >= awake or now < awake - window
+return over or (patience and awake == sent + window and now >= sent + patience)
+end
+local function awake_from(now, window, text)
+local sent, _, given = parse_wake(text)
+window = tonumber(window or given)
+return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
+end
 local function nobody_comes()
 if wake == '' or redis.call('EXISTS', pending, fair) == 0 then
 return false
@@ -15502,21 +17127,36 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "f772de34d4865334e76c05cbf5fe40087c4cb014",
-  keyLockingSha1: "a37719d99d96a13083213f55dd85c3ba8fa7b0b9",
+  sha1: "eb9326f477a8fa0f7af63f2e1eaa6cf9564ecb16",
+  keyLockingSha1: "25827979fc6d096df9bf96dc21decd01ceb9cf16",
 };
 
 export const wake: Script = {
   name: "wake",
-  source: `local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock(test_now)
+  source: `local tasks = KEYS[1]
+local test_now = ARGV[1]
+local window = ARGV[2]
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local now = clock(test_now)
+local function parse_wake(text)
+local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
+return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
+end
+local sent, _, given = parse_wake(redis.call('HGET', tasks, '~wake'))
+if now >= sent and now < sent + tonumber(window) then
+return { 'ok', 0 }
+end
+local function int(number)
+return string.format('%.0f', tonumber(number))
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -15529,43 +17169,78 @@ failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
 end
-local function parse_wake(text)
-local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
-return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
-end
 local function awake_from(now, window, text)
 local sent, _, given = parse_wake(text)
 window = tonumber(window or given)
 return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
 end
-local tasks = KEYS[1]
-local test_now = ARGV[1]
-local window = ARGV[2]
-local now = clock(test_now)
-local sent, _, given = parse_wake(redis.call('HGET', tasks, '~wake'))
-if now >= sent and now < sent + tonumber(window) then
-return { 'ok', 0 }
-end
 local failed = store(tasks, { '~wake', awake_from(now, math.max(tonumber(window), given)) })
 return { 'ok', failed and 0 or 1 }
 `,
-  sha1: "a106ec9003752be925b065578d7d2bd9d403313c",
-  keyLockingSha1: "10c0fef814f1939d62a8ca7651fcfc671d6eefab",
+  sha1: "04bd29ac691e78812f93844f71466c4341d86f46",
+  keyLockingSha1: "2f83980eeca1641ae66c70b8d3fcab3b48787425",
 };
 
 export const weed: Script = {
   name: "weed",
-  source: `local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
+  source: `local pending = KEYS[1]
+local fair = KEYS[2]
+local order = KEYS[3]
+local held = KEYS[4]
+local working = KEYS[5]
+local delayed = KEYS[6]
+local tasks = KEYS[7]
+local expiry = KEYS[8]
+local dead = KEYS[9]
+local workers = KEYS[10]
+local hands = KEYS[11]
+local test_now = ARGV[1]
+local reach = ARGV[2]
+local items = ARGV
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
 end
-local function clock(test_now)
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local function clock_text(test_now)
 if test_now ~= '' then
-return tonumber(test_now)
+return test_now
 end
 local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local RUN = 200
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local function new_mending(at, now)
+local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
+mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
+mending.hands, mending.turns = {}, {}
+for _, place in ipairs(ZSETS) do
+mending.out[place] = {}
+end
+return mending
+end
+local mending = new_mending(at, clock(test_now))
+local ids, places, met, again = {}, {}, {}, {}
+local function int(number)
+return string.format('%.0f', tonumber(number))
 end
 local function append(list, first, second)
 if first ~= nil then
@@ -15575,6 +17250,122 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
+for i = 3, #items, 2 do
+local id, index = items[i], tonumber(items[i + 1])
+if not places[id] then
+ids[#ids + 1], places[id] = id, {}
+end
+again[#again + 1] = 0
+for j, other in ipairs(redis.call('LRANGE', pending, int(index), int(index + reach))) do
+if other == id then
+local place = index + j - 1
+local name = id .. ' ' .. int(place)
+append(places[id], not met[name] and place or nil)
+met[name], again[#again] = true, 1
+end
+end
+end
+local SLICE = 1000
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local RARE = { held = true, delayed = true, dead = true }
+local READ_BYTES = 4000000
+local function scores_in(mending, place, members)
+local found = {}
+local seen = mending.seen and mending.seen[place]
+if not seen then
+return read('ZMSCORE', mending.at[place], members)
+end
+for i, member in ipairs(members) do
+found[i] = seen[member] or false
+end
+return found
+end
+local function fields_in(mending, names)
+local found = {}
+local seen = mending.seen and mending.seen.tasks
+if not seen then
+return read('HMGET', mending.at.tasks, names)
+end
+for i, name in ipairs(names) do
+found[i] = seen[name] or false
+end
+return found
+end
+local function read_records(mending, ids)
+local entries, bytes, slice = {}, 0, 16
+while #entries < #ids do
+local names = {}
+local first = #entries == 0 and 3 or 1
+if first == 3 then
+append(names, '~set', '~lease')
+end
+for i = #entries + 1, math.min(#entries + slice, #ids) do
+append(names, ids[i], '.' .. ids[i])
+end
+local found = fields_in(mending, names)
+if first == 3 then
+mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
+end
+for i = first, #names, 2 do
+local entry = { id = names[i], expected = 0 }
+bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
+entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
+entry.record = found[i + 1] and first_line(found[i + 1])
+entry.newer = newer(entry.fixed) or newer(entry.record)
+entries[#entries + 1] = entry
+end
+slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
+end
+mending.bytes = mending.bytes + bytes
+return entries
+end
+local function look_up(mending, ids)
+local at, entries = mending.at, read_records(mending, ids)
+local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
+for _, place in ipairs(ZSETS) do
+for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
+entries[i][place] = finite(score)
+end
+end
+return entries
+end
+local entries = look_up(mending, ids)
+if mending.newer then
+return { 'newer_schema' }
+end
+local blanks = {}
+local function note(mending, fault, id)
+append(mending.report, fault, id)
+end
+local function weed(entry)
+local sorted = places[entry.id]
+table.sort(sorted)
+for i = 1, #sorted - entry.expected do
+append(blanks, sorted[i])
+note(mending, 'two_places', entry.id)
+end
+end
+local RESEND_WINDOW = 300000
 local function sorted_keys(map)
 local keys = {}
 for key in pairs(map) do
@@ -15605,20 +17396,6 @@ back[#back + 1] = list[i]
 end
 return back
 end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
 end
@@ -15630,27 +17407,14 @@ failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
 end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
 local DEFAULT_MAX_ATTEMPTS = 5
 local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
 local HISTORY = 16
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = { t = true, y = true, p = true, h = true, G = true, W = true, O = true, T = true }
+local TEXTS = '[typhGWOT]'
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if TEXTS[letter] or (#value <= 16 and string.find(value, '^%d+$')) then
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
 into[letter] = value
 end
 end
@@ -15695,29 +17459,6 @@ return task, text
 end
 local LETTERS =
 { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function changing_record(v, e, a, c, s, n, k, q, l, letters, text)
-return '1;'
-.. v
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';'
-.. s
-.. ';'
-.. n
-.. ';'
-.. k
-.. ';'
-.. q
-.. ';'
-.. l
-.. letters
-.. '\\n'
-.. text
-end
 local function format(task, text)
 local letters = ''
 for i = 1, #LETTERS do
@@ -15726,19 +17467,8 @@ if value then
 letters = letters .. ';' .. LETTERS[i] .. '=' .. value
 end
 end
-return changing_record(
-task.v,
-task.e,
-task.a,
-task.c,
-task.s,
-task.n,
-task.k,
-task.q,
-task.l,
-letters,
-text
-)
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
 end
 local function transition(task, letter, now)
 add(task, 'v', 1)
@@ -15937,7 +17667,6 @@ end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
 end
-local RUN = 200
 local function turn_of(group, score, id)
 return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
@@ -16081,18 +17810,6 @@ append(plan.fields, '~fair', format_clock(plan.times))
 end
 end
 local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
 local function tell(plan, event, id)
 if plan.news then
 plan.news[event] = plan.news[event] or {}
@@ -16267,85 +17984,10 @@ ended = ended + #plan.expiry / 2
 end
 return back, ended, left, nil
 end
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local RARE = { held = true, delayed = true, dead = true }
 local BLANK = '-'
-local READ_BYTES = 4000000
-local function new_mending(at, now)
-local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
-mending.hands, mending.turns = {}, {}
-for _, place in ipairs(ZSETS) do
-mending.out[place] = {}
-end
-return mending
-end
-local function note(mending, fault, id)
-append(mending.report, fault, id)
-end
 local function take_from(mending, place, id)
 local ids = mending.out[place]
 ids[#ids + 1] = id
-end
-local function scores_in(mending, place, members)
-local found = {}
-local seen = mending.seen and mending.seen[place]
-if not seen then
-return read('ZMSCORE', mending.at[place], members)
-end
-for i, member in ipairs(members) do
-found[i] = seen[member] or false
-end
-return found
-end
-local function fields_in(mending, names)
-local found = {}
-local seen = mending.seen and mending.seen.tasks
-if not seen then
-return read('HMGET', mending.at.tasks, names)
-end
-for i, name in ipairs(names) do
-found[i] = seen[name] or false
-end
-return found
-end
-local function read_records(mending, ids)
-local entries, bytes, slice = {}, 0, 16
-while #entries < #ids do
-local names = {}
-local first = #entries == 0 and 3 or 1
-if first == 3 then
-append(names, '~set', '~lease')
-end
-for i = #entries + 1, math.min(#entries + slice, #ids) do
-append(names, ids[i], '.' .. ids[i])
-end
-local found = fields_in(mending, names)
-if first == 3 then
-mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
-end
-for i = first, #names, 2 do
-local entry = { id = names[i], expected = 0 }
-bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
-entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
-entry.record = found[i + 1] and first_line(found[i + 1])
-entry.newer = newer(entry.fixed) or newer(entry.record)
-entries[#entries + 1] = entry
-end
-slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
-end
-mending.bytes = mending.bytes + bytes
-return entries
-end
-local function look_up(mending, ids)
-local at, entries = mending.at, read_records(mending, ids)
-local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
-for _, place in ipairs(ZSETS) do
-for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
-entries[i][place] = finite(score)
-end
-end
-return entries
 end
 local function set_aside(mending, field)
 local plan, kept = mending.plan, '~b:' .. field
@@ -16593,71 +18235,31 @@ end)
 end
 return failed
 end
-local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local reach = ARGV[2]
-local items = ARGV
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local mending = new_mending(at, clock(test_now))
-local ids, places, met, again = {}, {}, {}, {}
-for i = 3, #items, 2 do
-local id, index = items[i], tonumber(items[i + 1])
-if not places[id] then
-ids[#ids + 1], places[id] = id, {}
-end
-again[#again + 1] = 0
-for j, other in ipairs(redis.call('LRANGE', pending, int(index), int(index + reach))) do
-if other == id then
-local place = index + j - 1
-local name = id .. ' ' .. int(place)
-append(places[id], not met[name] and place or nil)
-met[name], again[#again] = true, 1
-end
-end
-end
-local entries = look_up(mending, ids)
-if mending.newer then
-return { 'newer_schema' }
-end
-local blanks = {}
-local function weed(entry)
-local sorted = places[entry.id]
-table.sort(sorted)
-for i = 1, #sorted - entry.expected do
-append(blanks, sorted[i])
-note(mending, 'two_places', entry.id)
-end
-end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "fb48fcb54a8cf2e059c85f4d0c8dd27b6e3334dc",
-  keyLockingSha1: "5d2022b30a1d3f4da4261f4b6cee4cc0e3475c48",
+  sha1: "2351e670df814080135ea2cbd359972013f065a8",
+  keyLockingSha1: "b972cec11d81303f3a9059b0943dab89a3d5a21b",
 };
 
 export const workers: Script = {
   name: "workers",
-  source: `local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
+  source: `local tasks = KEYS[1]
+local workers = KEYS[2]
+local hands = KEYS[3]
+local test_now = ARGV[1]
+local cursor = ARGV[2]
+local size = ARGV[3]
+local most = ARGV[4]
+local page = redis.call('ZSCAN', workers, cursor, 'COUNT', size)
+local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at =
+{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
+at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+return at
 end
-local function clock(test_now)
-if test_now ~= '' then
-return tonumber(test_now)
-end
-local time = redis.call('TIME')
-return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
+local at = queue_at(nil, nil, nil, nil, nil, nil, tasks, nil, nil, workers, hands)
+local names, silent = {}, {}
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -16666,6 +18268,11 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
+for i = 1, #page[2], 2 do
+append(names, '~w:' .. page[2][i])
+append(silent, tonumber(page[2][i + 1]))
+end
+local SLICE = 1000
 local function read(command, key, args)
 local found = {}
 for first = 1, #args, SLICE do
@@ -16677,11 +18284,20 @@ end
 end
 return found
 end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
+local records = read('HMGET', tasks, names)
+local function clock_text(test_now)
+if test_now ~= '' then
+return test_now
+end
+local time = redis.call('TIME')
+return time[1] .. string.sub('00000' .. time[2], -6, -4)
+end
+local function clock(test_now)
+return tonumber(clock_text(test_now))
+end
+local reply = { 'ok', clock(test_now), page[1] }
+local function int(number)
+return string.format('%.0f', tonumber(number))
 end
 local function hand(worker, lease, id)
 return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
@@ -16690,22 +18306,6 @@ local function in_hands(at, worker, from, limit)
 local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
 return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
-local tasks = KEYS[1]
-local workers = KEYS[2]
-local hands = KEYS[3]
-local test_now = ARGV[1]
-local cursor = ARGV[2]
-local size = ARGV[3]
-local most = ARGV[4]
-local page = redis.call('ZSCAN', workers, cursor, 'COUNT', size)
-local at = queue_at(nil, nil, nil, nil, nil, nil, tasks, nil, nil, workers, hands)
-local names, silent = {}, {}
-for i = 1, #page[2], 2 do
-append(names, '~w:' .. page[2][i])
-append(silent, tonumber(page[2][i + 1]))
-end
-local records = read('HMGET', tasks, names)
-local reply = { 'ok', clock(test_now), page[1] }
 for i, name in ipairs(names) do
 local worker = string.sub(name, 4)
 local members = in_hands(at, worker, 0, tonumber(most))
@@ -16721,6 +18321,6 @@ append(reply, told)
 end
 return reply
 `,
-  sha1: "b185efbaa2d19e7addf6b3425b504846daa6f3ba",
-  keyLockingSha1: "98a3eed53194d2c62ccf501dc25ae96182b0bcf4",
+  sha1: "6c8c230e95f880c38b4d5cd84f3b75256411e073",
+  keyLockingSha1: "4090007d23747f98648818f63b1ac410a8bd1e68",
 };

@@ -12,7 +12,7 @@ import { writeReceipt } from "./receipt.ts";
 import { readFixed } from "./record.ts";
 import type { ValuesQueue } from "./sealing.ts";
 import { dequeueScript } from "./scripts.ts";
-import type { Command, Reply, ScriptCall, Transport } from "./transport.ts";
+import type { Command, ScriptCall, Transport } from "./transport.ts";
 import type { DequeueOptions, Settled, Settlement } from "./types.ts";
 import { signOfLife } from "./worker.ts";
 
@@ -86,8 +86,8 @@ export class Pull<Out> {
   }
 
   /** What the first call gave, and what came of it. */
-  async answer(reply: Reply): Promise<Batch<Out>> {
-    const first = await this.#read(this.call, reply);
+  async answer(dequeued: ReturnType<typeof dequeueScript.decode>): Promise<Batch<Out>> {
+    const first = await this.#read(this.call, dequeued);
     if (first.length > 0 || this.#wait === 0) return first;
     const steps = { pull: (last: boolean) => this.#pull(last), look: this.#look };
     return pollUntilSome(first, this.#wait, steps, this.#options.signal);
@@ -134,11 +134,15 @@ export class Pull<Out> {
   }
 
   async #run(call: ScriptCall, round = 0): Promise<Batch<Out>> {
-    return this.#read(call, lastReply(await this.#send([call])), round);
+    return this.#read(call, dequeueScript.decode(lastReply(await this.#send([call]))), round);
   }
 
-  async #read(call: ScriptCall, reply: Reply, round = 0): Promise<Batch<Out>> {
-    let answer = dequeueScript.decode(reply);
+  async #read(
+    call: ScriptCall,
+    first: ReturnType<typeof dequeueScript.decode>,
+    round = 0,
+  ): Promise<Batch<Out>> {
+    let answer = first;
     // Under the same token, so whichever copy of a call leases something, the others get the same.
     const again: ScriptCall = { ...call, args: call.resendArgs ?? call.args };
     for (let calls = 1; answer.more && calls < MOST_CALLS; calls++) {

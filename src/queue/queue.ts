@@ -4,13 +4,19 @@ import { milliseconds } from "./duration.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
 import type { LeasedTask } from "./leased-task.ts";
 import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, taskId } from "./names.ts";
-import { lastReply, replyAt } from "./outcome.ts";
+import { lastReply } from "./outcome.ts";
 import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
 import { MAX_DEQUEUE, Pull } from "./pull.ts";
 import { leasesTold } from "./receipt.ts";
 import { DEFAULT_LEASE } from "./record.ts";
 import { callOf } from "./binding.ts";
-import { countScript, settleScript } from "./scripts.ts";
+import {
+  countScript,
+  dequeueScript,
+  settleAndDequeueCall,
+  settleAndDequeueScript,
+  settleScript,
+} from "./scripts.ts";
 import { readSettled, sealedArguments } from "./settlement.ts";
 import type { ScriptCall, SendOptions } from "./transport.ts";
 import {
@@ -75,7 +81,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    */
   async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
     const pull = await this.#pull(options);
-    return pull.answer(lastReply(await this.transport.send([pull.call], options)));
+    return pull.answer(dequeueScript.decode(lastReply(await this.transport.send([pull.call], options))));
   }
 
   /**
@@ -87,13 +93,14 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     listOf(settlements, "settlements", MAX_DEQUEUE);
     if (settlements.length === 0) return [];
     const call = await this.#settleCall(settlements, options);
-    return readSettled(settlements, lastReply(await this.transport.send([call], options)));
+    return readSettled(
+      settlements,
+      settleScript.decode(lastReply(await this.transport.send([call], options))),
+    );
   }
 
   /**
-   * Settles, then dequeues, in one request; with `wait` it may then go on to wait, as {@link dequeue} does. The two are
-   * not atomic together; each is safe to resend. Where Redis has forgotten the script of the first, as a restart makes
-   * it, and knows that of the second, the dequeue comes first.
+   * Settles, then dequeues, atomically in one request; with `wait` it may then go on to wait, as {@link dequeue} does.
    * @throws {SluiceError}
    */
   async settleAndDequeue(
@@ -104,9 +111,9 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
     const pull = await this.#pull(options);
     const settle = await this.#settleCall(settlements, options);
-    const outcomes = await this.transport.send([settle, pull.call], options);
-    const settled = readSettled(settlements, replyAt(outcomes, 0));
-    return { settled, tasks: await pull.answer(replyAt(outcomes, 1)) };
+    const outcomes = await this.transport.send([settleAndDequeueCall(settle, pull.call)], options);
+    const { settled, dequeued } = settleAndDequeueScript.decode(lastReply(outcomes));
+    return { settled: readSettled(settlements, settled), tasks: await pull.answer(dequeued) };
   }
 
   /**
@@ -205,7 +212,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
         "settlements",
       );
     }
-    const tellsProgress = items.some(({ outcome, text }) => outcome === "extend" && text !== "");
+    const tellsProgress = items.some(({ terms, text }) => terms.startsWith("extend") && text !== "");
     const call = tellsProgress ? await this.token("settle", options) : "";
     return callOf(settleScript, this.keys, { testNow: this.testNow(), call }, items);
   }

@@ -5,7 +5,7 @@
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import { parts } from "./keys.ts";
 import * as lua from "./lua.gen.ts";
-import type { Reply } from "./transport.ts";
+import type { Reply, ScriptCall } from "./transport.ts";
 import { rejectReasons, taskStates } from "./types.ts";
 
 export const enqueueScript = {
@@ -63,9 +63,11 @@ export const settleScript = {
   script: lua.settle,
   keys: ["pending", "fair", "order", "held", "working", "delayed", "tasks", "expiry", "dead", "hands"],
   args: ["testNow", "call"],
-  each: ["id", "lease", "token", "outcome", "ms", "count", "text"],
+  each: ["id", "proof", "terms", "text"],
   decode: (reply: Reply) =>
     okay("settle", reply).rest((item) => {
+      if (item.isText)
+        return { state: item.oneOf("completed"), reason: "", at: 0, cancelRequested: false } as const;
       const settled = item.nested();
       return {
         state: settled.oneOf(...taskStates, "lost", "newer"),
@@ -75,6 +77,32 @@ export const settleScript = {
       };
     }),
 } as const satisfies Binding;
+
+export const settleAndDequeueScript = {
+  script: lua.settleAndDequeue,
+  keys: parts,
+  args: [...dequeueScript.args, "call"],
+  each: settleScript.each,
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("settleAndDequeue", reply);
+    const settled = reader.reply();
+    // Then no array stands there, but the status of both.
+    if (typeof settled === "string") okay("settleAndDequeue", reply);
+    return { settled: settleScript.decode(settled), dequeued: dequeueScript.decode(reader.reply()) };
+  },
+} as const satisfies Binding;
+
+/** One call that does what a settle and a dequeue of the same queue do. */
+export function settleAndDequeueCall(settle: ScriptCall, dequeue: ScriptCall): ScriptCall {
+  const settlements = settle.args.slice(settleScript.args.indexOf("call"));
+  const { args, resendArgs } = dequeue;
+  return {
+    script: settleAndDequeueScript.script,
+    keys: dequeue.keys,
+    args: [...args, ...settlements],
+    ...(resendArgs && { resendArgs: [...resendArgs, ...settlements] }),
+  };
+}
 
 export const cancelScript = {
   script: lua.cancel,

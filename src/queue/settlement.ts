@@ -6,12 +6,16 @@ import { escaped, onlyOptions, trueOrFalse } from "./names.ts";
 import { encodeProgress } from "./record.ts";
 import { readReceipt } from "./receipt.ts";
 import { sealedText, type ValuesQueue } from "./sealing.ts";
-import { settleScript } from "./scripts.ts";
-import type { Reply } from "./transport.ts";
+import type { settleScript } from "./scripts.ts";
 import type { Duration, Settled, Settlement } from "./types.ts";
 
-function keptFor(ttl: Duration | undefined, at: string): string {
-  return ttl === undefined ? "" : String(milliseconds(ttl, `${at}.ttl`));
+function keptFor(ttl: Duration | undefined, at: string): number | undefined {
+  return ttl === undefined ? undefined : milliseconds(ttl, `${at}.ttl`);
+}
+
+/** An outcome and what belongs to it, as the script takes them. */
+function termsOf(...terms: readonly (string | number | undefined)[]): string {
+  return terms.filter((term) => term !== undefined).join(" ");
 }
 
 const OPTIONS = new Map<unknown, readonly string[]>([
@@ -34,18 +38,18 @@ export function settlementArguments(settlement: Settlement, at: string) {
   onlyOptions(settlement, ["receipt", "outcome", ...known], `${at}.`);
   const { outcome } = settlement;
   const { id, lease, token, attempt } = readReceipt(settlement.receipt, `${at}.receipt`);
-  const plain = { id, lease: String(lease), token, outcome, ms: "", count: "1", text: "" };
+  const plain = { id, proof: `${lease},${token}`, terms: outcome as string, text: "" };
   switch (outcome) {
     case "complete":
       return {
         ...plain,
-        ms: keptFor(settlement.ttl, at),
+        terms: termsOf(outcome, keptFor(settlement.ttl, at)),
         text: settlement.result === undefined ? "" : encodeValue(settlement.result, `${at}.result`),
       };
     case "reject":
       return {
         ...plain,
-        ms: keptFor(settlement.ttl, at),
+        terms: termsOf(outcome, keptFor(settlement.ttl, at)),
         text: encodeError(settlement.error, `${at}.error`),
       };
     case "requeue":
@@ -53,7 +57,7 @@ export function settlementArguments(settlement: Settlement, at: string) {
         if ([settlement.delay, settlement.backoff, settlement.error].some((value) => value !== undefined)) {
           throw invalidArgument(`${at}.unstarted`, "must stand alone: no delay, no backoff, no error");
         }
-        return { ...plain, outcome: "return" };
+        return { ...plain, terms: "return" };
       }
       if (settlement.backoff !== undefined && settlement.delay !== undefined) {
         throw new SluiceError(
@@ -64,21 +68,24 @@ export function settlementArguments(settlement: Settlement, at: string) {
       }
       return {
         ...plain,
-        ms: String(
+        terms: termsOf(
+          outcome,
           settlement.backoff === undefined
             ? milliseconds(settlement.delay ?? 0, `${at}.delay`)
             : delayAfter(attempt, settlement.backoff, Math.random, `${at}.backoff`),
+          trueOrFalse(settlement.count ?? true, `${at}.count`) ? undefined : "uncounted",
         ),
-        count: trueOrFalse(settlement.count ?? true, `${at}.count`) ? "1" : "0",
         text: encodeError(settlement.error, `${at}.error`),
       };
     case "extend":
       return {
         ...plain,
-        ms:
+        terms: termsOf(
+          outcome,
           settlement.lease === undefined
-            ? ""
-            : String(milliseconds(settlement.lease, `${at}.lease`, { min: 1 })),
+            ? undefined
+            : milliseconds(settlement.lease, `${at}.lease`, { min: 1 }),
+        ),
         text: settlement.progress === undefined ? "" : encodeProgress(settlement.progress, `${at}.progress`),
       };
     default:
@@ -87,8 +94,11 @@ export function settlementArguments(settlement: Settlement, at: string) {
 }
 
 /** What became of the settlements, in their order. */
-export function readSettled(settlements: readonly Settlement[], reply: Reply): Settled[] {
-  return settleScript.decode(reply).map(({ state, reason, at, cancelRequested }, i) => {
+export function readSettled(
+  settlements: readonly Settlement[],
+  answers: ReturnType<typeof settleScript.decode>,
+): Settled[] {
+  return answers.map(({ state, reason, at, cancelRequested }, i) => {
     const receipt = (settlements[i] as Settlement).receipt;
     if (state === "lost") return { receipt, ok: false, code: "lease_lost" };
     if (state === "newer") return { receipt, ok: false, code: "newer_schema" };

@@ -8,7 +8,8 @@ const rig = useRig();
 const LEASE = 60_000;
 
 /** The slot of a dequeue for at most 100 tasks, as lua/README.md tells it. */
-const slotOf = (token: string) => Buffer.from(token).reduce((slot, byte) => (slot * 31 + byte) % 1_024, 0);
+const slotOf = (token: string) =>
+  Buffer.from(token.slice(-4)).reduce((hash, byte) => hash * 31 + byte, 0) % 1_024;
 
 function tokenOfSlot(slot: number): string {
   for (;;) {

@@ -52,8 +52,8 @@ export interface Seen {
 export function slotOf({ token, max }: Pick<ModelDequeue, "token" | "max">): string {
   const slots = max > 100 ? 64 : 1_024;
   let hash = 0;
-  for (const character of token) hash = (hash * 31 + character.charCodeAt(0)) % slots;
-  return `${max > 100 ? "R" : "r"}${hash}`;
+  for (const character of token.slice(-4)) hash = hash * 31 + character.charCodeAt(0);
+  return `${max > 100 ? "R" : "r"}${hash % slots}`;
 }
 
 /**
