@@ -9,10 +9,8 @@ end
 
 -- So that, after a copy that was given nothing, a first copy that arrives late leases nothing. Redis at its
 -- limit refuses this one write; such a copy then costs a lease that nobody holds.
-local function spend_token(tasks, slot, token, resend)
-  if resend == '1' then
-    redis.pcall('HSET', tasks, slot, token)
-  end
+local function spend_token(tasks, slot, token)
+  redis.pcall('HSET', tasks, slot, token)
 end
 
 local function give(reply, id, attempt, number, deadline, fixed)

@@ -8,34 +8,23 @@ local PLAIN = true
 -- How many settlements a plain settle takes: no command then has more than SLICE arguments.
 local PLAIN_SETTLEMENTS = 240
 
--- What the letters of a fixed record mean for a first lease: the letters that the changing record takes over,
--- and the lease. Nothing for a task of a group or with a priority, or where a number is beyond reading.
-local function terms_of(letters, lease)
-  if string.find(letters, ';[GP]=') or string.find(letters, string.rep('%d', 17)) then
-    return nil, nil
-  end
-  local most, result_ttl = string.match(letters, ';m=%d+') or '', string.match(letters, ';r=%d+') or ''
-  local dead_ttl, token = string.match(letters, ';d=%d+') or '', string.match(letters, ';t=[^;]*') or ''
-  return most .. result_ttl .. dead_ttl .. token, lease_of(letters, lease)
-end
-
--- Leases the ids that were taken off the list. Returns the reply; nothing where anything is not plain: then
--- nothing is written but what `dequeue_in_full` writes again.
+-- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing where anything is
+-- not plain: then nothing is written but what `dequeue_in_full` writes again.
 -- reads: what `read_waiting` gave of the first slice of the ids; it adds what it reads.
--- time: gives it as text, where it is needed; next_due: when more will be in line (ms; 0: nothing known), where too
--- few were.
+-- time: gives it as text, where it is needed; next_due: when more will be in line (ms; 0: nothing known),
+-- where too few were.
 local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
   local found, first, last = reads[1], 1, slice_end(ids, 1)
   local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
   local number = tonumber(last_lease or 0)
   local a_copy = told and string.find(told, token, 1, true) == 1
-  if set or times or wake or a_copy or not number or refusal(found) then
+  if set or times or wake or a_copy or not number or found.err then
     return nil
   elseif #ids == 0 then
     return { 'ok', next_due }
   end
-  local now_text = time()
-  local now, most, bytes = tonumber(now_text), tonumber(max_bytes), 0
+  local now_text, most, bytes = time(), tonumber(max_bytes), 0
+  local now = tonumber(now_text)
   local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
   local deadline_text, enqueued_at, since, told_number = int(deadline), '', '', ''
   -- As large as one task needs: a table that grows costs more.
@@ -55,11 +44,15 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max
       return nil
     end
     if own_letters ~= letters then
-      letters = own_letters
-      kept, length = terms_of(letters, lease)
-      if not kept then
+      -- A task of a group or with a priority, or of a number beyond reading, is not plain.
+      if string.find(own_letters, ';[GP]=') or string.find(own_letters, string.rep('%d', 17)) then
         return nil
       end
+      letters, kept = own_letters, ''
+      for letter in string.gmatch('mrdt', '%a') do
+        kept = kept .. (string.match(letters, ';' .. letter .. '=[^;]*') or '')
+      end
+      length = string.match(letters, ';l=(%d+)') or lease
       deadline = now + tonumber(length)
       deadline_text = int(deadline)
     end
@@ -92,21 +85,11 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max
   if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then
     return nil
   end
-  return not refusal(redis.pcall('HSET', tasks, unpack(fields))) and reply
+  return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number' and reply
 end
 
 -- The changing record of a task that works: v, e, a, c, n, k, q, letters and history.
 local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
-
--- Of the letters of a task that works, what matters when it completes: the producer's token as it stands
--- there, and the resultTtl. Nothing where others than those of its fixed record are among them.
-local function end_terms(letters)
-  local ttl = string.match(letters, ';r=(%d+)')
-  if string.find(letters, ';[^mrdt]') or (ttl and #ttl > 16) then
-    return nil, nil
-  end
-  return string.match(letters, ';t=[^;]*') or '', tonumber(ttl or DEFAULT_RESULT_TTL)
-end
 
 -- Completes tasks whose leases are current. Returns the reply; nothing where anything is not plain: then
 -- nothing is written but what `settle_in_full` writes again.
@@ -128,10 +111,12 @@ local function complete_plainly(working, tasks, expiry, items, from, records, no
     end
     local own, ttl = '', DEFAULT_RESULT_TTL
     if letters ~= '' then
-      own, ttl = end_terms(letters)
-      if not own then
+      -- Letters that no fixed record has, or a number beyond reading, are not plain.
+      if string.find(letters, ';[^mrdt]') or string.find(letters, string.rep('%d', 17)) then
         return nil
       end
+      own = string.match(letters, ';t=[^;]*') or ''
+      ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)
     end
     if ttl ~= kept_for then
       kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
@@ -170,9 +155,11 @@ local function complete_plainly(working, tasks, expiry, items, from, records, no
     reply[i + 1] = 'completed'
   end
   -- Fewer where a lease is settled twice.
-  local ended = redis.pcall('ZREM', working, unpack(ids))
-  if ended ~= count or refusal(redis.pcall('HSET', tasks, unpack(fields))) then
+  if redis.pcall('ZREM', working, unpack(ids)) ~= count then
     return nil
   end
-  return not refusal(redis.pcall('ZADD', expiry, unpack(ends))) and reply
+  if type(redis.pcall('HSET', tasks, unpack(fields))) ~= 'number' then
+    return nil
+  end
+  return type(redis.pcall('ZADD', expiry, unpack(ends))) == 'number' and reply
 end

@@ -16,7 +16,7 @@ end
 -- Redis's own time in ms, as text; tests inject theirs.
 local function clock_text(test_now)
   if test_now ~= '' then
-    return test_now
+    return int(test_now)
   end
   local time = redis.call('TIME')
   return time[1] .. string.sub('00000' .. time[2], -6, -4)

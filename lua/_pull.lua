@@ -27,7 +27,9 @@ local function dequeue_in_full(at, call, popped, ahead, reads)
   end
 
   local function spend()
-    spend_token(tasks, slot, token, call.resend)
+    if call.resend == '1' then
+      spend_token(tasks, slot, token)
+    end
   end
 
   -- What the control fields say of this call. Returns the reply where that settles it; true where a limit

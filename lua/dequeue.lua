@@ -38,17 +38,17 @@ if plain and #ids < max then
   plain, ahead = pcall(look_ahead, working, delayed, time)
   plain = plain and not (ahead.due or ahead.expired)
 end
-local reads, reply = {}, nil
+local reads = {}
 if plain then
   reads[1] = read_waiting(tasks, slot, ids, 1, slice_end(ids, 1))
   local next_due = ahead and ahead.next_due
-  reply = lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
-end
-if reply and #ids == 0 then
-  spend_token(tasks, slot, token, resend)
-end
-if reply then
-  return reply
+  local reply = lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
+  if reply and #ids == 0 and resend == '1' then
+    spend_token(tasks, slot, token)
+  end
+  if reply then
+    return reply
+  end
 end
 
 -- Not plain.

@@ -63,11 +63,12 @@ else
     end
   end
   if plain then
-    local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-    if not failed then
-      redis.call('LPUSH', pending, unpack(ids))
+    local added = redis.pcall('HSET', tasks, unpack(fields))
+    if type(added) ~= 'number' then
+      return added
     end
-    return failed or reply
+    redis.call('LPUSH', pending, unpack(ids))
+    return reply
   end
 end
 

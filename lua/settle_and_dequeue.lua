@@ -19,7 +19,7 @@ local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
 local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
 local call = ARGV[9] -- as of settle
-local items = ARGV -- then for each, as of settle: id, proof, terms, text
+local items = ARGV -- then for each: id, proof, terms, text; as of settle
 -- Returns {the reply of settle, that of dequeue}; {'newer_schema'} for both
 
 local FIRST = 9
@@ -50,8 +50,8 @@ if PLAIN and worker == '' and max <= LEASES and #items <= FIRST + SETTLEMENT * P
     local next_due = ahead and ahead.next_due
     local reply = plain
       and lease_plainly(working, tasks, ids, { found }, slot, token, lease, max_bytes, time, next_due)
-    if reply and #ids == 0 then
-      spend_token(tasks, slot, token, resend)
+    if reply and #ids == 0 and resend == '1' then
+      spend_token(tasks, slot, token)
     end
     if reply then
       return { settled, reply }

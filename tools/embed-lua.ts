@@ -88,7 +88,7 @@ export function blankUnused(prelude: LuaFile, script: LuaFile): LuaFile {
 
 /**
  * The program. Lua makes a function when it comes to its definition, so each part of the prelude stands in front of the
- * first statement of the script that needs it: a plain call returns before it comes to most of them.
+ * first statement that needs it, in the branch that needs it: a plain call returns before it comes to most of them.
  */
 function place(prelude: LuaFile, script: LuaFile): string {
   const parts = prelude.text.split(/^(?=local\b)/m).map((text) => ({
@@ -96,25 +96,44 @@ function place(prelude: LuaFile, script: LuaFile): string {
     names: /^local (?:function )?(\w+(?: *, *\w+)*)/.exec(text)?.[1]?.split(/ *, */) ?? [],
     uses: identifiers({ file: prelude.file, text }),
   }));
-  const placed = new Set<(typeof parts)[number]>();
-  const { body } = luaparse.parse(script.text, { luaVersion: "5.1", ranges: true, comments: false });
-  let from = 0;
-  let program = "";
-  for (const { range } of body) {
-    const text = script.text.slice(from, range[1]);
-    from = range[1];
-    const wanted = identifiers({ file: script.file, text });
+  type Part = (typeof parts)[number];
+  const insertions: { at: number; text: string }[] = [];
+  const bring = (at: number, from: number, to: number, placed: Set<Part>) => {
+    const wanted = identifiers({ file: script.file, text: script.text.slice(from, to) });
     const needed = parts.toReversed().filter((part) => {
       if (placed.has(part) || !part.names.some((name) => wanted.has(name))) return false;
       for (const name of part.uses) wanted.add(name);
       placed.add(part);
       return true;
     });
-    program +=
-      needed
-        .toReversed()
-        .map((part) => `\n${part.text}`)
-        .join("") + text;
+    insertions.push({
+      at,
+      text:
+        needed
+          .toReversed()
+          .map((part) => `\n${part.text}`)
+          .join("") + "\n",
+    });
+  };
+  const visit = (body: any[], placed: Set<Part>) => {
+    for (const node of body) {
+      if (node.type === "IfStatement") {
+        for (const clause of node.clauses)
+          if (clause.condition)
+            bring(node.range[0], clause.condition.range[0], clause.condition.range[1], placed);
+        for (const clause of node.clauses) visit(clause.body, new Set(placed));
+      } else bring(node.range[0], node.range[0], node.range[1], placed);
+    }
+  };
+  visit(
+    (luaparse as any).parse(script.text, { luaVersion: "5.1", ranges: true, comments: false }).body,
+    new Set(),
+  );
+  let program = "";
+  let from = 0;
+  for (const { at, text } of insertions) {
+    program += script.text.slice(from, at) + text;
+    from = at;
   }
   return program + script.text.slice(from);
 }

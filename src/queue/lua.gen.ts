@@ -26,9 +26,12 @@ at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, worker
 return at
 end
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -61,9 +64,6 @@ return mending
 end
 local mending = new_mending(at, clock(test_now))
 local groups, timers, expected, members = {}, {}, {}, {}
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -1199,24 +1199,7 @@ end
 local read_part = { tasks = read_tasks, pending = read_list }
 local next_cursor, ids, places = (read_part[part] or read_zset)()
 local answer
-local function in_hands(at, worker, from, limit)
-local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
-return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
-end
-local function mend_turns(mending, members)
-local ids = {}
-for i, member in ipairs(members) do
-ids[i] = string.match(member, '%S*$')
-end
-for i, entry in ipairs(look_up(mending, ids)) do
-local task = parse_with(sound(entry.fixed) and entry.fixed or '', entry.record)
-local own = entry.fair and turn_of(task.G or '', entry.fair, ids[i])
-if not entry.newer and own ~= members[i] then
-take_from(mending, 'order', members[i])
-note(mending, 'turn_wrong', ids[i])
-end
-end
-end
+if part == 'hands' then
 local function mend_leases(mending, members)
 local ids, names = {}, {}
 for i, member in ipairs(members) do
@@ -1231,6 +1214,30 @@ take_from(mending, 'hands', members[i])
 note(mending, 'hand_wrong', ids[i])
 end
 end
+end
+mend_leases(mending, ids)
+answer = write_mended(mending)
+elseif part == 'order' then
+local function mend_turns(mending, members)
+local ids = {}
+for i, member in ipairs(members) do
+ids[i] = string.match(member, '%S*$')
+end
+for i, entry in ipairs(look_up(mending, ids)) do
+local task = parse_with(sound(entry.fixed) and entry.fixed or '', entry.record)
+local own = entry.fair and turn_of(task.G or '', entry.fair, ids[i])
+if not entry.newer and own ~= members[i] then
+take_from(mending, 'order', members[i])
+note(mending, 'turn_wrong', ids[i])
+end
+end
+end
+mend_turns(mending, ids)
+answer = mending.newer and { 'newer_schema' } or write_mended(mending)
+elseif part == 'workers' then
+local function in_hands(at, worker, from, limit)
+local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
 local function mend_workers(mending, workers)
 local at, names = mending.at, {}
@@ -1248,13 +1255,6 @@ note(mending, 'time_broken', worker)
 end
 end
 end
-if part == 'hands' then
-mend_leases(mending, ids)
-answer = write_mended(mending)
-elseif part == 'order' then
-mend_turns(mending, ids)
-answer = mending.newer and { 'newer_schema' } or write_mended(mending)
-elseif part == 'workers' then
 mend_workers(mending, ids)
 answer = write_mended(mending)
 else
@@ -1264,8 +1264,8 @@ local report = mending.report
 return answer
 or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
 `,
-  sha1: "b923b2240ea16e76791d03ad2c37132f17005a77",
-  keyLockingSha1: "2fdd41121c27d7d1aad4644c75f59e5cc6d4fced",
+  sha1: "3afe3caf9ae8e3f318c1e78ec18d75c0d5945e5d",
+  keyLockingSha1: "f51d66d4af46f9cb9b87db700d9aa2db28e79237",
 };
 
 export const cancel: Script = {
@@ -1377,9 +1377,12 @@ return { 'already_ended' }
 elseif task.s == 'r' then
 return { 'rejected' }
 end
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -1388,10 +1391,54 @@ local function clock(test_now)
 return tonumber(clock_text(test_now))
 end
 plan.now = clock(test_now)
-local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
+if task.s == 'w' then
+if not task.f then
+task.f = '1'
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
+local HISTORY = 16
+local function transition(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
+end
+transition(task, 'f', plan.now)
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+append(plan.fields, '.' .. id, format(task, text))
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+tell(plan, 'cancelRequested', id)
+end
+local SLICE = 1000
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -1440,29 +1487,6 @@ redis.call('HDEL', tasks, '')
 failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
-end
-local HISTORY = 16
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -1575,12 +1599,6 @@ elseif plan.shared then
 append(plan.fields, '~fair', format_clock(plan.times))
 end
 end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
 local function count_news(plan)
 local minute, counts = math.floor(plan.now / 60000), {}
 local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
@@ -1650,16 +1668,18 @@ if plan.news and plan.settings.e then
 publish(plan)
 end
 end
-if task.s == 'w' then
-if not task.f then
-task.f = '1'
-transition(task, 'f', plan.now)
-append(plan.fields, '.' .. id, format(task, text))
-tell(plan, 'cancelRequested', id)
-end
 return commit(plan) or { 'working' }
 end
 local place, score = delayed, redis.call('ZSCORE', delayed, id)
+local SLICE = 1000
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
 local function read(command, key, args)
 local found = {}
 for first = 1, #args, SLICE do
@@ -1671,8 +1691,43 @@ end
 end
 return found
 end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left, jumped = {}, {}, most, false
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
+if when >= oldest and some > 0 then
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
+left = left - some
+end
+end
+table.sort(tenths)
+local opens, free, kept = nil, left, {}
+for i, when in ipairs(tenths) do
+local place = int(when)
+if i == 1 or free < 1 then
+opens, free = (when + 1) * tenth + period, free + counts[place]
+end
+kept[i] = place .. ':' .. int(counts[place])
+end
+return left, opens, table.concat(kept, ','), jumped
+end
 local function shared(task)
 return task.G or task.P
+end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
 end
 local function parse_group(name, state, settings)
 local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
@@ -1733,6 +1788,7 @@ plan.groups[name] = group
 end
 end
 open_groups(plan, { task })
+if not score and shared(task) then
 local BAND = 562949953421312
 local function group_of(plan, task)
 local group = plan.groups[task.G or '']
@@ -1781,18 +1837,52 @@ refund(plan, id, task, place, score)
 end
 return place, score
 end
-if not score and shared(task) then
 place, score = take_out(plan, id, task)
 end
 if score then
 redis.call('ZREM', place, id)
 else
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
 add(task, 'g', 1)
 append(plan.fields, '~ghosts', int(ghosts + 1))
 end
 local RESEND_WINDOW = 300000
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
 local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function transition(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
 local function finish(plan, id, task, text, state, reason, given)
 local ttl = 0
 if state == 'completed' then
@@ -1817,11 +1907,15 @@ tell(plan, reason == 'cancelled' and reason or state, id)
 end
 finish(plan, id, task, '', 'rejected', 'cancelled')
 local SHARE = 25200
+local BAND = 562949953421312
 local function score_at(band, tag)
 return (9 - band) * BAND + tag
 end
 local function cost_of(group)
 return math.floor(SHARE / (group.settings.k or 1))
+end
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
 local function turns_from(plan, group, base, tag, most)
 local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
@@ -1902,6 +1996,13 @@ count = count + (share and share.ready or 0)
 end
 return count
 end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
 local function put_into_fair(plan, group, score, id)
 append(plan.fair, int(score), id)
 append(plan.order, '0', turn_of(group.name, score, id))
@@ -1972,14 +2073,197 @@ end
 end
 end
 release(plan)
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
+end
+local function write(command, key, args, option)
+local count = 0
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
+end
+return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
+end
+end
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
+if times[field] and times[field] > 0 then
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+end
+end
+return text
+end
+local function set_timer(plan, group)
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
+local function close_groups(plan)
+local more_stuck = 0
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+more_stuck = more_stuck + stuck(group) - group.stuck
+group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
+end
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.unordered)
+write('ZADD', at.order, plan.order)
+write('ZADD', at.fair, plan.moved, 'XX')
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
 local failed = commit(plan)
 if failed and score then
 redis.call('ZADD', place, score, id)
 end
 return failed or { 'rejected' }
 `,
-  sha1: "a7225de9ace0ae98b8e789843e448554fccf8e7c",
-  keyLockingSha1: "233638310d7fa4499ebc1232ae36989d0774bae3",
+  sha1: "9a98ae0374de42bbfdb3c90cfac1d7d9fc763ac5",
+  keyLockingSha1: "f754917cc8067cfdb82f698e305a6b6f342a355c",
 };
 
 export const configure: Script = {
@@ -2001,9 +2285,12 @@ at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, worker
 return at
 end
 local at = queue_at(nil, fair, order, held, nil, delayed, tasks)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -2027,10 +2314,8 @@ end
 local plan = new_plan(at, clock(test_now))
 local field = group == '' and '~set' or '~s:' .. group
 local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
+if group ~= '' then
 local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -2153,7 +2438,6 @@ end
 plan.groups[name] = group
 end
 end
-if group ~= '' then
 open_groups(plan, { { G = group } })
 end
 local function newer(record)
@@ -2172,9 +2456,20 @@ local done, notes = noted(calls, token)
 if done or #changes == 3 then
 return { 'ok', found[1] or '' }
 end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
 local was, settings = parse_settings(found[1]), parse_settings(found[1])
 for i = 4, #changes, 2 do
 settings[changes[i]] = changes[i + 1] ~= '' and changes[i + 1] or nil
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
 end
 local function recount(used, from, to, now)
 local _, _, old = parse_rate(from)
@@ -2186,6 +2481,14 @@ return text
 end
 local function recounted(used)
 return was.r and settings.r and recount(used, was.r, settings.r, plan.now) or ''
+end
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
 end
 local function follow_queue()
 local used = recounted(found[3] or '')
@@ -2200,6 +2503,33 @@ for i = 0, 59 do
 append(plan.gone, '~m' .. int(i))
 end
 end
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left, jumped = {}, {}, most, false
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
+if when >= oldest and some > 0 then
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
+left = left - some
+end
+end
+table.sort(tenths)
+local opens, free, kept = nil, left, {}
+for i, when in ipairs(tenths) do
+local place = int(when)
+if i == 1 or free < 1 then
+opens, free = (when + 1) * tenth + period, free + counts[place]
+end
+kept[i] = place .. ':' .. int(counts[place])
+end
+return left, opens, table.concat(kept, ','), jumped
 end
 local SHARE = 25200
 local BAND = 562949953421312
@@ -2357,6 +2687,7 @@ append(plan.fields, field, text)
 elseif found[1] then
 append(plan.gone, field)
 end
+local SLICE = 1000
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
@@ -2389,6 +2720,10 @@ redis.call('HDEL', tasks, '')
 failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 end
 return failed
+end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
 end
 local function format_group(group)
 local text = ''
@@ -2550,8 +2885,8 @@ end
 note_call(calls, notes, token, '')
 return { 'ok', text }
 `,
-  sha1: "604be89a774ecc12d649b6597cebbd113780f40b",
-  keyLockingSha1: "89809fbd7c68e25aec0c57ac15d53c8c66b8a5cb",
+  sha1: "4abb658e86c3a7b0371e6ebc155c09334c73750f",
+  keyLockingSha1: "0677c38d270db0783ad12d7a9e1651ffd1e6dc78",
 };
 
 export const control: Script = {
@@ -2574,9 +2909,12 @@ at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, worker
 return at
 end
 local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -2631,9 +2969,6 @@ return score and math.floor(tonumber(finite(score)))
 end
 local is = { fair = redis.call('ZCARD', fair), held = redis.call('ZCARD', held), first = head(workers) }
 is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -3086,8 +3421,8 @@ end
 reply[#reply + 1] = mending.report
 return failed or reply
 `,
-  sha1: "44d469488278841f8a0985d38a1959c140a7a252",
-  keyLockingSha1: "186f597b82adecf8b532a190b131b02db4fb5ee5",
+  sha1: "787665eccb8817880e838782970bbdd3a71888c9",
+  keyLockingSha1: "f9997ecf716f608a88ea817694a612e55e206d5f",
 };
 
 export const count: Script = {
@@ -3103,9 +3438,12 @@ local workers = KEYS[8]
 local test_now = ARGV[1]
 local MOST = 1000
 local PAGE = 100
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -3187,9 +3525,6 @@ end
 first = last + 1
 last = #ids
 end
-end
-local function int(number)
-return string.format('%.0f', tonumber(number))
 end
 local function reversed(list, first)
 local back = {}
@@ -3323,8 +3658,8 @@ redis.call('ZCARD', workers),
 settings.p and 1 or 0,
 }
 `,
-  sha1: "7922f1d95b1771d5c6ac79f7987fd72f0228504e",
-  keyLockingSha1: "39a7e7d9b734da8dce7ca4defb82548a2a3d750d",
+  sha1: "11843418a1eca4af11e23821bca6d705918b9fba",
+  keyLockingSha1: "c4c2e851acbc0127f3a798447119d4faa2fcf4f8",
 };
 
 export const dequeue: Script = {
@@ -3365,7 +3700,7 @@ local PLAIN = true
 local plain = PLAIN and worker == '' and #ids <= LEASES
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -3374,6 +3709,7 @@ local function time()
 now_text = now_text or clock_text(test_now)
 return now_text
 end
+if plain and #ids < max then
 local function finite(score)
 return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
 end
@@ -3394,18 +3730,11 @@ local now = (due or deadline) and tonumber(time())
 local is_due, expired = due and due <= now, deadline and deadline <= now
 return { due = is_due, expired = expired, next_due = next_due or 0 }
 end
-if plain and #ids < max then
 plain, ahead = pcall(look_ahead, working, delayed, time)
 plain = plain and not (ahead.due or ahead.expired)
 end
-local reads, reply = {}, nil
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function lease_of(fixed, lease)
-return string.match(fixed, '^[^\\n]*;l=(%d+)') or lease
-end
-local CONTROL = 8
+local reads = {}
+if plain then
 local function slice_end(ids, first)
 return math.min(first == 1 and 32 or first + 127, #ids)
 end
@@ -3432,26 +3761,21 @@ slot,
 unpack(names)
 )
 end
-local function terms_of(letters, lease)
-if string.find(letters, ';[GP]=') or string.find(letters, string.rep('%d', 17)) then
-return nil, nil
-end
-local most, result_ttl = string.match(letters, ';m=%d+') or '', string.match(letters, ';r=%d+') or ''
-local dead_ttl, token = string.match(letters, ';d=%d+') or '', string.match(letters, ';t=[^;]*') or ''
-return most .. result_ttl .. dead_ttl .. token, lease_of(letters, lease)
-end
+reads[1] = read_waiting(tasks, slot, ids, 1, slice_end(ids, 1))
+local next_due = ahead and ahead.next_due
+local CONTROL = 8
 local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
 local found, first, last = reads[1], 1, slice_end(ids, 1)
 local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
 local number = tonumber(last_lease or 0)
 local a_copy = told and string.find(told, token, 1, true) == 1
-if set or times or wake or a_copy or not number or refusal(found) then
+if set or times or wake or a_copy or not number or found.err then
 return nil
 elseif #ids == 0 then
 return { 'ok', next_due }
 end
-local now_text = time()
-local now, most, bytes = tonumber(now_text), tonumber(max_bytes), 0
+local now_text, most, bytes = time(), tonumber(max_bytes), 0
+local now = tonumber(now_text)
 local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
 local deadline_text, enqueued_at, since, told_number = int(deadline), '', '', ''
 local deadlines, fields = { '', '' }, { '~lease', '', slot, '', '', '' }
@@ -3470,11 +3794,14 @@ if record or not e or (bytes > most and i > 1) then
 return nil
 end
 if own_letters ~= letters then
-letters = own_letters
-kept, length = terms_of(letters, lease)
-if not kept then
+if string.find(own_letters, ';[GP]=') or string.find(own_letters, string.rep('%d', 17)) then
 return nil
 end
+letters, kept = own_letters, ''
+for letter in string.gmatch('mrdt', '%a') do
+kept = kept .. (string.match(letters, ';' .. letter .. '=[^;]*') or '')
+end
+length = string.match(letters, ';l=(%d+)') or lease
 deadline = now + tonumber(length)
 deadline_text = int(deadline)
 end
@@ -3505,23 +3832,18 @@ fields[2], fields[4] = told_number, token .. ' ' .. table.concat(ids, ' ')
 if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then
 return nil
 end
-return not refusal(redis.pcall('HSET', tasks, unpack(fields))) and reply
+return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number' and reply
 end
-if plain then
-reads[1] = read_waiting(tasks, slot, ids, 1, slice_end(ids, 1))
-local next_due = ahead and ahead.next_due
-reply = lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
-end
-local function spend_token(tasks, slot, token, resend)
-if resend == '1' then
+local reply = lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
+if reply and #ids == 0 and resend == '1' then
+local function spend_token(tasks, slot, token)
 redis.pcall('HSET', tasks, slot, token)
 end
-end
-if reply and #ids == 0 then
-spend_token(tasks, slot, token, resend)
+spend_token(tasks, slot, token)
 end
 if reply then
 return reply
+end
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local at =
@@ -3586,6 +3908,16 @@ end
 end
 return found
 end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(finite(score)))
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
 local function store(tasks, fields)
 local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
 if failed then
@@ -3629,6 +3961,9 @@ end
 local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
+end
+local function lease_of(fixed, lease)
+return string.match(fixed, '^[^\\n]*;l=(%d+)') or lease
 end
 local function sound(fixed)
 return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
@@ -4421,6 +4756,19 @@ window = tonumber(window or given)
 return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
 end
 local RETRY = 60000
+local function upcoming(delayed, deadline)
+local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
+local due = first[2] and math.floor(tonumber(finite(first[2])))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
+return due, wake and math.min(wake, deadline or wake) or deadline
+end
+local function look_ahead(working, delayed, time)
+local deadline = head(working)
+local due, next_due = upcoming(delayed, deadline)
+local now = (due or deadline) and tonumber(time())
+local is_due, expired = due and due <= now, deadline and deadline <= now
+return { due = is_due, expired = expired, next_due = next_due or 0 }
+end
 local function ring(at, timers, now)
 redis.call('ZREM', at.delayed, unpack(timers))
 redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
@@ -4527,6 +4875,33 @@ return #gone, 0, 0, more
 end
 local returned, ended, unfinished = ring(at, timers, now)
 return #gone, returned, ended, unfinished or more
+end
+local CONTROL = 8
+local function slice_end(ids, first)
+return math.min(first == 1 and 32 or first + 127, #ids)
+end
+local function read_waiting(tasks, slot, ids, first, last, beside)
+local names = first <= last and { '', '' } or {}
+for i = first, last do
+local place = 2 * (i - first)
+names[place + 1], names[place + 2] = ids[i], '.' .. ids[i]
+end
+for i, name in ipairs(beside or {}) do
+names[2 * (last - first + 1) + i] = name
+end
+return redis.pcall(
+'HMGET',
+tasks,
+'~lease',
+slot,
+'~set',
+'~stats',
+'~fair',
+'~rate',
+'~alarm',
+'~wake',
+unpack(names)
+)
 end
 local function control_in(found)
 local lease, slot, set, stats, fair, rate, alarm, wake = unpack(found, 1, CONTROL)
@@ -4837,6 +5212,9 @@ give_up(line, batch, first)
 end
 end
 end
+local function spend_token(tasks, slot, token)
+redis.pcall('HSET', tasks, slot, token)
+end
 local function give(reply, id, attempt, number, deadline, fixed)
 local last = #reply
 reply[last + 1], reply[last + 2], reply[last + 3] = id, attempt, number
@@ -4875,7 +5253,9 @@ plan.now = plan.now or clock(call.test_now)
 return plan.now
 end
 local function spend()
-spend_token(tasks, slot, token, call.resend)
+if call.resend == '1' then
+spend_token(tasks, slot, token)
+end
 end
 local function heed_control(control)
 counter = tonumber(control.lease or 0) or error('~lease is not a number')
@@ -5005,8 +5385,8 @@ return reply
 end
 return dequeue_in_full(at, call, ids, ahead, reads)
 `,
-  sha1: "7df35c05a19cebe0e1ea64bab113371d4f63c606",
-  keyLockingSha1: "240218ced649b7b67e5452f8c51ec480a27c70f2",
+  sha1: "a425a081bcaef95aee1e3276b87c8c588c06092e",
+  keyLockingSha1: "50c05b6f955a7fff7783f5438e9ca5df8ff10619",
 };
 
 export const drop: Script = {
@@ -5034,46 +5414,19 @@ local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
 return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
 end
 local done, notes = noted(calls, token)
-local RESEND_WINDOW = 300000
+if not done then
 local function int(number)
 return string.format('%.0f', tonumber(number))
 end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
 end
 local function clock(test_now)
 return tonumber(clock_text(test_now))
-end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
 end
 local RUN = 200
 local function clear(plan)
@@ -5088,16 +5441,54 @@ local function new_plan(at, now)
 local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
 return clear(plan)
 end
+local plan = new_plan({ tasks = tasks }, clock(test_now))
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+if heed(plan, redis.call('HGET', tasks, '~set')) then
+return { 'newer_schema' }
+end
+local count = force == '1' and 0 or redis.call('ZCARD', working)
+if count == 0 then
+local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+append(parts, schedules, timetable)
+redis.call('UNLINK', unpack(parts))
+if plan.settings.e then
 local function tell(plan, event, id)
 if plan.news then
 plan.news[event] = plan.news[event] or {}
 append(plan.news[event], id)
 end
 end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
+tell(plan, 'deleted', '*')
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
@@ -5106,6 +5497,11 @@ local ids = table.concat(plan.news[event], ' ')
 redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
 end
 end
+publish(plan)
+end
+end
+done = count > 0 and 'working,' .. int(count) or 'ok,' .. int(plan.now)
+local RESEND_WINDOW = 300000
 local function note_call(calls, notes, token, answer)
 local _, count = string.gsub(notes, '=', '')
 if count >= 16 then
@@ -5113,29 +5509,13 @@ notes = string.match(notes, '^ %S+(.*)$')
 end
 redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
 end
-if not done then
-local plan = new_plan({ tasks = tasks }, clock(test_now))
-if heed(plan, redis.call('HGET', tasks, '~set')) then
-return { 'newer_schema' }
-end
-local count = force == '1' and 0 or redis.call('ZCARD', working)
-if count == 0 then
-local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
-append(parts, schedules, timetable)
-redis.call('UNLINK', unpack(parts))
-if plan.settings.e then
-tell(plan, 'deleted', '*')
-publish(plan)
-end
-end
-done = count > 0 and 'working,' .. int(count) or 'ok,' .. int(plan.now)
 note_call(calls, notes, token, done)
 end
 local status, number = string.match(done, '^(%a+),(%d+)$')
 return { status, tonumber(number) }
 `,
-  sha1: "9db5eafc7d32807f2f2efa6a18ef46d2f81e4911",
-  keyLockingSha1: "1ab7970236128a9b51a3a76668440f920f9c4552",
+  sha1: "c2090682c13b55095a2dd746daac84868a450150",
+  keyLockingSha1: "a1f4118fc8cca24e3011703f0cd63ca534abb47b",
 };
 
 export const enqueue: Script = {
@@ -5156,9 +5536,12 @@ local new = ARGV
 local STRIDE = 4
 local PLAIN_TASKS = 490
 local CONTROL_FIELDS = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -5170,9 +5553,25 @@ return string.byte(record) == 10 or not string.find(record, '^[^\\n]*;[GP]=')
 end
 local front = '1;' .. now_text
 local ids, fields, made, stored = {}, {}, nil, nil
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
+if count == 1 and look ~= '1' and new[7] == '' and stands_in_list(new[8]) then
+ids[1], fields[1], fields[2] = new[5], new[5], front .. new[8]
+made = redis.pcall('HSETNX', tasks, ids[1], fields[2])
+local PLAIN = true
+if PLAIN and made == 1 and new[6] == '' and wake == '' then
+redis.call('LPUSH', pending, ids[1])
+return { 'ok', -1, 0, 1 }
 end
+else
+local names, reply, met = { unpack(CONTROL_FIELDS) }, { 'ok', 0, 0 }, {}
+local PLAIN = true
+local plain = PLAIN and wake == '' and count <= PLAIN_TASKS
+for i = 1, count do
+local id, when, unique, record = unpack(new, STRIDE * i + 1, STRIDE * i + STRIDE)
+plain = plain and when == '' and unique == '' and not met[id] and stands_in_list(record)
+met[id], ids[i], names[#CONTROL_FIELDS + i], reply[i + 3] = true, id, id, 1
+fields[2 * i - 1], fields[2 * i] = id, front .. record
+end
+if plain then
 local function first_line(record)
 return string.match(record, '^[^\\n]*\\n?')
 end
@@ -5188,24 +5587,6 @@ end
 end
 return found
 end
-local PLAIN = true
-if count == 1 and look ~= '1' and new[7] == '' and stands_in_list(new[8]) then
-ids[1], fields[1], fields[2] = new[5], new[5], front .. new[8]
-made = redis.pcall('HSETNX', tasks, ids[1], fields[2])
-if PLAIN and made == 1 and new[6] == '' and wake == '' then
-redis.call('LPUSH', pending, ids[1])
-return { 'ok', -1, 0, 1 }
-end
-else
-local names, reply, met = { unpack(CONTROL_FIELDS) }, { 'ok', 0, 0 }, {}
-local plain = PLAIN and wake == '' and count <= PLAIN_TASKS
-for i = 1, count do
-local id, when, unique, record = unpack(new, STRIDE * i + 1, STRIDE * i + STRIDE)
-plain = plain and when == '' and unique == '' and not met[id] and stands_in_list(record)
-met[id], ids[i], names[#CONTROL_FIELDS + i], reply[i + 3] = true, id, id, 1
-fields[2 * i - 1], fields[2 * i] = id, front .. record
-end
-if plain then
 stored = read_first_lines(tasks, names)
 plain = not stored['~set']
 for i = 1, count do
@@ -5213,11 +5594,12 @@ plain = plain and not stored[ids[i]]
 end
 end
 if plain then
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if not failed then
-redis.call('LPUSH', pending, unpack(ids))
+local added = redis.pcall('HSET', tasks, unpack(fields))
+if type(added) ~= 'number' then
+return added
 end
-return failed or reply
+redis.call('LPUSH', pending, unpack(ids))
+return reply
 end
 end
 local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
@@ -5259,6 +5641,17 @@ options[i] = parse_fixed(fields[2 * i])
 keys[i] = string.match(new[STRIDE * i + 3], '^%d+ (.*)$')
 end
 local lone = made ~= nil
+if lone then
+local fixed = made ~= 1 and redis.call('HGET', tasks, ids[1])
+if made ~= 1 and made ~= 0 and not fixed then
+return made
+end
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+stored = { [ids[1]] = fixed and first_line(fixed) or nil }
+else
+local names = { unpack(CONTROL_FIELDS) }
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -5267,6 +5660,25 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
+for i, id in ipairs(ids) do
+append(names, id, keys[i] and '~d:' .. keys[i])
+end
+local function first_line(record)
+return string.match(record, '^[^\\n]*\\n?')
+end
+local function read_first_lines(tasks, fields)
+local found = {}
+for first = 1, #fields, 128 do
+local last = math.min(first + 127, #fields)
+for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
+if value then
+found[fields[first + i - 1]] = first_line(value)
+end
+end
+end
+return found
+end
+stored = stored or read_first_lines(tasks, names)
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
@@ -5283,25 +5695,18 @@ plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
 plan.news = (plan.settings.e or plan.settings.s) and {} or nil
 return newer(set)
 end
-if lone then
-local fixed = made ~= 1 and redis.call('HGET', tasks, ids[1])
-if made ~= 1 and made ~= 0 and not fixed then
-return made
-end
-stored = { [ids[1]] = fixed and first_line(fixed) or nil }
-else
-local names = { unpack(CONTROL_FIELDS) }
-for i, id in ipairs(ids) do
-append(names, id, keys[i] and '~d:' .. keys[i])
-end
-stored = stored or read_first_lines(tasks, names)
 if heed(plan, stored['~set'], stored['~stats']) then
 return { 'newer_schema' }
 end
 end
 local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
 end
 local function read(command, key, args)
 local found = {}
@@ -5313,6 +5718,13 @@ found[first + i - 1] = slice[i]
 end
 end
 return found
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
 end
 local function parse_rate(rate)
 local most, period = string.match(rate, '^(%d+)/(%d+)$')
@@ -5418,6 +5830,10 @@ if token ~= own and key and string.sub(token or '', 1, #key) == key then
 reused = true
 end
 return token == own
+end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
 end
 local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
 local function parse(record)
@@ -5687,14 +6103,8 @@ end
 if not places and overfull(plan.settings, at, stored, coming()) then
 return { 'full' }
 end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
+if wake ~= '' and due_now then
+local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
 local function parse_wake(text)
 local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
 return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
@@ -5704,16 +6114,25 @@ local sent, awake, window = parse_wake(text)
 local over = now >= awake or now < awake - window
 return over or (patience and awake == sent + window and now >= sent + patience)
 end
+if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
 local function awake_from(now, window, text)
 local sent, _, given = parse_wake(text)
 window = tonumber(window or given)
 return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
 end
-if wake ~= '' and due_now then
-local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
-if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
 local sent = { '~wake', awake_from(plan.now, wake) }
 reply[3] = 1
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
+end
 if #plan.fields > 0 then
 append(plan.fields, unpack(sent))
 elseif store(tasks, sent) then
@@ -5845,6 +6264,9 @@ end
 end
 return count
 end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
 local function store_or_undo(plan, before)
 local tasks, fields = plan.at.tasks, plan.fields
 for first = 1, #fields, SLICE do
@@ -5874,6 +6296,14 @@ for i = #list, first, -1 do
 back[#back + 1] = list[i]
 end
 return back
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
 end
 local function publish(plan)
 local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
@@ -5923,8 +6353,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
 `,
-  sha1: "2b97e0dc5ca121f46151bf5caad5354a811033c3",
-  keyLockingSha1: "8bb899fc92c7e752fca587b2ffdf5c845f00eba7",
+  sha1: "bf06041a5fef9afa99ed74895660c7353125d1b3",
+  keyLockingSha1: "1be9d5d548f30b8a2c909845ae5c1a480a2d8e4e",
 };
 
 export const fail: Script = {
@@ -5957,7 +6387,7 @@ return string.format('%.0f', tonumber(number))
 end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -6674,8 +7104,8 @@ end
 forget_workers(at, gone, more)
 return { 'ok', back, ended, more and 1 or 0 }
 `,
-  sha1: "a7591d134ff7a873d20bb0a0ce8aaaefe4b6e415",
-  keyLockingSha1: "3eac58ccd7a478ff8d7f585db9f826dd787a19a2",
+  sha1: "165b152bb550e164bd873e8cfc340d26f436beed",
+  keyLockingSha1: "1f404906466781baf07c2cf1fcf88dcff240767b",
 };
 
 export const forget: Script = {
@@ -6760,9 +7190,12 @@ append(parts, schedules, timetable)
 if redis.call('EXISTS', unpack(parts)) == 0 then
 return { 'sound', 0, 0 }
 end
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -6796,9 +7229,6 @@ end
 local mending = new_mending(at, clock(test_now))
 local members, listed, fields = {}, {}, {}
 mending.seen = { tasks = {} }
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function read_tasks()
 local cursor, size, bytes, records = '0', FIRST_PAGE, 0, 0
 for _ = 1, PAGES do
@@ -7768,8 +8198,8 @@ return { 'look', 0, 1 }
 end
 return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
 `,
-  sha1: "8c0d7bd40def572213f8045955446d6715c206cf",
-  keyLockingSha1: "0025f9bdadec3e5b388e8db59a430dae53039d19",
+  sha1: "0fed6e8001a5b82827136c7adba8e4e275d9fd5d",
+  keyLockingSha1: "f047398d18fe072acd0f5435bb2dcdf5eb8dbdef",
 };
 
 export const heartbeat: Script = {
@@ -7794,9 +8224,12 @@ at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, worker
 return at
 end
 local at = queue_at(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -7809,9 +8242,7 @@ local most = tonumber(limit)
 local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
 local next_one
 local proofs = {}
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
+if told == '1' then
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -7820,6 +8251,11 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
+for i = 8, #leases, 3 do
+append(names, '.' .. leases[i])
+proofs[#names] = leases[i + 1] .. ' ' .. leases[i + 2]
+end
+else
 local function hand(worker, lease, id)
 return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
 end
@@ -7827,15 +8263,17 @@ local function in_hands(at, worker, from, limit)
 local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
 return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
-if told == '1' then
-for i = 8, #leases, 3 do
-append(names, '.' .. leases[i])
-proofs[#names] = leases[i + 1] .. ' ' .. leases[i + 2]
-end
-else
 local members = in_hands(at, worker, from, most + 1)
 next_one = members[most + 1]
 members[most + 1] = nil
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
 for _, member in ipairs(members) do
 append(names, '.' .. string.match(member, '%S+$'))
 end
@@ -7870,6 +8308,14 @@ return task.W == worker or (proof and not task.W)
 end
 local deadlines, count, first = {}, 0, 0
 local reply, lost = { 'ok', 0, 0, 0, 0 }, {}
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
 local TEXTS = '[typhGWOT]'
 local function parse_letters(into, letters)
 for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
@@ -8178,8 +8624,8 @@ reply[2], reply[3] = count, first
 reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0
 return reply
 `,
-  sha1: "fb5cbd668e0e16553aba312bf0ed90e74811bc0e",
-  keyLockingSha1: "9ac86e0611453ea85755b422417568f7f16fab1a",
+  sha1: "aa9aed5db85aa859bc8fb9e4c0aef4be5edc613f",
+  keyLockingSha1: "911a12bd776dddb041e56b3d33531fbb65da9474",
 };
 
 export const inspect: Script = {
@@ -8275,9 +8721,12 @@ at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, worker
 return at
 end
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -8375,9 +8824,6 @@ found = redis.call('HMGET', timetable, unpack(wanted))
 end
 local place = 2 * ((i - 1) % READ)
 return found[place + 1], found[place + 2]
-end
-local function int(number)
-return string.format('%.0f', tonumber(number))
 end
 local function record_of(task, time)
 local stop = string.find(task, '\\n', 1, true) or 0
@@ -8864,8 +9310,8 @@ write('HSET', timetable, set)
 write('ZADD', schedules, moved)
 return reply
 `,
-  sha1: "6fe2c92c3d0a5195c8b462b32ceeeafc8a122633",
-  keyLockingSha1: "35e6fec56f795eb720c4e2af4105153eb7e3d413",
+  sha1: "787446507f94bfa6359c1c7b1864d0d42bed2bea",
+  keyLockingSha1: "6b06df8431562db8d8b941dbbc4dd5371fe07aa0",
 };
 
 export const occurrences: Script = {
@@ -8874,9 +9320,12 @@ export const occurrences: Script = {
 local timetable = KEYS[2]
 local test_now = ARGV[1]
 local limit = ARGV[2]
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -8922,8 +9371,8 @@ reply[#reply + 1] = records[n] or ''
 end
 return reply
 `,
-  sha1: "b2e1ec953e6bf12576c137e650b1381fd6df98b5",
-  keyLockingSha1: "62611fcb56db991931ae6492a4feae3c4b6f8f4a",
+  sha1: "f2d87268a14b3f1918e6d7dc7b8a912cf85a4101",
+  keyLockingSha1: "38a85bb0fd8f760ea81faeb4d1af594de0282fd6",
 };
 
 export const page: Script = {
@@ -9120,20 +9569,20 @@ append(reply, fixed, payload)
 reply[#reply + 1] = record
 end
 local place, place_of = cursor, nil
+if state == 'pending' then
+place = place ~= '' and place or '0 0 - 0 -'
+entries, place_of = read_line(place)
+else
 local function zset_of(at, state, filter)
 if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
 return at.expiry
 end
 return state == 'rejected' and at.dead or at[state]
 end
+local key = zset_of(at, state, wanted)
 local function place_from(from)
 return (from or '0') .. ' -'
 end
-if state == 'pending' then
-place = place ~= '' and place or '0 0 - 0 -'
-entries, place_of = read_line(place)
-else
-local key = zset_of(at, state, wanted)
 place = place ~= '' and place or place_from(key == dead and wanted.z)
 entries = behind(key, place, key == dead and wanted.Z)
 end
@@ -9202,15 +9651,15 @@ end
 return done
 end
 local done = look_through(tasks, entries, show)
+if place_of and (done < #entries or done >= LOOK) then
+reply[2] = place_of(done)
+elseif not place_of then
 local function place_behind(entries, done, place)
 if done == #entries and done < LOOK then
 return ''
 end
 return done > 0 and entries[done].place or place
 end
-if place_of and (done < #entries or done >= LOOK) then
-reply[2] = place_of(done)
-elseif not place_of then
 reply[2] = place_behind(entries, done, place)
 end
 local function left_among(entries, done)
@@ -9223,8 +9672,8 @@ end
 reply[3] = left_among(entries, done)
 return reply
 `,
-  sha1: "f6cf747c8431145588de42e3282718b9dc5206cd",
-  keyLockingSha1: "51e9806f3b4158b47a5039567d391e08e5412969",
+  sha1: "25a4effc7a23a8a21d27339ee12c074fcb7b3fbf",
+  keyLockingSha1: "9f6ab2f30b38715e268a39f3b1fe5b4d42fdbe05",
 };
 
 export const purge: Script = {
@@ -9249,9 +9698,12 @@ at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, worker
 return at
 end
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -9279,9 +9731,6 @@ local ended = letter ~= ''
 local reply = { 'ok', 0, '', 0 }
 local RESEND_WINDOW = 300000
 local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -10093,13 +10542,13 @@ reply[2], reply[3] = count, more and 'pending ' .. place_from() or ''
 reply[4] = more and 0 or left_among(entries, done)
 return nil, more and all
 end
+if state ~= 'pending' then
 local function zset_of(at, state, filter)
 if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
 return at.expiry
 end
 return state == 'rejected' and at.dead or at[state]
 end
-if state ~= 'pending' then
 local key = zset_of(at, state, wanted)
 return purge_zset(key, cursor ~= '' and cursor or place_from(key == dead and wanted.z)) or reply
 end
@@ -10124,8 +10573,8 @@ end
 end
 return failed or reply
 `,
-  sha1: "8348865ca963b0803ebb928475deb3260c2aaf18",
-  keyLockingSha1: "ddf91f5ce5c58ce58b1f3bf952d720cabe32f76c",
+  sha1: "901bcf5210ed504066824ff4654b7d5008381b87",
+  keyLockingSha1: "933f1a8c4db674eb6289d38bbb3552fa29c26784",
 };
 
 export const queues: Script = {
@@ -10135,9 +10584,12 @@ local test_now = ARGV[1]
 local cursor = ARGV[2]
 local size = ARGV[3]
 local page = redis.call('ZSCAN', queues, cursor, 'COUNT', size)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -10152,8 +10604,8 @@ reply[#reply + 1] = tonumber(page[2][i + 1])
 end
 return reply
 `,
-  sha1: "85387275d858b338b7b35f93c2e81c3c2865de56",
-  keyLockingSha1: "c7cf3795c64675ee22ea17a3ce1adadae846702b",
+  sha1: "570191d1ee26cbaf7c9190c75165518c5433ee89",
+  keyLockingSha1: "016625088392833c80a356028ed665a969837bc3",
 };
 
 export const redrive: Script = {
@@ -10180,9 +10632,12 @@ at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, worker
 return at
 end
 local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -10261,9 +10716,6 @@ choose(entry, number)
 end
 end
 local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -10704,6 +11156,11 @@ entries[#entries + 1] = { id = items[i], lease = items[i + 1] }
 end
 local by_id = #entries > 0
 began = began or int(now)
+if not by_id then
+local function place_from(from)
+return (from or '0') .. ' -'
+end
+place = place or place_from(wanted.z)
 local LOOK = 1000
 local function precedes(first, second)
 for i = 1, math.min(#first, #second) do
@@ -10713,9 +11170,6 @@ return one < other
 end
 end
 return #first < #second
-end
-local function place_from(from)
-return (from or '0') .. ' -'
 end
 local function behind(key, place, before)
 local score, id = string.match(place, '^(%S+) (.+)$')
@@ -10739,8 +11193,6 @@ entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i +
 end
 return entries
 end
-if not by_id then
-place = place or place_from(wanted.z)
 entries = behind(dead, place, math.min(tonumber(wanted.Z or began + 1), began + 1))
 end
 local function newer(record)
@@ -10790,6 +11242,7 @@ task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
 end
+local LOOK = 1000
 local LOOK_BYTES = 8000000
 local function look_through(tasks, entries, visit)
 local done, bytes, slice = 0, 0, 16
@@ -10822,6 +11275,7 @@ return done
 end
 local done = look_through(tasks, entries, by_id and judge or pick)
 local count = #chosen
+if dry ~= '1' then
 local RUN = 200
 local PLAN = 160
 local function clear(plan)
@@ -10861,22 +11315,24 @@ end
 end
 return #chosen, done
 end
-if dry ~= '1' then
 count, done = carry_out(at, now, chosen, done, redrive)
 if not done then
 return count
 end
 end
 local next_place = ''
+if not by_id then
 local function place_behind(entries, done, place)
 if done == #entries and done < LOOK then
 return ''
 end
 return done > 0 and entries[done].place or place
 end
-if not by_id then
 next_place = place_behind(entries, done, place)
 elseif done < #entries then
+local function place_from(from)
+return (from or '0') .. ' -'
+end
 next_place = place_from()
 end
 if next_place ~= '' then
@@ -10895,8 +11351,8 @@ reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or '
 end
 return reply
 `,
-  sha1: "9d39fc2e2acdea4eaf815df008d7de192608ee5a",
-  keyLockingSha1: "caea89ac92d922243e5cc40ce15cd6f19657f230",
+  sha1: "30865508fd491aad77581e466bc03729fa30c8e5",
+  keyLockingSha1: "0130b06e8bb36dcefba4d1e46726658a8e5587c1",
 };
 
 export const register: Script = {
@@ -10904,9 +11360,12 @@ export const register: Script = {
   source: `local queues = KEYS[1]
 local test_now = ARGV[1]
 local names = ARGV
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -10916,9 +11375,6 @@ return tonumber(clock_text(test_now))
 end
 local now = clock(test_now)
 local members = {}
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 for i = 2, #names do
 members[#members + 1] = int(now)
 members[#members + 1] = names[i]
@@ -10926,8 +11382,8 @@ end
 redis.call('ZADD', queues, 'GT', unpack(members))
 return { 'ok' }
 `,
-  sha1: "40b29eac502f71e76a988808846d24e677d1ad40",
-  keyLockingSha1: "e1f57bd849250eeaac649f75b915df6e06c40b0b",
+  sha1: "e770846ac5c2aa2c9d8d2645c66f85fc37766d6a",
+  keyLockingSha1: "a27f51ee5936567c448a244a89bb29c5623b5c9a",
 };
 
 export const regroup: Script = {
@@ -10950,9 +11406,12 @@ at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, worker
 return at
 end
 local at = queue_at(nil, fair, order, held, working, delayed, tasks)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -11021,9 +11480,6 @@ if not actual[name] then
 names[#names + 1], actual[name] = name, parse_group(name)
 end
 return actual[name]
-end
-local function int(number)
-return string.format('%.0f', tonumber(number))
 end
 local function append(list, first, second)
 if first ~= nil then
@@ -11611,8 +12067,8 @@ clear(plan)
 end
 return { 'ok', mending.report }
 `,
-  sha1: "04d388356f476785910e0f3322bc07a7b8b5c2a1",
-  keyLockingSha1: "d0b5fb2ba787ccde1fe3d3ccd6f9c0178977b501",
+  sha1: "59d5fbdab3e2aff75b1baa4f7e217de33edd327e",
+  keyLockingSha1: "ef53f0d33a7d7450bc12f66e623a9e695ea84af4",
 };
 
 export const remind: Script = {
@@ -11620,9 +12076,12 @@ export const remind: Script = {
   source: `local queues = KEYS[1]
 local test_now = ARGV[1]
 local items = ARGV
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -11645,9 +12104,6 @@ append(members, items[i], '~' .. items[i])
 end
 local says = redis.call('ZMSCORE', queues, unpack(members))
 local told, gone = {}, {}
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 for i = 1, #members, 2 do
 local before, at = items[(3 * i + 3) / 2], tonumber(items[(3 * i + 5) / 2])
 local seen, reminder = tonumber(says[i] or 0), says[i + 1] and tonumber(says[i + 1])
@@ -11680,8 +12136,8 @@ write('ZADD', queues, told)
 write('ZREM', queues, gone)
 return { 'ok' }
 `,
-  sha1: "41ca9044d90e6d753ddf6813d568db863d5e90ad",
-  keyLockingSha1: "bb6dfd369c30a7b0385f0a908d913333203a7e99",
+  sha1: "c9ea47f6757073e36ea4feca653bcbbda270bd96",
+  keyLockingSha1: "dbd45ab66a84dbfcdf8e9260434277d766fef178",
 };
 
 export const remove: Script = {
@@ -11777,9 +12233,12 @@ return { 'removed' }
 elseif task.s ~= 'c' and task.s ~= 'r' then
 return { 'alive' }
 end
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -11789,9 +12248,6 @@ return tonumber(clock_text(test_now))
 end
 plan.now = clock(test_now)
 local RESEND_WINDOW = 300000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -12072,8 +12528,8 @@ end
 end
 return commit(plan) or { 'removed' }
 `,
-  sha1: "379812487aa31081e2f1daa029180312466d8a91",
-  keyLockingSha1: "509870ab1f2c8de8e0ce13c2ed3e883b3154a9f6",
+  sha1: "3dab71dbea0c9822e1446a8d9fda410d28a368cf",
+  keyLockingSha1: "45c9be6d53747c389c57efbb9841f049022f0389",
 };
 
 export const repair: Script = {
@@ -12099,9 +12555,12 @@ at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, worker
 return at
 end
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -12234,9 +12693,6 @@ end
 local entries = look_up(mending, ids)
 if mending.newer then
 return { 'newer_schema' }
-end
-local function int(number)
-return string.format('%.0f', tonumber(number))
 end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
@@ -13130,8 +13586,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(dropped))
 end
 return { 'ok', added, dropped, mending.report }
 `,
-  sha1: "8ec566933e2af4c7c0bcabcf6a8bb1bd5e2be704",
-  keyLockingSha1: "6ba9b032f5dbea22c3b5b4ba5a2996d74e9b08df",
+  sha1: "f87f9f1835356c1c86b1a84549883880c336c5ca",
+  keyLockingSha1: "d1e1842b0ccda8d644e9a947c5622da8e9fe0f8f",
 };
 
 export const schedule: Script = {
@@ -13154,9 +13610,12 @@ end
 if newer(found) then
 return { 'newer_schema' }
 end
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -13169,19 +13628,17 @@ local score = found ~= '' and redis.call('ZSCORE', schedules, name) or '0'
 return { 'changed', clock(test_now), found, tonumber(string.match(score, '^%d+$') or 0) }
 end
 local done, notes
+if token ~= '' and (was ~= '?' or found == '') then
 local function noted(calls, token)
 local notes = redis.call('GET', calls) or ''
 local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
 return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
 end
-if token ~= '' and (was ~= '?' or found == '') then
 done, notes = noted(calls, token)
 end
 local finds_none = found == '' and task == '' and was ~= '*'
+if notes and not done and (was == '!' or finds_none) then
 local RESEND_WINDOW = 300000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function note_call(calls, notes, token, answer)
 local _, count = string.gsub(notes, '=', '')
 if count >= 16 then
@@ -13189,7 +13646,6 @@ notes = string.match(notes, '^ %S+(.*)$')
 end
 redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
 end
-if notes and not done and (was == '!' or finds_none) then
 note_call(calls, notes, token, 'refused')
 end
 if was == '?' or was == '!' then
@@ -13198,6 +13654,12 @@ end
 if done == 'refused' then
 return { 'refused' }
 end
+if not done then
+if was ~= '*' and was ~= found then
+return changed()
+end
+if record ~= '' then
+local fields = { '.' .. name, record }
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -13206,16 +13668,10 @@ if second ~= nil then
 list[#list + 1] = second
 end
 end
+append(fields, task ~= '' and name or nil, task ~= '' and task or nil)
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
 end
-if not done then
-if was ~= '*' and was ~= found then
-return changed()
-end
-if record ~= '' then
-local fields = { '.' .. name, record }
-append(fields, task ~= '' and name or nil, task ~= '' and task or nil)
 local failed = refusal(redis.pcall('HSET', timetable, unpack(fields)))
 if failed then
 return failed
@@ -13227,14 +13683,22 @@ redis.call('ZREM', schedules, name)
 end
 done = (found ~= '' and '1' or '0') .. ',' .. at
 if notes then
+local RESEND_WINDOW = 300000
+local function note_call(calls, notes, token, answer)
+local _, count = string.gsub(notes, '=', '')
+if count >= 16 then
+notes = string.match(notes, '^ %S+(.*)$')
+end
+redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
+end
 note_call(calls, notes, token, done)
 end
 end
 local before, due = string.match(done, '^(%d),(%d+)$')
 return { 'ok', tonumber(before), tonumber(due) }
 `,
-  sha1: "e200bc08d2b4b30ba5c69d1b712c5bb675a9ac95",
-  keyLockingSha1: "bfe8bab8b2ede5b11624dda63e43480490211f6e",
+  sha1: "902116b51ef049e7443447b19cfe256a7362b246",
+  keyLockingSha1: "86c27078aaa23b64f53d357a23dadbd24ed38132",
 };
 
 export const schedules: Script = {
@@ -13361,9 +13825,12 @@ local hands = KEYS[10]
 local test_now = ARGV[1]
 local call = ARGV[2]
 local items = ARGV
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -13390,24 +13857,11 @@ return names
 end
 local records = read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, 2))
 local RESEND_WINDOW = 300000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
 local DEFAULT_RESULT_TTL = 3600000
 local HISTORY = 16
 local PLAIN = true
 local PLAIN_SETTLEMENTS = 240
 local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
-local function end_terms(letters)
-local ttl = string.match(letters, ';r=(%d+)')
-if string.find(letters, ';[^mrdt]') or (ttl and #ttl > 16) then
-return nil, nil
-end
-return string.match(letters, ';t=[^;]*') or '', tonumber(ttl or DEFAULT_RESULT_TTL)
-end
 local function complete_plainly(working, tasks, expiry, items, from, records, now_text)
 local count = (#items - from) / SETTLEMENT
 if records[1] or count > PLAIN_SETTLEMENTS then
@@ -13424,10 +13878,11 @@ return nil
 end
 local own, ttl = '', DEFAULT_RESULT_TTL
 if letters ~= '' then
-own, ttl = end_terms(letters)
-if not own then
+if string.find(letters, ';[^mrdt]') or string.find(letters, string.rep('%d', 17)) then
 return nil
 end
+own = string.match(letters, ';t=[^;]*') or ''
+ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)
 end
 if ttl ~= kept_for then
 kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
@@ -13464,11 +13919,13 @@ fields[at] = '1;'
 ends[2 * i - 1], ends[2 * i] = over, id
 reply[i + 1] = 'completed'
 end
-local ended = redis.pcall('ZREM', working, unpack(ids))
-if ended ~= count or refusal(redis.pcall('HSET', tasks, unpack(fields))) then
+if redis.pcall('ZREM', working, unpack(ids)) ~= count then
 return nil
 end
-return not refusal(redis.pcall('ZADD', expiry, unpack(ends))) and reply
+if type(redis.pcall('HSET', tasks, unpack(fields))) ~= 'number' then
+return nil
+end
+return type(redis.pcall('ZADD', expiry, unpack(ends))) == 'number' and reply
 end
 local reply = PLAIN and complete_plainly(working, tasks, expiry, items, 2, records, now_text)
 if reply then
@@ -13521,6 +13978,9 @@ return back
 end
 local function finite(score)
 return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
 end
 local function store(tasks, fields)
 local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
@@ -14190,8 +14650,8 @@ return reply
 end
 return settle_in_full(at, tonumber(now_text), call, items, 2, records)
 `,
-  sha1: "27cb4f46e3c84d547a979cc07b92992845232eff",
-  keyLockingSha1: "262077e78ae8a3cbe1b3c8de2872a6f4a0b27989",
+  sha1: "677bd8d2256ba42c7be35f2ff09e0fb8457a0f92",
+  keyLockingSha1: "1c21ac750a5dfefff9fc510c0e36de4932d65976",
 };
 
 export const settleAndDequeue: Script = {
@@ -14218,17 +14678,17 @@ local info = ARGV[8]
 local call = ARGV[9]
 local items = ARGV
 local FIRST = 9
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
 end
 local now_text = clock_text(test_now)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function slot_of(token, max)
 local a, b, c, d = string.byte(token, -4, -1)
 local hash = ((a * 31 + b) * 31 + c) * 31 + d
@@ -14239,59 +14699,16 @@ local records, settled, ids, ahead
 local function time()
 return now_text
 end
-local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local DEFAULT_RESULT_TTL = 3600000
-local HISTORY = 16
-local function lease_of(fixed, lease)
-return string.match(fixed, '^[^\\n]*;l=(%d+)') or lease
-end
-local function upcoming(delayed, deadline)
-local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(finite(first[2])))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
-return due, wake and math.min(wake, deadline or wake) or deadline
-end
-local function look_ahead(working, delayed, time)
-local deadline = head(working)
-local due, next_due = upcoming(delayed, deadline)
-local now = (due or deadline) and tonumber(time())
-local is_due, expired = due and due <= now, deadline and deadline <= now
-return { due = is_due, expired = expired, next_due = next_due or 0 }
-end
-local CONTROL = 8
+local LEASES = 490
+local SETTLEMENT = 4
+local PLAIN = true
+local PLAIN_SETTLEMENTS = 240
+if PLAIN and worker == '' and max <= LEASES and #items <= FIRST + SETTLEMENT * PLAIN_SETTLEMENTS then
+ids = redis.call('RPOP', pending, max_tasks) or {}
 local function slice_end(ids, first)
 return math.min(first == 1 and 32 or first + 127, #ids)
 end
+local last = slice_end(ids, 1)
 local function read_waiting(tasks, slot, ids, first, last, beside)
 local names = first <= last and { '', '' } or {}
 for i = first, last do
@@ -14315,104 +14732,19 @@ slot,
 unpack(names)
 )
 end
-local LEASES = 490
-local function spend_token(tasks, slot, token, resend)
-if resend == '1' then
-redis.pcall('HSET', tasks, slot, token)
-end
-end
-local SETTLEMENT = 4
 local function append_settled(names, items, from)
 for place = from + 1, #items, SETTLEMENT do
 names[#names + 1] = '.' .. items[place]
 end
 return names
 end
-local PLAIN = true
-local PLAIN_SETTLEMENTS = 240
-local function terms_of(letters, lease)
-if string.find(letters, ';[GP]=') or string.find(letters, string.rep('%d', 17)) then
-return nil, nil
-end
-local most, result_ttl = string.match(letters, ';m=%d+') or '', string.match(letters, ';r=%d+') or ''
-local dead_ttl, token = string.match(letters, ';d=%d+') or '', string.match(letters, ';t=[^;]*') or ''
-return most .. result_ttl .. dead_ttl .. token, lease_of(letters, lease)
-end
-local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
-local found, first, last = reads[1], 1, slice_end(ids, 1)
-local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
-local number = tonumber(last_lease or 0)
-local a_copy = told and string.find(told, token, 1, true) == 1
-if set or times or wake or a_copy or not number or refusal(found) then
-return nil
-elseif #ids == 0 then
-return { 'ok', next_due }
-end
-local now_text = time()
-local now, most, bytes = tonumber(now_text), tonumber(max_bytes), 0
-local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
-local deadline_text, enqueued_at, since, told_number = int(deadline), '', '', ''
-local deadlines, fields = { '', '' }, { '~lease', '', slot, '', '', '' }
-local reply = { 'ok', next_due or now, '', 0, 0, 0, '' }
-for i, id in ipairs(ids) do
-if i > last then
-first, last = i, slice_end(ids, i)
-found = read_waiting(tasks, slot, ids, first, last)
-reads[#reads + 1] = found
-end
-local place = CONTROL + 2 * (i - first) + 1
-local fixed, record = found[place], found[place + 1]
-local e, own_letters = string.match(fixed or '', '^1;(%d+)([^\\n]*)\\n')
-number, bytes = number + 1, bytes + #(fixed or '')
-if record or not e or (bytes > most and i > 1) then
-return nil
-end
-if own_letters ~= letters then
-letters = own_letters
-kept, length = terms_of(letters, lease)
-if not kept then
-return nil
-end
-deadline = now + tonumber(length)
-deadline_text = int(deadline)
-end
-if e ~= enqueued_at then
-enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
-end
-told_number = int(number)
-deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
-fields[2 * i + 3] = '.' .. id
-fields[2 * i + 4] = '1;2;'
-.. e
-.. ';1;1;w;'
-.. told_number
-.. ';'
-.. token
-.. ';'
-.. now_text
-.. ';'
-.. length
-.. kept
-.. ';h=w'
-.. since
-.. '\\n'
-local at = 5 * i - 2
-reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4] = id, 1, number, deadline, fixed
-end
-fields[2], fields[4] = told_number, token .. ' ' .. table.concat(ids, ' ')
-if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then
-return nil
-end
-return not refusal(redis.pcall('HSET', tasks, unpack(fields))) and reply
-end
+local found = read_waiting(tasks, slot, ids, 1, last, append_settled({}, items, FIRST))
+local CONTROL = 8
+records = { found[3], found[4], unpack(found, CONTROL + 2 * last + 1, #found) }
+local RESEND_WINDOW = 300000
+local DEFAULT_RESULT_TTL = 3600000
+local HISTORY = 16
 local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
-local function end_terms(letters)
-local ttl = string.match(letters, ';r=(%d+)')
-if string.find(letters, ';[^mrdt]') or (ttl and #ttl > 16) then
-return nil, nil
-end
-return string.match(letters, ';t=[^;]*') or '', tonumber(ttl or DEFAULT_RESULT_TTL)
-end
 local function complete_plainly(working, tasks, expiry, items, from, records, now_text)
 local count = (#items - from) / SETTLEMENT
 if records[1] or count > PLAIN_SETTLEMENTS then
@@ -14429,10 +14761,11 @@ return nil
 end
 local own, ttl = '', DEFAULT_RESULT_TTL
 if letters ~= '' then
-own, ttl = end_terms(letters)
-if not own then
+if string.find(letters, ';[^mrdt]') or string.find(letters, string.rep('%d', 17)) then
 return nil
 end
+own = string.match(letters, ';t=[^;]*') or ''
+ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)
 end
 if ttl ~= kept_for then
 kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
@@ -14469,32 +14802,142 @@ fields[at] = '1;'
 ends[2 * i - 1], ends[2 * i] = over, id
 reply[i + 1] = 'completed'
 end
-local ended = redis.pcall('ZREM', working, unpack(ids))
-if ended ~= count or refusal(redis.pcall('HSET', tasks, unpack(fields))) then
+if redis.pcall('ZREM', working, unpack(ids)) ~= count then
 return nil
 end
-return not refusal(redis.pcall('ZADD', expiry, unpack(ends))) and reply
+if type(redis.pcall('HSET', tasks, unpack(fields))) ~= 'number' then
+return nil
 end
-if PLAIN and worker == '' and max <= LEASES and #items <= FIRST + SETTLEMENT * PLAIN_SETTLEMENTS then
-ids = redis.call('RPOP', pending, max_tasks) or {}
-local last = slice_end(ids, 1)
-local found = read_waiting(tasks, slot, ids, 1, last, append_settled({}, items, FIRST))
-records = { found[3], found[4], unpack(found, CONTROL + 2 * last + 1, #found) }
+return type(redis.pcall('ZADD', expiry, unpack(ends))) == 'number' and reply
+end
 settled = complete_plainly(working, tasks, expiry, items, FIRST, records, now_text)
 if not settled then
+local SLICE = 1000
+local function write(command, key, args, option)
+local count = 0
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
+end
+return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
 write('RPUSH', pending, reversed(ids, 1))
 ids = nil
 else
 local plain = true
 if #ids < max then
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(finite(score)))
+end
+local function upcoming(delayed, deadline)
+local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
+local due = first[2] and math.floor(tonumber(finite(first[2])))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
+return due, wake and math.min(wake, deadline or wake) or deadline
+end
+local function look_ahead(working, delayed, time)
+local deadline = head(working)
+local due, next_due = upcoming(delayed, deadline)
+local now = (due or deadline) and tonumber(time())
+local is_due, expired = due and due <= now, deadline and deadline <= now
+return { due = is_due, expired = expired, next_due = next_due or 0 }
+end
 plain, ahead = pcall(look_ahead, working, delayed, time)
 plain = plain and not (ahead.due or ahead.expired)
 end
 local next_due = ahead and ahead.next_due
+local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
+local found, first, last = reads[1], 1, slice_end(ids, 1)
+local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
+local number = tonumber(last_lease or 0)
+local a_copy = told and string.find(told, token, 1, true) == 1
+if set or times or wake or a_copy or not number or found.err then
+return nil
+elseif #ids == 0 then
+return { 'ok', next_due }
+end
+local now_text, most, bytes = time(), tonumber(max_bytes), 0
+local now = tonumber(now_text)
+local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
+local deadline_text, enqueued_at, since, told_number = int(deadline), '', '', ''
+local deadlines, fields = { '', '' }, { '~lease', '', slot, '', '', '' }
+local reply = { 'ok', next_due or now, '', 0, 0, 0, '' }
+for i, id in ipairs(ids) do
+if i > last then
+first, last = i, slice_end(ids, i)
+found = read_waiting(tasks, slot, ids, first, last)
+reads[#reads + 1] = found
+end
+local place = CONTROL + 2 * (i - first) + 1
+local fixed, record = found[place], found[place + 1]
+local e, own_letters = string.match(fixed or '', '^1;(%d+)([^\\n]*)\\n')
+number, bytes = number + 1, bytes + #(fixed or '')
+if record or not e or (bytes > most and i > 1) then
+return nil
+end
+if own_letters ~= letters then
+if string.find(own_letters, ';[GP]=') or string.find(own_letters, string.rep('%d', 17)) then
+return nil
+end
+letters, kept = own_letters, ''
+for letter in string.gmatch('mrdt', '%a') do
+kept = kept .. (string.match(letters, ';' .. letter .. '=[^;]*') or '')
+end
+length = string.match(letters, ';l=(%d+)') or lease
+deadline = now + tonumber(length)
+deadline_text = int(deadline)
+end
+if e ~= enqueued_at then
+enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
+end
+told_number = int(number)
+deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
+fields[2 * i + 3] = '.' .. id
+fields[2 * i + 4] = '1;2;'
+.. e
+.. ';1;1;w;'
+.. told_number
+.. ';'
+.. token
+.. ';'
+.. now_text
+.. ';'
+.. length
+.. kept
+.. ';h=w'
+.. since
+.. '\\n'
+local at = 5 * i - 2
+reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4] = id, 1, number, deadline, fixed
+end
+fields[2], fields[4] = told_number, token .. ' ' .. table.concat(ids, ' ')
+if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then
+return nil
+end
+return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number' and reply
+end
 local reply = plain
 and lease_plainly(working, tasks, ids, { found }, slot, token, lease, max_bytes, time, next_due)
-if reply and #ids == 0 then
-spend_token(tasks, slot, token, resend)
+if reply and #ids == 0 and resend == '1' then
+local function spend_token(tasks, slot, token)
+redis.pcall('HSET', tasks, slot, token)
+end
+spend_token(tasks, slot, token)
 end
 if reply then
 return { settled, reply }
@@ -14509,6 +14952,27 @@ return at
 end
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local now = tonumber(now_text)
+if not settled then
+local SLICE = 1000
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function append_settled(names, items, from)
+for place = from + 1, #items, SETTLEMENT do
+names[#names + 1] = '.' .. items[place]
+end
+return names
+end
+records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
+local RESEND_WINDOW = 300000
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -14528,16 +14992,30 @@ end
 local function add(counts, field, amount)
 counts[field] = int(tonumber(counts[field] or 0) + amount)
 end
-local function read(command, key, args)
-local found = {}
+local function write(command, key, args, option)
+local count = 0
 for first = 1, #args, SLICE do
 local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
 end
 end
-return found
+return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
 end
 local function store(tasks, fields)
 local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
@@ -14548,7 +15026,9 @@ end
 return failed
 end
 local DEFAULT_MAX_ATTEMPTS = 5
+local DEFAULT_RESULT_TTL = 3600000
 local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
 local function newer(record)
 local version = string.match(record or '', '^(%d+);')
 return version and version ~= '1'
@@ -15205,8 +15685,6 @@ end
 put_deadlines(at, longer)
 return reply
 end
-if not settled then
-records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
 settled = settle_in_full(at, now, call, items, FIRST, records)
 if settled.err or settled[1] ~= 'ok' then
 return settled
@@ -15214,9 +15692,82 @@ end
 end
 local pull = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
 pull.worker, pull.info, pull.test_now, pull.now = worker, info, test_now, now
+local RESEND_WINDOW = 300000
+local SLICE = 1000
 local function clock(test_now)
 return tonumber(clock_text(test_now))
 end
+local function append(list, first, second)
+if first ~= nil then
+list[#list + 1] = first
+end
+if second ~= nil then
+list[#list + 1] = second
+end
+end
+local function sorted_keys(map)
+local keys = {}
+for key in pairs(map) do
+keys[#keys + 1] = key
+end
+table.sort(keys)
+return keys
+end
+local function add(counts, field, amount)
+counts[field] = int(tonumber(counts[field] or 0) + amount)
+end
+local function write(command, key, args, option)
+local count = 0
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+if option then
+count = count + redis.call(command, key, option, unpack(args, first, last))
+else
+count = count + redis.call(command, key, unpack(args, first, last))
+end
+end
+return count
+end
+local function reversed(list, first)
+local back = {}
+for i = #list, first, -1 do
+back[#back + 1] = list[i]
+end
+return back
+end
+local function read(command, key, args)
+local found = {}
+for first = 1, #args, SLICE do
+local last = math.min(first + SLICE - 1, #args)
+local slice = redis.call(command, key, unpack(args, first, last))
+for i = 1, last - first + 1 do
+found[first + i - 1] = slice[i]
+end
+end
+return found
+end
+local function finite(score)
+return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+end
+local function head(key)
+local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+return score and math.floor(tonumber(finite(score)))
+end
+local function refusal(reply)
+return type(reply) == 'table' and reply.err and reply or nil
+end
+local function store(tasks, fields)
+local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+if failed then
+redis.call('HDEL', tasks, '')
+failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+end
+return failed
+end
+local DEFAULT_MAX_ATTEMPTS = 5
+local DEFAULT_RESULT_TTL = 3600000
+local DEFAULT_DEAD_TTL = 604800000
+local HISTORY = 16
 local function first_line(record)
 return string.match(record, '^[^\\n]*\\n?')
 end
@@ -15232,12 +15783,44 @@ end
 end
 return found
 end
+local function newer(record)
+local version = string.match(record or '', '^(%d+);')
+return version and version ~= '1'
+end
+local TEXTS = '[typhGWOT]'
+local function parse_letters(into, letters)
+for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
+if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
+into[letter] = value
+end
+end
+return into
+end
 local function parse_fixed(fixed)
 local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
 return parse_letters({ e = enqueued_at or '' }, letters or '')
 end
+local function lease_of(fixed, lease)
+return string.match(fixed, '^[^\\n]*;l=(%d+)') or lease
+end
 local function sound(fixed)
 return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+end
+local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+local function parse(record)
+local stop = record and string.find(record, '\\n', 1, true)
+if not stop then
+return {}, ''
+end
+local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+if not v then
+return {}, ''
+end
+local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
+if letters ~= '' then
+parse_letters(task, letters)
+end
+return task, string.sub(record, stop + 1)
 end
 local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
 local function parse_with(fixed, record)
@@ -15252,6 +15835,70 @@ task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
 task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
 end
 return task, text
+end
+local LETTERS =
+{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
+local function format(task, text)
+local letters = ''
+for i = 1, #LETTERS do
+local value = task[LETTERS[i]]
+if value then
+letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+end
+end
+local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
+return table.concat(fields, ';') .. letters .. '\\n' .. text
+end
+local function transition(task, letter, now)
+add(task, 'v', 1)
+local since = math.max(0, now - (tonumber(task.e) or now))
+task.h = (task.h or '') .. letter .. int(since)
+if tonumber(task.v) > HISTORY + 1 then
+local _, length = string.gsub(task.h, '%a', '')
+task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
+end
+end
+local function exhausted(task)
+local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+return most > 0 and tonumber(task.c) >= most
+end
+local function parse_settings(text)
+local settings = {}
+for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+settings[letter] = value
+end
+return settings
+end
+local function parse_rate(rate)
+local most, period = string.match(rate, '^(%d+)/(%d+)$')
+return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+local function recent(rate, used, now, spent)
+local most, period, tenth = parse_rate(rate)
+local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+local tenths, counts, left, jumped = {}, {}, most, false
+for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+local when, some = tonumber(number), tonumber(count)
+if when > current + 10 then
+when, jumped = current, true
+end
+if when >= oldest and some > 0 then
+local place = int(when)
+append(tenths, not counts[place] and when or nil)
+counts[place] = (counts[place] or 0) + some
+left = left - some
+end
+end
+table.sort(tenths)
+local opens, free, kept = nil, left, {}
+for i, when in ipairs(tenths) do
+local place = int(when)
+if i == 1 or free < 1 then
+opens, free = (when + 1) * tenth + period, free + counts[place]
+end
+kept[i] = place .. ':' .. int(counts[place])
+end
+return left, opens, table.concat(kept, ','), jumped
 end
 local ASK_AGAIN = 1000
 local function allowed(settings, most, working, used, now)
@@ -15269,8 +15916,154 @@ used, jumped = counted, has_jumped
 end
 return most, again, used, jumped
 end
+local SHARE = 25200
+local BAND = 562949953421312
+local function score_at(band, tag)
+return (9 - band) * BAND + tag
+end
 local function read_score(score)
 return 9 - math.floor(score / BAND), score % BAND
+end
+local HELD_GROUP = 68719476736
+local HELD_BAND = 4294967296
+local HELD_LATER = 2147483648
+local function shared(task)
+return task.G or task.P
+end
+local function stuck(group)
+local most = tonumber(group.settings.m)
+return most and group.w + group.ready >= most and group.h or 0
+end
+local function parse_group(name, state, settings)
+local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
+if last and tonumber(field) then
+local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+group.bands[tonumber(field)] = share
+group.ready = group.ready + ready
+else
+group[field] = field == 'u' and value or tonumber(value) or 0
+end
+end
+group.settings = parse_settings(settings)
+if not group.settings.n then
+group.h, group.settings.m, group.settings.r = 0, nil, nil
+end
+group.stuck = stuck(group)
+return group
+end
+local function format_group(group)
+local text = ''
+for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+local value = group[field]
+if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+end
+end
+for band = 0, 9 do
+local share = group.bands[band]
+if share and share.ready > 0 then
+text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+text = text .. (share.straight and ',' .. int(share.straight) or '')
+end
+end
+if text == '' then
+return ''
+end
+return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+end
+local function parse_clock(text)
+local times = { h = 0, m = 0 }
+for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+times[tonumber(field) or field] = tonumber(value)
+end
+return times
+end
+local function format_clock(times)
+local text = '1'
+for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
+if times[field] and times[field] > 0 then
+text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+end
+end
+return text
+end
+local function open_groups(plan, tasks)
+local names, fields = {}, {}
+for _, task in ipairs(tasks) do
+local name = shared(task) and (task.G or '')
+if name and not plan.groups[name] then
+plan.groups[name] = {}
+names[#names + 1] = name
+append(fields, '~g:' .. name, '~s:' .. name)
+end
+end
+if #names == 0 then
+return
+end
+plan.opened = plan.opened + #names
+if not plan.times then
+fields[#fields + 1] = '~fair'
+end
+local found = read('HMGET', plan.at.tasks, fields)
+plan.times = plan.times or parse_clock(found[#fields])
+for i, field in ipairs(fields) do
+plan.was[field] = found[i]
+end
+for i, name in ipairs(names) do
+local group = parse_group(name, found[2 * i - 1], found[2 * i])
+if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
+local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+group.u = jumped and used or group.u
+group.changed = jumped or nil
+end
+plan.groups[name] = group
+end
+end
+local function group_of(plan, task)
+local group = plan.groups[task.G or '']
+group.changed = true
+return group
+end
+local function deliverable(group, now)
+local free = math.huge
+if group.settings.m then
+free = group.settings.m - group.w
+end
+if group.settings.r then
+free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
+end
+return free
+end
+local function room(group, now)
+return deliverable(group, now) - group.ready
+end
+local function ready_below(group, band)
+local count = 0
+for lower = 0, band - 1 do
+local share = group.bands[lower]
+count = count + (share and share.ready or 0)
+end
+return count
+end
+local function ready(group, band, amount)
+local share = group.bands[band] or { last = 0, ready = 0 }
+group.bands[band] = share
+share.ready = share.ready + amount
+group.ready = group.ready + amount
+return share
+end
+local function cost_of(group)
+return math.floor(SHARE / (group.settings.k or 1))
+end
+local RUN = 200
+local function turn_of(group, score, id)
+return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+end
+local function put_into_fair(plan, group, score, id)
+append(plan.fair, int(score), id)
+append(plan.order, '0', turn_of(group.name, score, id))
 end
 local function take_off_fair(plan, task, score, id)
 local group, band = group_of(plan, task), tonumber(task.P or 0)
@@ -15340,6 +16133,104 @@ for _, line in ipairs(lines) do
 move_up(plan, unpack(line))
 end
 end
+local function admit(plan, group, band, id)
+local share = ready(group, band, 1)
+share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+put_into_fair(plan, group, score_at(band, share.last), id)
+end
+local function enter(plan, id, task, place)
+if not shared(task) then
+local ids = place == 'back' and plan.back or plan.front
+ids[#ids + 1] = id
+return
+end
+local group, band = group_of(plan, task), tonumber(task.P or 0)
+local full = group.h > 0 or room(group, plan.now) < 1
+if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
+ready(group, band, 1)
+put_into_fair(plan, group, task.S, id)
+group.returned = group.h > 0
+elseif place == 'aside' or (full and ready_below(group, band) == 0) then
+local zone = place == 'aside' and 'p' or 'q'
+group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
+plan.times.h = plan.times.h + 1
+local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
+else
+admit(plan, group, band, id)
+end
+task.S = nil
+end
+local function held_by(plan, group, lowest, most)
+local waiting, highest = {}, lowest + HELD_GROUP
+if most > 0 then
+local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+local ids =
+redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+for i = 1, #ids, 2 do
+waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+end
+end
+local found = #waiting
+for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
+local score = tonumber(plan.held[i])
+if score >= lowest and score < highest then
+waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+end
+end
+table.sort(waiting, function(one, other)
+return one.score < other.score
+end)
+return waiting, found
+end
+local function release(plan)
+for _, group in pairs(plan.groups) do
+local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
+local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+local most = math.max(free, past)
+group.returned = nil
+if most >= 1 then
+local lowest = group.settings.n * HELD_GROUP
+local wanted = math.min(most, group.h - group.fresh)
+local waiting, found = held_by(plan, group, lowest, wanted)
+local kept, taken, count = {}, {}, 0
+for i = 1, math.min(most, #waiting) do
+local task = waiting[i]
+local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+if i > free and ready_below(group, band) == 0 then
+break
+end
+count = i
+admit(plan, group, band, task.id)
+if task.place then
+taken[task.place] = true
+else
+plan.freed[#plan.freed + 1] = task.id
+end
+end
+for i = 1, #plan.held, 2 do
+if taken[i] then
+group.fresh = group.fresh - 1
+else
+append(kept, plan.held[i], plan.held[i + 1])
+end
+end
+plan.held = kept
+local left = (found < wanted and #waiting or group.h) - count
+plan.times.h, group.h = plan.times.h - group.h + left, left
+end
+end
+end
+local function set_timer(plan, group)
+if group.h > stuck(group) then
+local when = plan.now
+if group.settings.r then
+local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+when = left > group.ready and when or opens
+end
+append(plan.timers, when and int(when), when and '~g:' .. group.name)
+end
+end
 local function serve(plan, id, task, place)
 local band, tag = read_score(place.score)
 plan.times[band] = math.max(plan.times[band] or 0, tag)
@@ -15358,6 +16249,185 @@ if group.settings.r then
 local _, _, used = recent(group.settings.r, group.u, plan.now, 1)
 group.u = used
 end
+end
+end
+local function close_groups(plan)
+local more_stuck = 0
+for _, group in pairs(plan.groups) do
+if group.changed then
+set_timer(plan, group)
+group.fresh = 0
+more_stuck = more_stuck + stuck(group) - group.stuck
+group.stuck = stuck(group)
+group.v = math.max(plan.now, (group.v or 0) + 1)
+local text = format_group(group)
+if text == '' then
+plan.gone[#plan.gone + 1] = '~g:' .. group.name
+else
+append(plan.fields, '~g:' .. group.name, text)
+end
+local set = group.settings
+if group.h == 0 and set.n and #sorted_keys(set) == 1 then
+plan.gone[#plan.gone + 1] = '~s:' .. group.name
+end
+group.changed = nil
+plan.shared = true
+end
+end
+if plan.shared then
+local held = plan.times.h > 0
+plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+plan.times.c = held and plan.times.c or nil
+end
+if plan.times then
+plan.times.m = math.max(0, plan.times.m + more_stuck)
+end
+if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
+plan.gone[#plan.gone + 1] = '~fair'
+elseif plan.shared then
+append(plan.fields, '~fair', format_clock(plan.times))
+end
+end
+local PLAN = 160
+local function clear(plan)
+plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
+plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
+plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
+plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+plan.news, plan.closed = plan.news and {}, false
+return plan
+end
+local function new_plan(at, now)
+local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+return clear(plan)
+end
+local function tell(plan, event, id)
+if plan.news then
+plan.news[event] = plan.news[event] or {}
+append(plan.news[event], id)
+end
+end
+local function heed(plan, set, stats)
+plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
+plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+return newer(set)
+end
+local function count_news(plan)
+local minute, counts = math.floor(plan.now / 60000), {}
+local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
+if last < minute and last > 0 then
+append(plan.fields, '~m' .. int(last % 60), plan.stats)
+end
+for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
+counts[event] = count
+end
+for event, ids in pairs(plan.news) do
+add(counts, event, #ids)
+end
+plan.stats = '1;' .. int(math.max(last, minute))
+for _, event in ipairs(sorted_keys(counts)) do
+plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
+end
+append(plan.fields, '~stats', plan.stats)
+end
+local function publish(plan)
+local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
+for _, event in ipairs(sorted_keys(plan.news)) do
+local ids = table.concat(plan.news[event], ' ')
+redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
+end
+end
+local function hand(worker, lease, id)
+return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+end
+local function leave(plan, id, task)
+plan.leave[#plan.leave + 1] = id
+if task.W then
+plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
+end
+if shared(task) then
+local group = group_of(plan, task)
+group.w = math.max(0, group.w - 1)
+end
+end
+local function score_when_due(task, due)
+return int(due) .. (shared(task) and '.5' or '')
+end
+local function wait_again(plan, id, task, text, place, due)
+task.s, task.k, task.l, task.T = '', '', '', nil
+transition(task, due and 'd' or 'p', plan.now)
+if due then
+append(plan.later, score_when_due(task, due), id)
+task.S = nil
+else
+enter(plan, id, task, place)
+end
+append(plan.fields, '.' .. id, format(task, text))
+end
+local function finish(plan, id, task, text, state, reason, given)
+local ttl = 0
+if state == 'completed' then
+ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
+elseif reason ~= 'cancelled' then
+ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+end
+task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
+transition(task, task.s, plan.now)
+task.y = reason ~= '' and reason or nil
+task.z = int(plan.now)
+task.f, task.S, task.O, task.T = nil, nil, nil, nil
+if state == 'rejected' and ttl > 0 then
+append(plan.dead, task.z, id)
+else
+task.m, task.r, task.d = nil, nil, nil
+append(plan.fields, id, '')
+end
+append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
+append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+tell(plan, reason == 'cancelled' and reason or state, id)
+end
+local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news) then
+count_news(plan)
+end
+plan.closed = true
+end
+end
+local function commit(plan)
+local at = plan.at
+write('ZREM', at.working, plan.leave)
+close(plan)
+local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+if failed then
+for _, id in ipairs(plan.leave) do
+redis.call('ZADD', at.working, int(plan.now + 60000), id)
+end
+return failed
+end
+write('ZREM', at.held, plan.freed)
+write('ZREM', at.hands, plan.hands)
+write('HDEL', at.tasks, plan.gone)
+write('ZREM', at.expiry, plan.over)
+write('ZREM', at.dead, plan.raised)
+write('RPUSH', at.pending, reversed(plan.front, 1))
+write('LPUSH', at.pending, plan.back)
+write('ZADD', at.fair, plan.fair)
+write('ZREM', at.order, plan.unordered)
+write('ZADD', at.order, plan.order)
+write('ZADD', at.fair, plan.moved, 'XX')
+write('ZADD', at.held, plan.held)
+write('ZADD', at.delayed, plan.later)
+write('ZADD', at.workers, plan.workers)
+write('ZADD', at.expiry, plan.expiry)
+write('ZADD', at.dead, plan.dead)
+local timers = write('ZADD', at.delayed, plan.timers)
+if timers > 0 then
+redis.call('HINCRBY', at.tasks, '~timers', int(timers))
+end
+if plan.news and plan.settings.e then
+publish(plan)
 end
 end
 local function take_back(at, ids, now, sure)
@@ -15524,6 +16594,19 @@ window = tonumber(window or given)
 return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
 end
 local RETRY = 60000
+local function upcoming(delayed, deadline)
+local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
+local due = first[2] and math.floor(tonumber(finite(first[2])))
+local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
+return due, wake and math.min(wake, deadline or wake) or deadline
+end
+local function look_ahead(working, delayed, time)
+local deadline = head(working)
+local due, next_due = upcoming(delayed, deadline)
+local now = (due or deadline) and tonumber(time())
+local is_due, expired = due and due <= now, deadline and deadline <= now
+return { due = is_due, expired = expired, next_due = next_due or 0 }
+end
 local function ring(at, timers, now)
 redis.call('ZREM', at.delayed, unpack(timers))
 redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
@@ -15630,6 +16713,33 @@ return #gone, 0, 0, more
 end
 local returned, ended, unfinished = ring(at, timers, now)
 return #gone, returned, ended, unfinished or more
+end
+local CONTROL = 8
+local function slice_end(ids, first)
+return math.min(first == 1 and 32 or first + 127, #ids)
+end
+local function read_waiting(tasks, slot, ids, first, last, beside)
+local names = first <= last and { '', '' } or {}
+for i = first, last do
+local place = 2 * (i - first)
+names[place + 1], names[place + 2] = ids[i], '.' .. ids[i]
+end
+for i, name in ipairs(beside or {}) do
+names[2 * (last - first + 1) + i] = name
+end
+return redis.pcall(
+'HMGET',
+tasks,
+'~lease',
+slot,
+'~set',
+'~stats',
+'~fair',
+'~rate',
+'~alarm',
+'~wake',
+unpack(names)
+)
 end
 local function control_in(found)
 local lease, slot, set, stats, fair, rate, alarm, wake = unpack(found, 1, CONTROL)
@@ -15940,6 +17050,9 @@ give_up(line, batch, first)
 end
 end
 end
+local function spend_token(tasks, slot, token)
+redis.pcall('HSET', tasks, slot, token)
+end
 local function give(reply, id, attempt, number, deadline, fixed)
 local last = #reply
 reply[last + 1], reply[last + 2], reply[last + 3] = id, attempt, number
@@ -15978,7 +17091,9 @@ plan.now = plan.now or clock(call.test_now)
 return plan.now
 end
 local function spend()
-spend_token(tasks, slot, token, call.resend)
+if call.resend == '1' then
+spend_token(tasks, slot, token)
+end
 end
 local function heed_control(control)
 counter = tonumber(control.lease or 0) or error('~lease is not a number')
@@ -16109,17 +17224,20 @@ end
 local reply = dequeue_in_full(at, pull, ids, ahead)
 return reply.err and reply or { settled, reply }
 `,
-  sha1: "c7400ebd480fc4d884b7f7fe68802bbf6731e945",
-  keyLockingSha1: "a0a30d5f21a98a75849a1e79d11f5477dd8a0312",
+  sha1: "f7f78fe41b97b2ae6c382455e853336827c4eaf9",
+  keyLockingSha1: "f22de9eef7dafc248aa60d43dc38a2a979b2a61b",
 };
 
 export const statistics: Script = {
   name: "statistics",
   source: `local tasks = KEYS[1]
 local test_now = ARGV[1]
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -16129,9 +17247,6 @@ return tonumber(clock_text(test_now))
 end
 local now = clock(test_now)
 local fields = { '~set', '~stats' }
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -16167,8 +17282,8 @@ end
 end
 return reply
 `,
-  sha1: "a9dd23f4244886b41fbdd3c659e8d55dc03bcebc",
-  keyLockingSha1: "057f8b4c8a7835d23c77a0304b2cd553f5c06be8",
+  sha1: "6af0a078bd63d1bcbcceacdb4427a80a0495c9a2",
+  keyLockingSha1: "0d9042d5edccb480df34a6e1db6d66c5400a7721",
 };
 
 export const sweep: Script = {
@@ -16197,9 +17312,12 @@ return at
 end
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local most = tonumber(limit)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -16209,9 +17327,6 @@ return tonumber(clock_text(test_now))
 end
 local now = clock(test_now)
 local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -17127,8 +18242,8 @@ end
 left = left + old_left
 return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
 `,
-  sha1: "eb9326f477a8fa0f7af63f2e1eaa6cf9564ecb16",
-  keyLockingSha1: "25827979fc6d096df9bf96dc21decd01ceb9cf16",
+  sha1: "ff4b8ed379b129d41fd5184221aae7ab70bf3116",
+  keyLockingSha1: "e97161cc2f13a0ee0bc33f58f71f81bdf8a30bb2",
 };
 
 export const wake: Script = {
@@ -17136,9 +18251,12 @@ export const wake: Script = {
   source: `local tasks = KEYS[1]
 local test_now = ARGV[1]
 local window = ARGV[2]
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -17154,9 +18272,6 @@ end
 local sent, _, given = parse_wake(redis.call('HGET', tasks, '~wake'))
 if now >= sent and now < sent + tonumber(window) then
 return { 'ok', 0 }
-end
-local function int(number)
-return string.format('%.0f', tonumber(number))
 end
 local function refusal(reply)
 return type(reply) == 'table' and reply.err and reply or nil
@@ -17177,8 +18292,8 @@ end
 local failed = store(tasks, { '~wake', awake_from(now, math.max(tonumber(window), given)) })
 return { 'ok', failed and 0 or 1 }
 `,
-  sha1: "04bd29ac691e78812f93844f71466c4341d86f46",
-  keyLockingSha1: "2f83980eeca1641ae66c70b8d3fcab3b48787425",
+  sha1: "756fc290ba8c273e1feafb3d39f98f15dfbed9c7",
+  keyLockingSha1: "a865d9aa2627df3f56cc698f5d44bd0976ce5f00",
 };
 
 export const weed: Script = {
@@ -17204,9 +18319,12 @@ at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, worker
 return at
 end
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -17239,9 +18357,6 @@ return mending
 end
 local mending = new_mending(at, clock(test_now))
 local ids, places, met, again = {}, {}, {}, {}
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function append(list, first, second)
 if first ~= nil then
 list[#list + 1] = first
@@ -18238,8 +19353,8 @@ end
 local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
 return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
 `,
-  sha1: "2351e670df814080135ea2cbd359972013f065a8",
-  keyLockingSha1: "b972cec11d81303f3a9059b0943dab89a3d5a21b",
+  sha1: "880549175d90659517429aaa385a77556c4b33df",
+  keyLockingSha1: "33b356e8d45fc0b4061d454f8ef20beedd0325f9",
 };
 
 export const workers: Script = {
@@ -18285,9 +19400,12 @@ end
 return found
 end
 local records = read('HMGET', tasks, names)
+local function int(number)
+return string.format('%.0f', tonumber(number))
+end
 local function clock_text(test_now)
 if test_now ~= '' then
-return test_now
+return int(test_now)
 end
 local time = redis.call('TIME')
 return time[1] .. string.sub('00000' .. time[2], -6, -4)
@@ -18296,9 +19414,6 @@ local function clock(test_now)
 return tonumber(clock_text(test_now))
 end
 local reply = { 'ok', clock(test_now), page[1] }
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
 local function hand(worker, lease, id)
 return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
 end
@@ -18321,6 +19436,6 @@ append(reply, told)
 end
 return reply
 `,
-  sha1: "6c8c230e95f880c38b4d5cd84f3b75256411e073",
-  keyLockingSha1: "4090007d23747f98648818f63b1ac410a8bd1e68",
+  sha1: "6c1929f3cb1305b1779676e1568c910399b13432",
+  keyLockingSha1: "51783aed541a7bdc06ef72188ccd561c5e56c15b",
 };

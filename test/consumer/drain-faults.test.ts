@@ -39,7 +39,7 @@ describe("when a request fails", () => {
     const { transport, sent } = noting(failing((request) => (request === 1 ? "before" : undefined)));
     const queue = rig.queue({ transport });
     await expect(drain(queue, () => undefined)).rejects.toBe(unreachable);
-    expect(sent).toEqual([["dequeue"], ["settle", "dequeue"], ["settle"]]);
+    expect(sent).toEqual([["dequeue"], ["settleAndDequeue"], ["settle"]]);
     expect(await rig.queue().counts()).toMatchObject({ pending: 10, working: 0, delayed: 0 });
     expect(await rig.queue().get("t9")).toMatchObject({ state: "completed" });
   });
@@ -48,7 +48,7 @@ describe("when a request fails", () => {
     await rig.queue().enqueueMany(numbered(5));
     const { transport, sent } = noting(failing((request) => (request > 0 ? "before" : undefined)));
     await expect(drain(rig.queue({ transport }), () => undefined, { lease: "1m" })).rejects.toBe(unreachable);
-    expect(sent).toEqual([["dequeue"], ["settle", "dequeue"], ["settle"]]);
+    expect(sent).toEqual([["dequeue"], ["settleAndDequeue"], ["settle"]]);
     expect(await rig.queue().counts()).toMatchObject({ working: 5 });
     rig.now += 60_001;
     expect(await drain(rig.queue(), () => undefined)).toEqual(reported({ completed: 5 }));

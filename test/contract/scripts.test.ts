@@ -26,7 +26,7 @@ const all = Object.values({
 
 /** What a script's head says of its keys and arguments. */
 function contract(name: string) {
-  const lines = readFileSync(new URL(`${name}.lua`, folder), "utf8").split("\n");
+  const lines = readFileSync(new URL(fileOf(name), folder), "utf8").split("\n");
   const named = (from: "KEYS" | "ARGV") =>
     lines
       .map((line) => new RegExp(`^local (\\w+) = ${from}\\[(\\d+)\\] -- (.+)`).exec(line))
@@ -40,12 +40,13 @@ function contract(name: string) {
   };
 }
 
+const fileOf = (name: string) => `${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.lua`;
 const camel = (snake: string) => snake.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 describe("the script table says what the Lua says", () => {
   test("every script is bound once", () => {
     const files = readdirSync(folder).filter((file) => /^[^_].*\.lua$/.test(file));
-    expect(all.map(({ script }) => `${script.name}.lua`).toSorted()).toEqual(files.toSorted());
+    expect(all.map(({ script }) => fileOf(script.name)).toSorted()).toEqual(files.toSorted());
   });
 
   test.each(all.map((binding) => [binding.script.name, binding] as const))("%s", (name, binding) => {
