@@ -3,7 +3,7 @@ import { createClient } from "@redis/client";
 import { SluiceError, type Command, type Transport } from "../../src/index.ts";
 import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
 import * as scripts from "../../src/queue/lua.gen.ts";
-import { dequeueScript, enqueueScript } from "../../src/queue/scripts.ts";
+import { dequeueScript, enqueueScript, settleAndDequeueScript } from "../../src/queue/scripts.ts";
 import { keyLocking } from "../../src/queue/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { readQueueSpace, type QueueSpace } from "../support/key-space.ts";
@@ -115,7 +115,9 @@ export class Real {
     if (!("script" in command)) return command;
     if (command.script === enqueueScript.script) this.#look = command.args[1] === "1";
     // A first copy says nothing of others; the transport's own resends do.
-    if (command.script === dequeueScript.script && !this.#flagged) {
+    // Its arguments are the first of a settle and dequeue too.
+    const pulls = [dequeueScript.script, settleAndDequeueScript.script].includes(command.script);
+    if (pulls && !this.#flagged) {
       // Whatever goes on after that first call says so.
       this.#flagged = true;
       return { ...command, args: command.args.with(dequeueScript.args.indexOf("resend"), "") };
