@@ -8,6 +8,7 @@ import { MAX_DEQUEUE } from "../queue/pull.ts";
 import type { Duration, Settled, Worker } from "../queue/types.ts";
 import { signOfLife } from "../queue/worker.ts";
 import type { Work } from "./hands.ts";
+import type { PaceOptions } from "./pace.ts";
 import { Run, type RunOptions } from "./run.ts";
 import type { TaskSource } from "./source.ts";
 
@@ -67,7 +68,10 @@ export interface DrainOptions {
    * @default "25s"
    */
   readonly budget?: Duration | undefined;
-  /** Most tasks of one pull, 1 to 1,000 (over HTTP 100). @default 10 */
+  /**
+   * Most tasks of one pull, 1 to 1,000 (over HTTP 100). @default 10; in `drain` more, up to 100, if the handlers begin more
+   * at once and within half of a handler's time and a round trip
+   */
   readonly batch?: number | undefined;
   /** How many handlers run at once, 1 to 1,000. @default 5, of batches 1 */
   readonly concurrency?: number | undefined;
@@ -128,7 +132,8 @@ export interface DrainReport {
 
 /**
  * Works on a queue until nothing is left or the time is over, one call of the handler a task. What is finished is
- * settled within about a second, in the request that pulls the next tasks where it can be. Leases are extended, in one
+ * settled in the request that pulls the next tasks where it can be: at once if nothing else is about to end, else within
+ * about a second. Where handlers are quick, it pulls before they run out of tasks. Leases are extended, in one
  * request for all, before they expire and every fifteen seconds at least, which also tells of cancels. It begins no task
  * that would not end in time, judging by those it has seen, and hands back what it did not begin. When the budget ends,
  * handlers are told to stop; tasks of those that do not are requeued.
@@ -145,7 +150,7 @@ export async function drain<T>(
   const work: Work<T> = async ([task]) => [
     { outcome: "complete", result: await handler(task as HeldTask<T>) },
   ];
-  return run(source, handler, work, options, { concurrency: 5, together: false });
+  return run(source, handler, work, options, { concurrency: 5, batch: undefined, together: false });
 }
 
 /**
@@ -157,7 +162,7 @@ export async function drainBatches<T>(
   handler: BatchHandler<T>,
   options: DrainOptions = {},
 ): Promise<DrainReport> {
-  const work: Work<T> = async (tasks, signal) => {
+  const work: Work<T> = async (tasks, { signal }) => {
     const verdicts: unknown = await handler(tasks, signal);
     if (Array.isArray(verdicts) && verdicts.length === tasks.length) return verdicts as Verdict[];
     throw new SluiceError(
@@ -165,7 +170,7 @@ export async function drainBatches<T>(
       `a batch handler must return an array of ${tasks.length} verdicts, one for each task`,
     );
   };
-  return run(source, handler, work, options, { concurrency: 1, together: true });
+  return run(source, handler, work, options, { concurrency: 1, batch: 10, together: true });
 }
 
 /** What a drain is told of its work; beside this, how long it lasts. */
@@ -187,7 +192,7 @@ function run<T>(
   handler: unknown,
   work: Work<T>,
   options: DrainOptions,
-  implied: Pick<RunOptions, "concurrency" | "together">,
+  implied: PaceOptions,
 ): Promise<DrainReport> {
   const operations = ["dequeue", "settle", "settleAndDequeue"] as const;
   if (operations.some((name) => typeof source?.[name] !== "function")) {
@@ -195,7 +200,7 @@ function run<T>(
   }
   if (typeof handler !== "function") throw invalidArgument("handler", "must be a function");
   return new Run<T>(source, work, {
-    ...checkedOptions(options, implied.concurrency),
+    ...checkedOptions(options, implied),
     together: implied.together,
   }).report();
 }
@@ -207,16 +212,20 @@ function run<T>(
  */
 export function checkDrainOptions(options: DrainOptions, at: string): void {
   try {
-    checkedOptions(options, 1);
+    checkedOptions(options, { concurrency: 1, batch: undefined });
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
     throw new SluiceError(error.code, at + error.message, at + error.path);
   }
 }
 
-function checkedOptions(options: DrainOptions, implied: number): Omit<RunOptions, "together"> {
+function checkedOptions(
+  options: DrainOptions,
+  implied: Omit<PaceOptions, "together">,
+): Omit<RunOptions, "together"> {
   onlyOptions(options, OPTIONS);
-  const { budget: span = "25s", batch = 10, concurrency = implied, lease, timeout } = options;
+  const { budget: span = "25s", batch = implied.batch, concurrency = implied.concurrency } = options;
+  const { lease, timeout } = options;
   const { backoff = true, wait, worker, signal, closing, listen } = options;
   const budget = milliseconds(span, "budget", { min: 1 });
   checkBackoff(backoff);
@@ -230,7 +239,7 @@ function checkedOptions(options: DrainOptions, implied: number): Omit<RunOptions
     throw invalidArgument("listen", "must be a function");
   return {
     budget,
-    batch: wholeNumber(batch, "batch", 1, MAX_DEQUEUE),
+    batch: batch === undefined ? undefined : wholeNumber(batch, "batch", 1, MAX_DEQUEUE),
     concurrency: wholeNumber(concurrency, "concurrency", 1, 1_000),
     lease: lease === undefined ? undefined : milliseconds(lease, "lease", { min: 1 }),
     extendEvery: milliseconds(options.extendEvery ?? "15s", "extendEvery", { min: 250, max: 3_600_000 }),

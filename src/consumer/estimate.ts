@@ -20,6 +20,10 @@ export class Estimate {
     }
   }
 
+  get known(): boolean {
+    return this.#known;
+  }
+
   /** 0 before the first sample. */
   get mean(): number {
     return this.#mean;

@@ -8,8 +8,14 @@ import { handBack, type Sendable, settlementOf, verdictOn } from "./verdict.ts";
 /** How long handlers may follow one another before the event loop gets a turn, ms: requests need turns. */
 const TURN = 10;
 
-/** One call of a handler: a verdict for each task. */
-export type Work<T> = (tasks: readonly HeldTask<T>[], signal: AbortSignal) => Promise<readonly Verdict[]>;
+/** What a call takes at least, ms: some clocks stand still while nothing is sent or received. */
+const SHORTEST = 0.01;
+
+/** One call of a handler: a verdict for each task. The signal is that of the call. */
+export type Work<T> = (
+  tasks: readonly HeldTask<T>[],
+  call: { readonly signal: AbortSignal },
+) => Promise<readonly Verdict[]>;
 
 export interface HandsOptions {
   readonly concurrency: number;
@@ -28,6 +34,10 @@ export class Hands<T> {
   ended = 0;
   /** When a call ended for the first time since this was set to undefined. */
   firstEndAt: number | undefined;
+  /** Not later than the first lease has to be extended. */
+  #renewAt = Number.POSITIVE_INFINITY;
+  /** Not later than the first call is to be stopped, or given up. */
+  #stopAt = Number.POSITIVE_INFINITY;
   readonly #work: Work<T>;
   readonly #options: HandsOptions;
   readonly #settle: (item: Sendable, by: number) => void;
@@ -40,7 +50,7 @@ export class Hands<T> {
 
   /**
    * @param settle takes the settlement of each task that is done with, and when it has to go
-   * @param changed is called when a handler has returned
+   * @param changed is called when a handler has returned: another may by then have, too
    */
   constructor(
     work: Work<T>,
@@ -60,7 +70,17 @@ export class Hands<T> {
 
   /** Whether a call could begin if there was a task. */
   get free(): boolean {
-    return this.#waiting.length === 0 && this.#running.size < this.#options.concurrency;
+    return this.#waiting.length === 0 && this.vacant > 0;
+  }
+
+  /** How many more calls could run. */
+  get vacant(): number {
+    return this.#options.concurrency - this.#running.size;
+  }
+
+  /** How many calls wait for their turn. */
+  get waiting(): number {
+    return this.#waiting.length;
   }
 
   /** What a call seldom exceeds, ms, as far as is known. */
@@ -68,24 +88,49 @@ export class Hands<T> {
     return Math.min(this.#duration.most, this.#options.timeout);
   }
 
-  /** The tasks whose leases have to last. */
-  get held(): Held<T>[] {
-    return [...this.#waiting, ...Array.from(this.#running, ({ held }) => held)]
-      .flat()
-      .filter(({ over }) => !over);
+  /** How long a call takes, ms; 0 as long as nobody knows. */
+  get mean(): number {
+    return this.#duration.mean;
   }
 
-  /** How many calls, at most so many, can begin early enough to end within `ms`, where none waits. */
+  /** How many calls begin within `ms` where enough wait; 0 as long as nobody knows. */
+  beginWithin(ms: number): number {
+    if (!this.#duration.known) return 0;
+    return (this.#options.concurrency * ms) / Math.max(this.#duration.mean, SHORTEST);
+  }
+
+  /** Whether a call is likely to end by then: the one that began first, or is about to begin. */
+  endsBy(at: number): boolean {
+    const [first] = this.#running;
+    return !this.idle && (first?.beganAt ?? performance.now()) + this.#duration.mean <= at;
+  }
+
+  /** How many more calls, at most so many, can begin early enough to end within `ms`. */
   room(ms: number, most: number): number {
     const spare = ms - this.most;
     if (spare < 0) return 0;
     const { mean } = this.#duration;
     const rounds = mean > 0 ? Math.min(most, Math.floor(spare / mean)) : most;
-    return Math.min(most, this.#options.concurrency * (rounds + 1) - this.#running.size);
+    const begun = this.#running.size + this.#waiting.length;
+    return Math.max(0, Math.min(most, this.#options.concurrency * (rounds + 1) - begun));
+  }
+
+  /** Whether a lease has to be extended. */
+  renews(isDue: (at: number) => boolean): boolean {
+    if (!isDue(this.#renewAt)) return false;
+    this.#renewAt = Number.POSITIVE_INFINITY;
+    for (const held of this.#held()) this.#renewAt = Math.min(this.#renewAt, held.renewAt(false));
+    return isDue(this.#renewAt);
+  }
+
+  /** The tasks whose leases a request that goes out now may as well extend. */
+  renewals(now: number): Held<T>[] {
+    return [...this.#held()].filter((held) => held.renewAt(true) <= now);
   }
 
   add(calls: readonly (readonly Held<T>[])[]): void {
     this.#waiting.push(...calls);
+    for (const held of calls.flat()) this.#renewAt = Math.min(this.#renewAt, held.renewAt(false));
   }
 
   /** The event loop has had a turn. */
@@ -122,6 +167,7 @@ export class Hands<T> {
     const error = new StoppedError(code);
     const cutOffAt = performance.now() + this.#options.grace;
     for (const call of this.#running) call.stop(error, cutOffAt);
+    this.#stopAt = Math.min(this.#stopAt, cutOffAt);
   }
 
   /** Stops one task. One that waits is given back when its turn comes. */
@@ -137,22 +183,26 @@ export class Hands<T> {
    * @returns whether any was given up
    */
   keepTime(isDue: (at: number) => boolean): boolean {
+    if (!isDue(this.#stopAt)) return false;
     const { ended } = this;
+    this.#stopAt = Number.POSITIVE_INFINITY;
     for (const call of this.#running) {
       if (call.stopped === undefined && isDue(call.timeoutAt)) {
         call.stop(new StoppedError("timeout"), performance.now() + this.#options.grace);
       }
       if (isDue(call.cutOffAt)) this.#fail(call, call.stopped);
+      this.#stopAt = Math.min(this.#stopAt, call.stopped ? call.cutOffAt : call.timeoutAt);
     }
     return this.ended > ended;
   }
 
   #call(call: Call<T>): void {
     this.#running.add(call);
+    this.#stopAt = Math.min(this.#stopAt, call.timeoutAt);
     this.begun++;
     this.#work(
       call.held.map(({ shown }) => shown),
-      call.signal,
+      call,
     ).then(
       (verdicts) => {
         this.#end(call, verdicts);
@@ -185,6 +235,12 @@ export class Hands<T> {
       held.over = true;
       this.#settle(settlementOf(held.task, verdicts[i] as Verdict), held.renewAt(false));
     }
+  }
+
+  /** The tasks whose leases have to last. */
+  *#held(): Generator<Held<T>> {
+    for (const { held } of this.#running) yield* held.filter(({ over }) => !over);
+    for (const held of this.#waiting) yield* held.filter(({ over }) => !over);
   }
 
   /** Of a task that waited: its lease may be lost, or it was cancelled. */

@@ -9,6 +9,29 @@ const OFTEN = 250;
 /** Told what Redis answered to an extend that was sent at that time. */
 export type Hearing<T> = (held: Held<T>, answer: Settled, sentAt: number) => void;
 
+/** Stops something once. Its signal is made when it is first asked for: many handlers do not, and it is dear. */
+class Stopper {
+  #reason: StoppedError | undefined;
+  #controller: AbortController | undefined;
+
+  get stopped(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  stop(error: StoppedError): void {
+    this.#reason ??= error;
+    this.#controller?.abort(this.#reason);
+  }
+}
+
 /** A task that is leased, until its work is over or its lease is lost. */
 export class Held<T> {
   readonly task: LeasedTask<T>;
@@ -16,7 +39,7 @@ export class Held<T> {
   readonly shown: HeldTask<T>;
   /** True when nothing that is heard of the lease matters any more. */
   over = false;
-  readonly #stopper = new AbortController();
+  readonly #stopper = new Stopper();
   readonly #extendEvery: number;
   /** From the last extend to the next, ms. */
   #pause: number;
@@ -36,22 +59,34 @@ export class Held<T> {
     this.#pause = Math.max(OFTEN, Math.min(this.#extendEvery, left > 0 ? left / 3 : this.#extendEvery));
     this.#extendedAt = leasedAt;
     const { id, receipt, payload, attempt, enqueuedAt, headers, group } = task;
-    const { signal } = this.#stopper;
+    const stopper = this.#stopper;
     const extend: HeldTask<T>["extend"] = async (lease, options) => {
       const sentAt = performance.now();
       const answer = await task.extend(lease, options);
       hear(this, answer, sentAt);
       return answer;
     };
-    this.shown = { id, receipt, payload, attempt, enqueuedAt, headers, group, signal, extend };
+    this.shown = {
+      id,
+      receipt,
+      payload,
+      attempt,
+      enqueuedAt,
+      headers,
+      group,
+      get signal() {
+        return stopper.signal;
+      },
+      extend,
+    };
   }
 
   get stopped(): boolean {
-    return this.#stopper.signal.aborted;
+    return this.#stopper.stopped;
   }
 
   stop(error: StoppedError): void {
-    this.#stopper.abort(error);
+    this.#stopper.stop(error);
   }
 
   /** When to extend the lease, at the latest; earlier, with a request that goes out anyway. */
@@ -85,7 +120,7 @@ export class Call<T> {
   cutOffAt = Number.POSITIVE_INFINITY;
   /** Why it is to stop as a whole. */
   stopped: StoppedError | undefined;
-  readonly #stopper = new AbortController();
+  readonly #stopper = new Stopper();
 
   constructor(held: readonly Held<T>[], timeout: number) {
     this.held = held;
@@ -101,11 +136,11 @@ export class Call<T> {
     this.stopped ??= error;
     this.cutOffAt = Math.min(this.cutOffAt, cutOffAt);
     for (const held of this.held) held.stop(error);
-    this.#stopper.abort(error);
+    this.#stopper.stop(error);
   }
 
   /** Stops as a whole where each of its tasks is stopped. */
   heed(error: StoppedError): void {
-    if (this.held.every(({ stopped }) => stopped)) this.#stopper.abort(error);
+    if (this.held.every(({ stopped }) => stopped)) this.#stopper.stop(error);
   }
 }

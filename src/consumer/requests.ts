@@ -30,6 +30,8 @@ export class Requests<T> {
   readonly outbox = new Outbox<T>();
   readonly roundTrip = new Estimate();
   pulling = false;
+  /** Whether what pulls waits for tasks. */
+  polling = false;
   settling = false;
   /** The first that failed. */
   failure: { readonly error: unknown } | undefined;
@@ -104,6 +106,7 @@ export class Requests<T> {
     if (pull) this.recall = undefined;
     const underWay = pull ? "pulling" : "settling";
     this[underWay] = true;
+    if (pull) this.polling = waits;
     const answer = await this.#exchange(items, pull, (waits ? this.#waits : this.#others).signal).catch(
       (error: unknown) => {
         this.outbox.putBack(items);
@@ -112,6 +115,7 @@ export class Requests<T> {
       },
     );
     this[underWay] = false;
+    if (pull) this.polling = false;
     if (!answer) return;
     const answeredAt = performance.now();
     if (!waits) this.roundTrip.add(answeredAt - sentAt);

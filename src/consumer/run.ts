@@ -1,29 +1,25 @@
-import { LONGEST_TIMER } from "../sleep.ts";
 import { newToken } from "../queue/identity.ts";
-import { IN_VAIN } from "../queue/long-poll.ts";
 import type { Batch } from "../queue/queue.ts";
 import type { Settled, Worker } from "../queue/types.ts";
 import type { DrainReport } from "./drain.ts";
+import { Alarm } from "./alarm.ts";
 import { Hands, type HandsOptions, type Work } from "./hands.ts";
 import { Held } from "./held.ts";
 import type { Item } from "./outbox.ts";
+import { Pace, type PaceOptions } from "./pace.ts";
+import { Prospect } from "./prospect.ts";
 import { type PullOptions, Requests } from "./requests.ts";
 import type { TaskSource } from "./source.ts";
 import { Tally } from "./tally.ts";
 
 /** How long a free handler waits for those that are about to end too, ms: one request then serves them all. */
 const LINGER = 5;
-/** From a pull that left nothing to the next, while handlers run, ms. */
-const PAUSE = 1_000;
 /** How long before the end a long poll is over: its last look takes a request, ms. */
 const LAST_LOOK = 100;
 
 /** A drain's options, checked; durations in ms. */
-export interface RunOptions extends Omit<HandsOptions, "grace"> {
+export interface RunOptions extends Omit<HandsOptions, "grace">, PaceOptions {
   readonly budget: number;
-  readonly batch: number;
-  /** Whether one call takes all tasks of a pull. */
-  readonly together: boolean;
   readonly lease: number | undefined;
   readonly extendEvery: number;
   readonly wait: number;
@@ -41,44 +37,37 @@ export class Run<T> {
   readonly #options: RunOptions;
   readonly #hands: Hands<T>;
   readonly #requests: Requests<T>;
+  readonly #pace: Pace;
+  readonly #prospect: Prospect;
   readonly #tally = new Tally();
   /** When all has to be over, on the clock of `performance.now()`. */
   readonly #end: number;
   readonly #grace: number;
   #finish: (failure?: { readonly error: unknown }) => void = () => {};
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #alarm = new Alarm(() => this.#tick());
+  /** When the next step is at the latest. */
   #wakeAt = 0;
+  /** Whether a step is to come in this turn of the event loop. */
+  #steps = false;
   #over = false;
   /** Why no more tasks are begun, once that is so. */
   #closed: DrainReport["ended"] | undefined;
   /** Whether the handlers were told to stop. */
   #stopped = false;
-  /** Whether the last pull left something. */
-  #more = true;
-  /**
-   * Whether to look once more although it left nothing: who enqueues soon after it wakes nobody, for whoever took tasks
-   * counts as awake.
-   */
-  #onceMore = false;
-  /** How often somebody said that more has come. */
-  #looks = 0;
-  #pullAgainAt = 0;
-  /** How many calls had ended when a pull went out that found nothing: one that ended since may have enqueued. */
-  #emptyAt = -1;
-  /** How many pulls in a row found nothing although something was said to be ready. */
-  #inVain = 0;
 
   constructor(source: TaskSource<T>, work: Work<T>, options: RunOptions) {
     this.#options = options;
     this.#end = performance.now() + options.budget;
     this.#grace = Math.min(500, options.budget / 10);
+    this.#prospect = new Prospect(options.wait);
     this.#requests = new Requests(source, this.#end, this.#hear);
     this.#hands = new Hands(
       work,
       { ...options, grace: this.#grace },
       (item, by) => this.#requests.outbox.add(item, by),
-      () => this.#step(),
+      this.#stepSoon,
     );
+    this.#pace = new Pace(options, this.#hands, this.#requests.roundTrip);
   }
 
   /** @throws the first fault of a request */
@@ -88,11 +77,11 @@ export class Run<T> {
     return new Promise((resolve, reject) => {
       this.#finish = (failure) => {
         this.#over = true;
-        clearTimeout(this.#timer);
+        this.#alarm.clear();
         signal?.removeEventListener("abort", this.#abort);
         closing?.removeEventListener("abort", this.#closeGently);
         if (failure) reject(failure.error);
-        else resolve(this.#tally.report(this.#ended, this.#more || this.#ended === "budget"));
+        else resolve(this.#tally.report(this.#ended, this.#prospect.more || this.#ended === "budget"));
       };
       signal?.addEventListener("abort", this.#abort);
       closing?.addEventListener("abort", this.#closeGently);
@@ -104,20 +93,27 @@ export class Run<T> {
 
   readonly #abort = () => {
     this.#stop("aborted");
-    // Not at once: a handler may have caused it, in the midst of a step.
-    queueMicrotask(() => this.#step());
+    this.#stepSoon();
   };
 
   readonly #closeGently = () => {
     this.#close("aborted");
-    queueMicrotask(() => this.#step());
+    this.#stepSoon();
   };
 
   readonly #look = () => {
-    this.#looks++;
-    this.#onceMore = true;
-    this.#pullAgainAt = 0;
-    queueMicrotask(() => this.#step());
+    this.#prospect.told();
+    this.#stepSoon();
+  };
+
+  /** Not at once: a handler may be the cause, in the midst of a step; and one step serves all that happens together. */
+  readonly #stepSoon = () => {
+    if (this.#steps) return;
+    this.#steps = true;
+    queueMicrotask(() => {
+      this.#steps = false;
+      this.#step();
+    });
   };
 
   readonly #tick = () => {
@@ -136,10 +132,7 @@ export class Run<T> {
     if (this.#isDone) return this.#finish(this.#requests.failure);
     this.#requests.keepTime(this.#isDue);
     if (this.#hands.keepTime(this.#isDue)) this.#wakeAt = 0;
-    clearTimeout(this.#timer);
-    if (this.#wakeAt === Number.POSITIVE_INFINITY) return;
-    const ms = Math.ceil(this.#wakeAt - performance.now());
-    this.#timer = setTimeout(this.#tick, Math.min(Math.max(0, ms), LONGEST_TIMER));
+    this.#alarm.set(this.#wakeAt);
   }
 
   /** Whether an instant has come; if not, the next step is then at the latest. */
@@ -156,7 +149,7 @@ export class Run<T> {
   }
 
   get #isEmpty(): boolean {
-    return this.#emptyAt === this.#hands.ended;
+    return this.#prospect.isEmpty(this.#hands.ended);
   }
 
   /** When handlers are told to stop, early enough for what becomes of their tasks to reach Redis. */
@@ -196,12 +189,14 @@ export class Run<T> {
 
   /** @param turn false where handlers may end in this very turn of the event loop */
   #send(turn: boolean): void {
-    const { settling, pulling, gaveUp, failure, retryAt, outbox } = this.#requests;
-    const { idle, held } = this.#hands;
+    const { settling, pulling, polling, gaveUp, failure, retryAt, outbox } = this.#requests;
+    const { idle } = this.#hands;
     if (settling || gaveUp || (failure && !idle && !this.#isDue(retryAt))) return;
-    const renew = this.#isDue(Math.min(...held.map((one) => one.renewAt(false))));
+    const renew = this.#hands.renews(this.#isDue);
     const late = this.#isDue(outbox.dueAt);
-    const settle = late || (idle && !pulling && outbox.size > 0);
+    // If it waited, nothing would come along, and no pull is about to take it.
+    const alone = !this.#hands.endsBy(outbox.dueAt) && (!pulling || polling);
+    const settle = late || (alone && outbox.size > 0);
     const pull = pulling ? undefined : this.#nextPull(settle, turn);
     // A long poll tells late what became of leases: they are extended first.
     if (pull && !(pull.wait && renew)) this.#request(pull);
@@ -212,14 +207,15 @@ export class Run<T> {
   #nextPull(settle: boolean, turn: boolean): PullOptions | undefined {
     const { recall, outbox, roundTrip } = this.#requests;
     if (recall) return recall;
-    if (this.#closed || !this.#hands.free) return undefined;
-    const { batch, together, wait, lease, worker } = this.#options;
+    const { more, mayBeMore, pullAgainAt } = this.#prospect;
+    const ahead = more && this.#pace.runsOut;
+    if (this.#closed || !(this.#hands.free || ahead)) return undefined;
+    const { together, wait, lease, worker } = this.#options;
     const { idle, most, firstEndAt = 0 } = this.#hands;
-    const mayBeMore = this.#more || this.#onceMore || wait > 0;
     const wanted =
       idle && outbox.size === 0
         ? !this.#isEmpty
-        : settle || (mayBeMore && this.#isDue(Math.max(firstEndAt + LINGER, this.#pullAgainAt)));
+        : settle || ahead || (mayBeMore && this.#isDue(Math.max(firstEndAt + LINGER, pullAgainAt)));
     if (!wanted) return undefined;
     // Then they go along.
     if (!settle && !idle && !turn) {
@@ -227,49 +223,34 @@ export class Run<T> {
       return undefined;
     }
     const left = this.#stopAt - performance.now() - roundTrip.mean;
+    const { batch } = this.#pace;
     const room = this.#hands.room(left, together ? 1 : batch);
     if (room === 0) {
-      this.#close("budget");
+      if (this.#hands.free) this.#close("budget");
       return undefined;
     }
     const pull = { max: together ? batch : room, lease, worker };
     const longest = Math.min(wait, Math.floor(left - most - LAST_LOOK));
+    // Where there is more, nothing has to wait for it.
+    if (longest <= 0 || (more && !idle)) return pull;
     // Under a token of its own it can be recalled, and costs a command more.
-    return longest > 0 ? { ...pull, wait: longest, token: newToken() } : pull;
+    return { ...pull, wait: longest, token: newToken() };
   }
 
   #request(pull: PullOptions | undefined): void {
     const { idle, ended } = this.#hands;
     const now = performance.now();
-    const renewals = pull?.wait ? [] : this.#hands.held.filter((held) => held.renewAt(true) <= now);
+    const renewals = pull?.wait ? [] : this.#hands.renewals(now);
     if (pull) this.#hands.firstEndAt = undefined;
     const last = idle && this.#requests.failure !== undefined;
-    const looks = this.#looks;
+    const learn = pull && this.#prospect.goesOut(pull, ended);
     this.#requests
       .send(renewals, pull, last, (tasks, leasedAt) => {
-        this.#more = tasks.length >= (pull?.max ?? 1) || this.#leftSome(tasks, pull?.wait);
-        const isEmpty = tasks.length === 0 && !this.#more;
-        if (isEmpty) this.#emptyAt = ended;
-        const heard = this.#looks > looks;
-        this.#onceMore = heard || (tasks.length > 0 && !this.#more);
-        const waits = this.#options.wait > 0 && !isEmpty;
-        this.#pullAgainAt = heard || this.#more || waits ? 0 : now + PAUSE;
+        learn?.(tasks, this.#tally.nextDueAt);
         this.#take(tasks, leasedAt);
       })
       .then(this.#tick)
       .catch((error: unknown) => this.#finish({ error }));
-  }
-
-  /** Whether a pull left something although it gave fewer than asked for. */
-  #leftSome({ length, nextDueAt, unfit }: Batch<T>, wait = 0): boolean {
-    const some = length + unfit > 0;
-    if (some) this.#inVain = 0;
-    if (nextDueAt === null || nextDueAt > Date.now()) return false;
-    // One that may be a killer travels alone, and large ones do.
-    if (some) return true;
-    // More cancelled ones stood in front than one pull drops. If it is this clock that is ahead, then what is not due yet
-    // stays due at the same time.
-    return wait === 0 && nextDueAt !== this.#tally.nextDueAt && this.#inVain++ < IN_VAIN;
   }
 
   #take(tasks: Batch<T>, leasedAt: number): void {
@@ -283,7 +264,7 @@ export class Run<T> {
     if (held) return this.#hearOfLease(held, answer, sentAt);
     this.#tally.settled(answer, settlement.outcome === "requeue" && settlement.unstarted === true);
     // Where Redis did not know the script, the pull of the same request ran before it.
-    if (answer.ok && answer.state === "pending") this.#emptyAt = -1;
+    if (answer.ok && answer.state === "pending") this.#prospect.filled();
   };
 
   readonly #hearOfLease = (held: Held<T>, answer: Settled, sentAt: number): void => {

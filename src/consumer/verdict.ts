@@ -46,7 +46,9 @@ function isOne<E extends Error>(
  */
 export function settlementOf(task: Leased, verdict: Verdict): Sendable {
   try {
-    return sendable(asSettlement(task, verdict));
+    return verdict.outcome === "complete"
+      ? completion(task, verdict.result)
+      : sendable(asSettlement(task, verdict));
   } catch (fault) {
     return sendable(failed(task, new Error(`the handler's verdict is of no use: ${reasonOf(fault)}`)));
   }
@@ -65,16 +67,26 @@ function sendable(settlement: Settlement): Sendable {
   return { settlement, bytes: byteLength(settlementArguments(settlement, "settlement").text) };
 }
 
-function asSettlement({ receipt, attempt }: Leased, verdict: Verdict): Settlement {
+function completion({ receipt }: Leased, result: unknown): Sendable {
+  if (result === undefined) return { settlement: { receipt, outcome: "complete" }, bytes: 0 };
+  try {
+    const text = encodeValue(result, "result");
+    return {
+      settlement: { receipt, outcome: "complete", result: decodeValue(text) },
+      bytes: byteLength(text),
+    };
+  } catch (fault) {
+    // The work is done: another attempt would do it again.
+    const error = new Error(`the work is done, but its result cannot be stored: ${reasonOf(fault)}`);
+    return sendable({ receipt, outcome: "reject", error });
+  }
+}
+
+function asSettlement(
+  { receipt, attempt }: Leased,
+  verdict: Exclude<Verdict, { outcome: "complete" }>,
+): Settlement {
   switch (verdict.outcome) {
-    case "complete":
-      try {
-        return { receipt, outcome: "complete", result: copyOf(verdict.result) };
-      } catch (fault) {
-        // The work is done: another attempt would do it again.
-        const error = new Error(`the work is done, but its result cannot be stored: ${reasonOf(fault)}`);
-        return { receipt, outcome: "reject", error };
-      }
     case "reject":
       return { receipt, outcome: "reject", error: errorOf(verdict.error) };
     case "requeue": {
@@ -95,10 +107,6 @@ function asSettlement({ receipt, attempt }: Leased, verdict: Verdict): Settlemen
 
 function failed({ receipt, attempt }: Leased, error: unknown): Settlement {
   return { receipt, outcome: "requeue", delay: delayAfter(attempt), error };
-}
-
-function copyOf(value: unknown): unknown {
-  return value === undefined ? undefined : decodeValue(encodeValue(value, "result"));
 }
 
 function errorOf(error: unknown): unknown {

@@ -36,9 +36,35 @@ describe("a drain costs", () => {
   test("11 requests for 100 quick tasks at 10 a pull: each settles ten and pulls the next", async () => {
     await billed.queue.enqueueMany(many(100, { resultTtl: 0 }));
     let report: unknown;
-    const cost = await costOf(async () => (report = await drain(billed.queue, () => undefined)));
+    const cost = await costOf(async () => {
+      report = await drain(billed.queue, () => undefined, { batch: 10 });
+    });
     expect(report).toEqual(reported({ completed: 100 }));
     expect(cost).toEqual({ requests: 11, commands: 6 + 10 * 9 });
+  });
+
+  test("3 requests for 100 quick tasks where it may pull as many as it likes: 10, then all", async () => {
+    await billed.queue.enqueueMany(many(100, { resultTtl: 0 }));
+    let report: unknown;
+    const cost = await costOf(async () => (report = await drain(billed.queue, () => undefined)));
+    expect(report).toEqual(reported({ completed: 100 }));
+    expect(cost).toMatchObject({ requests: 3 });
+  });
+
+  test("a request at once for a task that ends while it waits for others", async () => {
+    const { id } = await billed.queue.enqueue(1);
+    let endedAt = Number.NaN;
+    const handler = async () => {
+      // By then it looks for more.
+      await pause(500);
+      endedAt = performance.now();
+    };
+    const drained = drain(billed.queue, handler, { wait: "3s", budget: "20s" });
+    const state = async () => (await billed.queue.get(id))?.state;
+    await expect.poll(state, { interval: 20, timeout: 10_000 }).toBe("completed");
+    // Company it would have waited for a second.
+    expect(performance.now() - endedAt).toBeLessThan(800);
+    expect(await drained).toEqual(reported({ completed: 1 }));
   });
 
   test("3 requests for 200 tasks at 100 a pull, and 11 where a handler takes ten at once", async () => {

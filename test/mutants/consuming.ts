@@ -59,6 +59,22 @@ export const consuming: readonly Mutant[] = [
     because: "what it had leased by then belongs to nobody",
   },
   {
+    name: "a task that ends alone waits for company while the drain waits for tasks",
+    file: "src/consumer/run.ts",
+    find: "(!pulling || polling)",
+    replace: "!pulling",
+    breaks: "consumers",
+    because: "whoever waits for a lone task's result waits a second longer",
+  },
+  {
+    name: "a drain pulls ahead whatever it holds",
+    file: "src/consumer/pace.ts",
+    find: "return this.#hands.waiting + 1 <= Math.min(meanwhile, batch / 2);",
+    replace: "return meanwhile > 0;",
+    breaks: "consumers",
+    because: "tasks lie in one consumer that others could begin",
+  },
+  {
     name: "a request takes all settlements, however large",
     file: "src/consumer/outbox.ts",
     find: "(count > 0 && bytes > MOST_BYTES)",
@@ -85,8 +101,8 @@ export const consuming: readonly Mutant[] = [
   {
     name: "work that is done is done again where its result cannot be stored",
     file: "src/consumer/verdict.ts",
-    find: 'return { receipt, outcome: "reject", error };',
-    replace: "return failed({ receipt, attempt }, error);",
+    find: 'return sendable({ receipt, outcome: "reject", error });',
+    replace: "throw fault;",
     breaks: "consumers",
     because: "a mail is sent five times because of what the mailer returned",
   },
