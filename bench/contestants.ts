@@ -3,7 +3,13 @@
 
 import { createClient } from "@redis/client";
 import { Queue as BullQueue, Worker as BullWorker } from "bullmq";
-import { Queue, type Settlement, type Transport } from "../src/index.ts";
+import {
+  drain as drainQueue,
+  Queue,
+  type QueueOptions,
+  type Settlement,
+  type Transport,
+} from "../src/index.ts";
 import { payload } from "./report.ts";
 
 export const CALLERS = 50;
@@ -34,8 +40,9 @@ function completed(batch: readonly { readonly receipt: string }[]): Settlement[]
   return batch.map(({ receipt }) => ({ receipt, outcome: "complete" }));
 }
 
-export function sluice(transport: Transport) {
-  const queue = new Queue("bench", { transport });
+/** @param options of the queue, such as how its calls share requests */
+export function sluice(transport: Transport, options: Partial<QueueOptions> = {}) {
+  const queue = new Queue("bench", { ...options, transport });
 
   async function enqueueSingly(tasks: number, measure: Measure) {
     const next = numbering(tasks, 1);
@@ -44,6 +51,17 @@ export function sluice(transport: Transport) {
         const [number] = next();
         if (number !== undefined) await queue.enqueue(payload(number));
         return number !== undefined;
+      }),
+    );
+  }
+
+  async function enqueueBatches(tasks: number, measure: Measure) {
+    const next = numbering(tasks, BATCH);
+    await measure(() =>
+      callers(async () => {
+        const numbers = next();
+        await queue.enqueueMany(numbers.map((number) => ({ payload: payload(number) })));
+        return numbers.length > 0;
       }),
     );
   }
@@ -72,14 +90,7 @@ export function sluice(transport: Transport) {
   };
 
   const batches: Contestant = async (tasks, measure) => {
-    const next = numbering(tasks, BATCH);
-    await measure(() =>
-      callers(async () => {
-        const numbers = next();
-        await queue.enqueueMany(numbers.map((number) => ({ payload: payload(number) })));
-        return numbers.length > 0;
-      }),
-    );
+    await enqueueBatches(tasks, measure);
     await measure(() =>
       callers(async () => {
         const batch = await queue.dequeue({ max: BATCH });
@@ -89,7 +100,14 @@ export function sluice(transport: Transport) {
     );
   };
 
-  return { singly, together, batches };
+  const drain: Contestant = async (tasks, measure) => {
+    await enqueueBatches(tasks, measure);
+    await measure(async () => {
+      await drainQueue(queue, () => undefined, { concurrency: CALLERS, budget: "5m" });
+    });
+  };
+
+  return { singly, together, batches, drain };
 }
 
 /**
@@ -137,10 +155,12 @@ export function bullmq(redisUrl: string) {
       for (const client of clients) client.destroy();
     };
 
+  const addBulk = (queue: BullQueue, numbers: readonly number[]) =>
+    queue.addBulk(numbers.map((number) => ({ name: "bench", data: payload(number) })));
   return {
     singly: contestant(CALLERS, 1, (queue, [number = 0]) => queue.add("bench", payload(number))),
-    batches: contestant(BATCH, BATCH, (queue, numbers) =>
-      queue.addBulk(numbers.map((number) => ({ name: "bench", data: payload(number) }))),
-    ),
+    batches: contestant(BATCH, BATCH, addBulk),
+    /** Works with as many at once as a drain. */
+    worker: contestant(CALLERS, BATCH, addBulk),
   };
 }
