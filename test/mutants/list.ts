@@ -1,5 +1,6 @@
 import { consuming } from "./consuming.ts";
 import { interfaces } from "./interfaces.ts";
+import { lanes } from "./lanes.ts";
 import { library } from "./library.ts";
 import { lifeCycle } from "./life-cycle.ts";
 import type { Mutant } from "./mutant.ts";
@@ -21,6 +22,7 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
   rooms,
   pulling,
   waiting,
+  lanes,
   library,
   consuming,
   interfaces,

@@ -1,6 +1,7 @@
 /** As {@link nearest}, of lua/. Tests that take long stand last. */
 export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   "lua/enqueue.lua": [
+    "integration/lanes",
     "integration/enqueue",
     "integration/enqueue-copies",
     "integration/unique",
@@ -31,6 +32,46 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/late-progress",
     "integration/settle-many",
     "integration/life-cycle",
+    "fault/resend",
+  ],
+  "lua/_pull.lua": [
+    "integration/dequeue",
+    "fault/resend",
+    "integration/limits",
+    "integration/pause",
+    "integration/pull-copies",
+    "integration/pull-behind-cancelled",
+    "integration/limits-clock",
+    "integration/full-redis",
+    "integration/workers",
+    "integration/worker-failure",
+    "integration/unsound",
+  ],
+
+  "lua/_settling.lua": [
+    "integration/settle",
+    "integration/fencing",
+    "integration/cancel",
+    "integration/late-progress",
+    "integration/settle-many",
+    "integration/life-cycle",
+    "fault/resend",
+  ],
+
+  "lua/_plain.lua": [
+    "integration/lanes",
+    "integration/dequeue",
+    "integration/settle",
+    "integration/settle-and-dequeue",
+    "integration/fencing",
+    "fault/resend",
+    "integration/unsound",
+  ],
+  "lua/settle_and_dequeue.lua": [
+    "integration/settle-and-dequeue",
+    "integration/lanes",
+    "integration/at-most-once",
+    "consumer/drain",
     "fault/resend",
   ],
   "lua/cancel.lua": ["integration/cancel", "integration/unsound", "integration/counts", "fault/resend"],

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const pulling: readonly Mutant[] = [
   {
     name: "a dequeue that only passed cancelled tasks says that nothing is there",
-    file: "lua/dequeue.lua",
+    file: "lua/_pull.lua",
     find: "if #batch == 0 and (line.unseen or not (line.drained and line.next_due)) then",
     replace: "if #batch == 0 and (line.unseen or not line.drained) then",
     breaks: "answers",
@@ -20,7 +20,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "a dequeue passes as many entries as there are",
-    file: "lua/dequeue.lua",
+    file: "lua/_pull.lua",
     find: "local PASSED = 200",
     replace: "local PASSED = 1000000",
     breaks: "law 7",
@@ -28,7 +28,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "a copy of a dequeue on a paused queue does not say so",
-    file: "lua/dequeue.lua",
+    file: "lua/_pull.lua",
     find: "return paused and { 'paused' } or again",
     replace: "return again",
     breaks: "law 5",
@@ -44,7 +44,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "a late copy of an extend overwrites newer progress",
-    file: "lua/settle.lua",
+    file: "lua/_settling.lua",
     find: "return not told or string.sub(marks, -#mark) == mark",
     replace: "return true",
     breaks: "law 5",
@@ -84,7 +84,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "groups' timers stay where the clock was",
-    file: "lua/dequeue.lua",
+    file: "lua/_pull.lua",
     find: "((times.t or 0) > time() or times.c)",
     replace: "times.c",
     breaks: "law 4",

@@ -5,8 +5,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "an instant has no milliseconds",
     file: "lua/_prelude.lua",
-    find: "math.floor(tonumber(time[2]) / 1000)",
-    replace: "0",
+    find: "string.sub('00000' .. time[2], -6, -4)",
+    replace: "'000'",
     breaks: "law 4",
     because: "deadlines and delays are off by up to a second",
   },
