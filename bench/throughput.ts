@@ -15,7 +15,8 @@ const WARM_UP = quick ? 1_000 : 10_000;
 const redis = await startRedis();
 const control = await createClient({ url: redis.url }).connect();
 const transport = resp(redis.url);
-const ours = sluice(transport);
+const ours = sluice(transport, { coalesce: false });
+const coalescing = sluice(transport, { coalesce: "in-flight" });
 const theirs = bullmq(redis.url);
 
 /** What is compared: goals are least ratios to BullMQ's rate, and most ratios to its Redis CPU a task. */
@@ -31,6 +32,13 @@ interface Race {
 }
 
 const races: readonly Race[] = [
+  {
+    name: "singly, calls that come together coalesced",
+    tasks: 10_000,
+    sluice: coalescing.singly,
+    bullmq: theirs.singly,
+    rate: 4,
+  },
   {
     name: "singly, each call its own request, settleAndDequeue",
     tasks: 10_000,

@@ -183,12 +183,15 @@ plan.ghosts = 0
 local places = apart == '1' and places_left(plan.settings, at, stored)
 local due_now, resent = false, false -- whether any of them waits for a consumer, and was made before
 local reply, seen, fresh = { 'ok', -1, 0 }, {}, {} -- fresh: what this call's dedup keys stand for
+local made_by = {} -- id -> token of the one of several calls that made it here
 for i = 1, count do
   local id, key = ids[i], keys[i]
   local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
   local stands = until_at and tonumber(until_at) > plan.now and first ~= id
   local own, old
-  if not seen[id] then
+  if made_by[id] then
+    own = is_own(made_by[id], options[i].t)
+  elseif places or not seen[id] then
     -- Before the dedup key, so that a copy gets the same answer after the key's window.
     own, old = known(i)
   end
@@ -201,7 +204,7 @@ for i = 1, count do
   reused = false
   if refused then
     reply[i + 3] = ' ' .. refused
-  elseif seen[id] then
+  elseif seen[id] and not places then
     reply[i + 3] = seen[id]
   elseif own == nil and stands then
     reply[i + 3], seen[id] = first, first
@@ -215,6 +218,7 @@ for i = 1, count do
     resent = resent or own
     if own == nil then
       begin(i, old)
+      made_by[id] = places and (options[i].t or '')
       if key then
         local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
         fresh[key] = over .. ' ' .. id

@@ -103,6 +103,7 @@ export async function start<Env extends object>(
     transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
     budget,
     afterResponse: "any",
+    coalesce: "in-flight",
     ending: { closing: closing.signal, signal: ending.signal },
   }));
   if (!runtime.patient) deployment.service(env);

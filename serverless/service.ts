@@ -10,6 +10,7 @@ import { misconfigured } from "../src/http/misconfigured.ts";
 import { Problem, problemResponse } from "../src/http/problem.ts";
 import { milliseconds } from "../src/queue/duration.ts";
 import { onlyOptions } from "../src/queue/names.ts";
+import type { Coalesce } from "../src/queue/coalescer.ts";
 import { Queue, type QueueOptions } from "../src/queue/queue.ts";
 import { Schedules } from "../src/queue/schedules.ts";
 import { sweep } from "../src/queue/sweep.ts";
@@ -65,6 +66,8 @@ export interface Platform {
   readonly budget: Duration;
   /** What work goes on after a response: none, for some seconds, or, in a process that lives on, any. */
   readonly afterResponse: "none" | "bounded" | "any";
+  /** Which single calls share a request to Redis. @default those of one `Queue` and turn of the event loop */
+  readonly coalesce?: Coalesce | undefined;
   /** Another way to the consumers at the wake URL, such as a service binding. */
   readonly wakeFetch?: ((request: Request) => Promise<Response>) | undefined;
   /** How long a wake waits for its answer; whoever has not answered by then works. @default "2s" */
@@ -126,6 +129,7 @@ export class Service<Env extends object = Environment> {
       cronSecret: cronSecrets,
       prefix,
       wake,
+      coalesce: platform.coalesce,
       limits,
     });
   }
@@ -184,7 +188,8 @@ export class Service<Env extends object = Environment> {
         const own = consumers.valuesOf(name);
         // Where a consumer takes another type than the caller says, its schema tells so.
         const { encryption = own?.encryption, schema = own?.schema as typeof options.schema } = options;
-        return new Queue(name, { ...options, encryption, schema, ...shared });
+        const { coalesce = this.#platform.coalesce } = options;
+        return new Queue(name, { ...options, encryption, schema, coalesce, ...shared });
       },
       schedules: (queue, { encryption = consumers.valuesOf(queue)?.encryption, ...others } = {}) =>
         new Schedules(queue, { ...others, encryption, transport: this.#transport, prefix }),

@@ -1,6 +1,7 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
+import type { Coalesce } from "../queue/coalescer.ts";
 import { Queue } from "../queue/queue.ts";
 import type { Transport } from "../queue/transport.ts";
 import { milliseconds } from "../queue/duration.ts";
@@ -32,6 +33,11 @@ export interface AppOptions {
   readonly prefix?: string | undefined;
   /** Wakes consumers of what is enqueued or found by a sweep; after the response, where the platform can. */
   readonly wake?: Waker | undefined;
+  /**
+   * Which requests for one task each share a request to Redis. `"in-flight"`: those that come while another is under
+   * way, for a server whose requests may share I/O, so not in Workers. @default none do
+   */
+  readonly coalesce?: Coalesce | undefined;
   readonly limits?:
     | {
         /** Longest body of a request, in bytes. @default 10_000_000 */
@@ -54,7 +60,7 @@ const openPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"];
  * @throws {SluiceError} invalid_argument for tokens of another form
  */
 export function createApp(options: AppOptions): App {
-  const { transport, tokens, cronSecret, prefix, wake, limits, report = reportToConsole } = options;
+  const { transport, tokens, cronSecret, prefix, wake, coalesce, limits, report = reportToConsole } = options;
   // What callers have encrypted is bytes here, which only they can read.
   const encryption = null;
   const gate = new Gate(tokens, cronSecret);
@@ -70,7 +76,7 @@ export function createApp(options: AppOptions): App {
       const grants = await gate.admit(c.req.header("authorization"));
       const name = c.req.param("queue");
       if (name !== undefined) {
-        c.set("queue", new Queue(name, { transport, prefix, encryption, wake: wakerOf(c) }));
+        c.set("queue", new Queue(name, { transport, prefix, encryption, wake: wakerOf(c), coalesce }));
       }
       const allowed = scopes.some((scope) =>
         name === undefined ? grants.has(scope) : grants.allows(scope, name),

@@ -6054,12 +6054,15 @@ end
 local places = apart == '1' and places_left(plan.settings, at, stored)
 local due_now, resent = false, false
 local reply, seen, fresh = { 'ok', -1, 0 }, {}, {}
+local made_by = {}
 for i = 1, count do
 local id, key = ids[i], keys[i]
 local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
 local stands = until_at and tonumber(until_at) > plan.now and first ~= id
 local own, old
-if not seen[id] then
+if made_by[id] then
+own = is_own(made_by[id], options[i].t)
+elseif places or not seen[id] then
 own, old = known(i)
 end
 local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
@@ -6071,7 +6074,7 @@ end
 reused = false
 if refused then
 reply[i + 3] = ' ' .. refused
-elseif seen[id] then
+elseif seen[id] and not places then
 reply[i + 3] = seen[id]
 elseif own == nil and stands then
 reply[i + 3], seen[id] = first, first
@@ -6085,6 +6088,7 @@ due_now = due_now or (own ~= false and due_of(i) <= plan.now)
 resent = resent or own
 if own == nil then
 begin(i, old)
+made_by[id] = places and (options[i].t or '')
 if key then
 local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
 fresh[key] = over .. ' ' .. id
@@ -6353,8 +6357,8 @@ redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
 end
 return reply
 `,
-  sha1: "bf06041a5fef9afa99ed74895660c7353125d1b3",
-  keyLockingSha1: "1be9d5d548f30b8a2c909845ae5c1a480a2d8e4e",
+  sha1: "68ba4d4f6bb9745f6c5ae479417d6000b715875f",
+  keyLockingSha1: "fe60929421d97280170ad3145971d501823e94a7",
 };
 
 export const fail: Script = {

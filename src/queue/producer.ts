@@ -1,28 +1,18 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { invalidArgument, SluiceError } from "../errors.ts";
-import { byteLength, encodeValue } from "./codec.ts";
-import { milliseconds } from "./duration.ts";
-import { ENVELOPE_BASE64 } from "./envelope.ts";
-import { derivedName, derivedTaskIds, newTaskId, newToken } from "./identity.ts";
-import { QueueHandle, type HandleOptions } from "./handle.ts";
-import {
-  LAST_DUE,
-  listOf,
-  onlyOptions,
-  recordName,
-  REQUEST_OPTIONS,
-  requestKey,
-  taskId,
-  trueOrFalse,
-  wholeNumber,
-} from "./names.ts";
-import { lastReply } from "./outcome.ts";
-import { asciiJson, MAX_HEADER_BYTES, readTaskInfo, writeFixed } from "./record.ts";
-import { registration } from "./registry.ts";
+import { SluiceError } from "../errors.ts";
 import { callOf } from "./binding.ts";
+import { type Coalesce, Coalescer, type Shareable } from "./coalescer.ts";
+import { byteLength, encodeValue } from "./codec.ts";
+import { QueueHandle, type HandleOptions } from "./handle.ts";
+import { derivedTaskIds, newTaskId, newToken } from "./identity.ts";
+import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId, wholeNumber } from "./names.ts";
+import { lastReply } from "./outcome.ts";
+import { readTaskInfo, writeFixed } from "./record.ts";
+import { registration } from "./registry.ts";
 import { checkedSchema, fitting } from "./schema.ts";
 import { openedTask, sealed } from "./sealing.ts";
-import { cancelScript, enqueueScript, inspectScript, wakeScript } from "./scripts.ts";
+import { cancelScript, enqueueScript, inspectScript, wakeScript, type EnqueueRefusal } from "./scripts.ts";
+import { callToken, contentOf, fixedOptions, uniqueness, whenReady } from "./task-options.ts";
 import { CheckedWaker, type Waker } from "./waker.ts";
 import type {
   Cancelled,
@@ -40,6 +30,7 @@ export const MAX_ENQUEUE = 1_000;
 /** Most bytes of records in one enqueue: Upstash refuses a request over 10 MB. */
 export const MAX_ENQUEUE_BYTES = 9_500_000;
 
+/** Options of a queue that its tasks have where they say nothing else. */
 const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay"] as const;
 
 const TASK_OPTIONS = [
@@ -47,14 +38,44 @@ const TASK_OPTIONS = [
   ...(["id", "at", "group", "priority", "dedup", "again", "headers"] as const),
 ] as const satisfies readonly (keyof EnqueueOptions)[];
 
-/** Options of a queue; a producer has no use for the last. */
-const QUEUE_OPTIONS = ["transport", "prefix", "now", "encryption", ...DEFAULTS, "maxBytes", "schema", "wake"];
+const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
+
+/** Options of a queue; a producer has no use for `maxBytes`. */
+const QUEUE_OPTIONS = [
+  "transport",
+  "prefix",
+  "now",
+  "encryption",
+  ...DEFAULTS,
+  "maxBytes",
+  "schema",
+  "wake",
+  "coalesce",
+];
 
 export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, HandleOptions {
   /** What a payload must be, by any Standard Schema (zod, valibot, arktype, …): checked at enqueue and at dequeue. */
   readonly schema?: StandardSchemaV1<In, Out> | undefined;
   /** Wakes a consumer where none runs, when a task is ready. @default nobody is woken: cron starts consumers */
   readonly wake?: Waker | undefined;
+  /**
+   * Which single calls share a request: `enqueue`, and of a `Queue` also `dequeue` of one task and what settles one.
+   * Each call has its own answer, error and signal.
+   *
+   * `"turn"`: calls of this instance that are made in the same turn of the event loop. `"in-flight"`: for a server, calls of
+   * all instances with this transport; what is called while a request of its kind is under way goes with the next. Not in
+   * Workers, where requests may not share I/O. `false`: each call is a request of its own.
+   * @default "turn"
+   */
+  readonly coalesce?: Coalesce | undefined;
+}
+
+/** A task as the enqueue script takes it. */
+interface Item {
+  readonly id: string;
+  readonly when: string;
+  readonly unique: string;
+  readonly record: string;
 }
 
 /** What a producer does with a queue. `Queue` adds what consumers do; a bundle with this alone is smaller. */
@@ -62,6 +83,7 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
   readonly #defaults: TaskDefaults;
   protected readonly schema: StandardSchemaV1<In, Out> | undefined;
   readonly #waker: CheckedWaker | undefined;
+  protected readonly coalescer: Coalescer;
 
   /**
    * @param name `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`
@@ -74,23 +96,28 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
     this.#defaults = { lease, maxAttempts, resultTtl, deadTtl, delay };
     this.schema = checkedSchema(options.schema);
     this.#waker = options.wake && new CheckedWaker(options.wake);
+    this.coalescer = new Coalescer(options.coalesce, this.transport);
     // Faults in the defaults show here, not at the first task.
     fixedOptions(this.#defaults, {}, "");
     whenReady(this.#defaults, {}, "");
   }
 
   /**
-   * Adds one task, in one request.
+   * Adds one task, in one request, which calls of the same turn share: see {@link ProducerOptions.coalesce}.
    * @param payload anything that JSON can express, or a `Uint8Array`; at most 1 MiB
    * @returns the task's id; `created` is false where the id was known already
    * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, `idempotency_key_reused` if the key belongs to
    *   other tasks, or a fault of the transport
    */
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
-    onlyOptions(options, [...TASK_OPTIONS, ...REQUEST_OPTIONS]);
-    const { signal, idempotencyKey, ...task } = options;
-    const [enqueued] = await this.#enqueue([{ ...task, payload }], { signal, idempotencyKey }, () => "");
-    return enqueued as Enqueued;
+    onlyOptions(options, ENQUEUE_OPTIONS);
+    const { signal, idempotencyKey, ...rest } = options;
+    const key = requestKey({ idempotencyKey });
+    const task = { ...rest, payload };
+    // A schema may take its time; the others of a turn do not wait for it.
+    const encoded = await this.#encoded(task, "");
+    const item = this.#items([task], [encoded], key, () => "").then(([one]) => one as Item);
+    return this.coalescer.call(this.#singly, this.#lane(), item, signal);
   }
 
   /**
@@ -101,48 +128,12 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
   async enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
     listOf(tasks, "tasks", MAX_ENQUEUE);
     onlyOptions(options, REQUEST_OPTIONS);
-    for (const [i, task] of tasks.entries()) onlyOptions(task, ["payload", ...TASK_OPTIONS], `tasks[${i}].`);
+    const at = (i: number) => `tasks[${i}].`;
+    for (const [i, task] of tasks.entries()) onlyOptions(task, ["payload", ...TASK_OPTIONS], at(i));
     if (tasks.length === 0) return [];
-    return this.#enqueue(tasks, options, (i) => `tasks[${i}].`);
-  }
-
-  async #enqueue(
-    tasks: readonly NewTask<In>[],
-    options: RequestOptions,
-    at: (index: number) => string,
-  ): Promise<Enqueued[]> {
     const key = requestKey(options);
-    const idAt = key === undefined ? () => newTaskId() : await derivedTaskIds(this.name, key);
-    const payloads = await Promise.all(
-      tasks.map(async (task, i) => {
-        const id = task.id === undefined ? idAt(i) : taskId(task.id, `${at(i)}id`);
-        const path = `${at(i)}payload`;
-        const encoded = encodeValue(await fitting(this.schema, task.payload, path), path);
-        return { id, payload: await sealed(this.values, { kind: "payload", id }, encoded, path) };
-      }),
-    );
-    const token =
-      key === undefined
-        ? newToken()
-        : await callToken(
-            this.name,
-            key,
-            tasks.map((task, i) => [task.id ?? null, contentOf(task, payloads[i]?.payload ?? "", at(i))]),
-          );
-    const items = payloads.map(({ id, payload }, i) => {
-      const task = tasks[i] as NewTask<In>;
-      return {
-        id,
-        when: whenReady(this.#defaults, task, at(i)),
-        unique: uniqueness(task, at(i)),
-        record: writeFixed({
-          // A generated id is known to its producer alone, so it needs no token beside it.
-          token: task.id === undefined && key === undefined ? undefined : token,
-          ...fixedOptions(this.#defaults, task, at(i)),
-          payload,
-        }),
-      };
-    });
+    const encoded = await Promise.all(tasks.map((task, i) => this.#encoded(task, at(i))));
+    const items = await this.#items(tasks, encoded, key, at);
     const bytes = items.reduce((sum, item) => sum + byteLength(item.record), 0);
     if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
       throw new SluiceError(
@@ -151,37 +142,95 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
         "tasks",
       );
     }
+    const { told, wake } = await this.#add(items, "", options.signal);
+    if (wake) await this.#waker?.wake(this.name);
+    // Nothing is refused here: what is not apart is refused as a whole.
+    return items.map(({ id }, i) => ({ id, created: false, ...told[i] }));
+  }
+
+  /** Single enqueues, as calls that can share a request. */
+  readonly #singly: Shareable<Item, Enqueued> = {
+    most: MAX_ENQUEUE,
+    text: ({ record }) => record,
+    send: async (calls, signal) => {
+      const items = calls.map(({ item }) => item);
+      const { told, wake } = await this.#add(items, calls.length > 1 ? "1" : "", signal);
+      const answer = (i: number) => {
+        const [call, one] = [calls[i], told[i]];
+        if (!call || !one) return;
+        if ("refused" in one) call.fail(new SluiceError(...REFUSALS[one.refused]));
+        else call.answer({ id: call.item.id, ...one });
+      };
+      // One of them waits for the wake, where no platform takes care of it.
+      for (let i = 1; i < calls.length; i++) answer(i);
+      if (wake) await this.#waker?.wake(this.name);
+      answer(0);
+    },
+  };
+
+  #lane(): string {
+    const lane = `enqueue ${this.keys.tasks}`;
+    return this.#waker ? `${lane} ${this.#waker.window(this.name)}` : lane;
+  }
+
+  /** The payload as the codec writes it, once it fits the schema. */
+  async #encoded(task: NewTask<In>, at: string): Promise<string> {
+    const path = `${at}payload`;
+    if (task.id !== undefined) taskId(task.id, `${at}id`);
+    const payload = this.schema ? await fitting(this.schema, task.payload, path) : task.payload;
+    return encodeValue(payload, path);
+  }
+
+  async #items(
+    tasks: readonly NewTask<In>[],
+    encoded: readonly string[],
+    key: string | undefined,
+    at: (index: number) => string,
+  ): Promise<Item[]> {
+    const idAt = key === undefined ? () => newTaskId() : await derivedTaskIds(this.name, key);
+    const ids = tasks.map(({ id }, i) => id ?? idAt(i));
+    const payloads = await Promise.all(
+      encoded.map((text, i) =>
+        sealed(this.values, { kind: "payload", id: ids[i] as string }, text, `${at(i)}payload`),
+      ),
+    );
+    // A generated id is known to its producer alone, so it needs no token beside it.
+    const isKnown = (task: NewTask<In>) => task.id !== undefined || key !== undefined;
+    let token: string | undefined;
+    if (key !== undefined) {
+      const contents = tasks.map((task, i) => [task.id ?? null, contentOf(task, payloads[i] ?? "", at(i))]);
+      token = await callToken(this.name, key, contents);
+    } else if (tasks.some(isKnown)) token = newToken();
+    return tasks.map((task, i) => ({
+      id: ids[i] as string,
+      when: whenReady(this.#defaults, task, at(i)),
+      unique: uniqueness(task, at(i)),
+      record: writeFixed({
+        token: isKnown(task) ? token : undefined,
+        ...fixedOptions(this.#defaults, task, at(i)),
+        payload: payloads[i] ?? "",
+      }),
+    }));
+  }
+
+  /**
+   * Adds tasks, in one request.
+   * @param apart "1" if each is refused alone, "" if they are refused together
+   */
+  async #add(items: readonly Item[], apart: "1" | "", signal: AbortSignal | undefined) {
     const note = registration(this.transport, this.keys, this.name, this.testNow());
     const args = {
       testNow: this.testNow(),
       look: note.look ? "1" : "",
       wake: this.#waker?.window(this.name) ?? "",
-      apart: "",
+      apart,
     };
     const call = callOf(enqueueScript, this.keys, args, items);
-    const outcomes = await this.transport.send([...note.commands, call], options);
+    const outcomes = await this.transport.send([...note.commands, call], { signal });
     const { refused, look, wake, tasks: told } = enqueueScript.decode(lastReply(outcomes));
     if (outcomes[0] && "reply" in outcomes[0]) note.done(look);
-    if (refused === "reused") {
-      throw new SluiceError(
-        "idempotency_key_reused",
-        "an earlier enqueue with this idempotencyKey had other tasks; use a new key for new tasks",
-        "idempotencyKey",
-      );
-    }
-    if (refused === "full") {
-      throw new SluiceError(
-        "queue_full",
-        "with these tasks more would be pending than the maxPending of the queue allows",
-      );
-    }
-    if (wake) await this.#waker?.wake(this.name);
-    return items.map(({ id }, i) => {
-      const created = told[i];
-      return typeof created === "string"
-        ? { id: created, created: false }
-        : { id, created: created === true };
-    });
+    if (refused) throw new SluiceError(...REFUSALS[refused]);
+    return { told, wake };
   }
 
   /**
@@ -230,83 +279,15 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
   }
 }
 
-/**
- * The token of a call with an idempotency key: `<key>.<tasks>`, 11 characters of a hash (65 bits) each. It
- * tells a resend of the call from another call with the same key.
- */
-async function callToken(queue: string, key: string, tasks: readonly unknown[]): Promise<string> {
-  const parts = [derivedName("enqueue", queue, key), derivedName("tasks", JSON.stringify(tasks))];
-  return (await Promise.all(parts)).map((part) => part.slice(0, 11)).join(".");
-}
-
-/**
- * What two calls with the same key are compared by: the task as the caller gave it. Defaults of the queue are
- * left out, as they may change with a deployment. So is an encrypted payload: it differs each time, and no hash
- * of it may be kept.
- */
-function contentOf(task: EnqueueOptions, payload: string, at: string): readonly string[] {
-  const compared = payload.startsWith(`b${ENVELOPE_BASE64}`) ? "" : payload;
-  const record = writeFixed({ token: undefined, ...fixedOptions({}, task, at), payload: compared });
-  return [whenReady({}, task, at), uniqueness(task, at), record];
-}
-
-function whenReady(defaults: TaskDefaults, task: EnqueueOptions, at: string): string {
-  if (task.at !== undefined) {
-    if (task.delay !== undefined) {
-      throw invalidArgument(`${at}at`, `and ${at}delay exclude each other`);
-    }
-    return String(wholeNumber(task.at, `${at}at`, 0, LAST_DUE));
-  }
-  const ms = milliseconds(task.delay ?? defaults.delay ?? 0, `${at}delay`);
-  return ms > 0 ? `+${ms}` : "";
-}
-
-function uniqueness({ id, dedup, ...task }: EnqueueOptions, at: string): string {
-  const again = trueOrFalse(task.again ?? false, `${at}again`);
-  if (again && id === undefined) {
-    throw invalidArgument(`${at}again`, "must have an id beside it");
-  }
-  if (dedup === undefined) return again ? "again" : "";
-  if (again) {
-    throw invalidArgument(`${at}again`, "must not stand beside dedup");
-  }
-  onlyOptions(dedup, ["key", "window"], `${at}dedup.`);
-  const window = milliseconds(dedup.window, `${at}dedup.window`, { min: 1 });
-  return `${window} ${taskId(dedup.key, `${at}dedup.key`)}`;
-}
-
-/** What a task fixes at enqueue, checked, beside its payload. */
-export function fixedOptions(defaults: TaskDefaults, task: EnqueueOptions, at: string) {
-  const lease = task.lease ?? defaults.lease;
-  const maxAttempts = task.maxAttempts ?? defaults.maxAttempts;
-  const resultTtl = task.resultTtl ?? defaults.resultTtl;
-  const deadTtl = task.deadTtl ?? defaults.deadTtl;
-  return {
-    lease: lease === undefined ? undefined : milliseconds(lease, `${at}lease`, { min: 1 }),
-    maxAttempts:
-      maxAttempts === undefined ? undefined : wholeNumber(maxAttempts, `${at}maxAttempts`, 0, 1_000_000),
-    resultTtl: resultTtl === undefined ? undefined : milliseconds(resultTtl, `${at}resultTtl`),
-    deadTtl: deadTtl === undefined ? undefined : milliseconds(deadTtl, `${at}deadTtl`),
-    group: task.group === undefined ? undefined : recordName(task.group, `${at}group`),
-    priority: task.priority === undefined ? undefined : wholeNumber(task.priority, `${at}priority`, 0, 9),
-    headers: task.headers === undefined ? undefined : checkedHeaders(task.headers, `${at}headers`),
-  };
-}
-
-function checkedHeaders(headers: Readonly<Record<string, string>>, path: string) {
-  const entries = headers !== null && typeof headers === "object" ? Object.entries(headers) : [["", 0]];
-  for (const [name, value] of entries) {
-    if (name === "" || typeof value !== "string") {
-      throw invalidArgument(path, "must be an object of texts with names that are not empty");
-    }
-  }
-  const size = asciiJson(headers).length;
-  if (size > MAX_HEADER_BYTES) {
-    throw new SluiceError(
-      "too_large",
-      `${path} have ${size} bytes of JSON; at most ${MAX_HEADER_BYTES} are allowed`,
-      path,
-    );
-  }
-  return entries.length > 0 ? headers : undefined;
-}
+const REFUSALS: Readonly<Record<EnqueueRefusal, ConstructorParameters<typeof SluiceError>>> = {
+  full: ["queue_full", "with these tasks more would be pending than the maxPending of the queue allows"],
+  reused: [
+    "idempotency_key_reused",
+    "an earlier enqueue with this idempotencyKey had other tasks; use a new key for new tasks",
+    "idempotencyKey",
+  ],
+  newer_schema: [
+    "newer_schema",
+    "the task with this id is of a newer release of Sluice; deploy that release here too",
+  ],
+};

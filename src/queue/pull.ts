@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { callOf } from "./binding.ts";
+import type { Call, Shareable } from "./coalescer.ts";
 import { milliseconds } from "./duration.ts";
 import { fittingTasks, tokenOfNext } from "./fitting-tasks.ts";
 import { derivedName, newToken } from "./identity.ts";
@@ -18,6 +19,9 @@ import { signOfLife } from "./worker.ts";
 
 /** Most tasks of one dequeue, and most settlements of one settle. */
 export const MAX_DEQUEUE = 1_000;
+
+/** Most dequeues of one task in one request: the script's short way is for batches up to about this size. */
+const MOST_SHARED = 100;
 
 /** Most calls of one dequeue, the first included. Each passes some 200 entries that are not to be delivered. */
 const MOST_CALLS = 50;
@@ -38,6 +42,14 @@ export interface PullQueue<Out> {
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
 }
 
+/** What a request leased, and the token of the leases. */
+interface Leased extends Pick<Dequeued, "nextDueAt" | "paused"> {
+  readonly tasks: readonly Dequeued["tasks"][number][];
+  readonly token: string;
+}
+
+type Dequeued = ReturnType<typeof dequeueScript.decode>;
+
 /** One dequeue: its first request may be shared with a settle, and where nothing was there it may go on to wait. */
 export class Pull<Out> {
   readonly #queue: PullQueue<Out>;
@@ -46,7 +58,8 @@ export class Pull<Out> {
   readonly #args: Omit<Parameters<typeof callOf<typeof dequeueScript>>[2], "token" | "resend">;
   /** With a token of the caller's, a call may be a copy even at its first sending. */
   readonly #mayBeCopy: boolean;
-  #token: string;
+  /** None yet where it is neither the caller's nor needed. */
+  #token: string | undefined;
   /** What all its calls together made dead letters of. */
   #unfit = 0;
 
@@ -59,15 +72,15 @@ export class Pull<Out> {
         ? leaseToken(options.token)
         : key !== undefined
           ? await derivedName("dequeue", queue.name, key)
-          : newToken();
-    return new Pull(queue, options, token, options.token !== undefined || key !== undefined);
+          : undefined;
+    return new Pull(queue, options, token);
   }
 
-  private constructor(queue: PullQueue<Out>, options: DequeueOptions, token: string, mayBeCopy: boolean) {
+  private constructor(queue: PullQueue<Out>, options: DequeueOptions, token: string | undefined) {
     this.#queue = queue;
     this.#options = options;
     this.#token = token;
-    this.#mayBeCopy = mayBeCopy;
+    this.#mayBeCopy = token !== undefined;
     this.#wait = waitOf(options.wait);
     this.#args = {
       testNow: queue.testNow,
@@ -85,12 +98,60 @@ export class Pull<Out> {
     return this.#call(this.#wait === 0);
   }
 
+  /** Those with the same can share a request: see {@link share}. Undefined if it has one of its own: {@link call}. */
+  get lane(): string | undefined {
+    const { maxTasks, lease, maxBytes, worker, info } = this.#args;
+    if (maxTasks !== "1" || this.#mayBeCopy || this.#wait > 0) return undefined;
+    return `dequeue ${this.#queue.keys.tasks} ${lease} ${maxBytes} ${worker} ${info}`;
+  }
+
+  get #leaseToken(): string {
+    return (this.#token ??= newToken());
+  }
+
   /** What the first call gave, and what came of it. */
-  async answer(dequeued: ReturnType<typeof dequeueScript.decode>): Promise<Batch<Out>> {
-    const first = await this.#read(this.call, dequeued);
+  async answer(dequeued: Dequeued): Promise<Batch<Out>> {
+    const { signal } = this.#options;
+    const first = await this.take(await this.#leased(this.call, this.#leaseToken, dequeued, signal));
     if (first.length > 0 || this.#wait === 0) return first;
     const steps = { pull: (last: boolean) => this.#pull(last), look: this.#look };
-    return pollUntilSome(first, this.#wait, steps, this.#options.signal);
+    return pollUntilSome(first, this.#wait, steps, signal);
+  }
+
+  /** Leases a task for each of the callers, who have equal options, and deals them out in order of asking. */
+  async share(
+    calls: readonly Pick<Call<never, Leased>, "answer" | "done">[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    let [asking, token] = [calls, this.#leaseToken];
+    for (;;) {
+      const call = this.#call(true, { token, maxTasks: String(asking.length) });
+      const dequeued = dequeueScript.decode(lastReply(await this.#send([call], signal)));
+      const { tasks, ...leased } = await this.#leased(call, token, dequeued, signal);
+      // Whoever has left meanwhile gets none.
+      asking = asking.filter(({ done }) => !done);
+      for (const [i, task] of tasks.entries()) asking[i]?.answer({ ...leased, tasks: [task] });
+      this.#handBack(tasks.slice(asking.length), token);
+      asking = asking.slice(tasks.length);
+      // A batch also ends by its bytes, or beside a task whose leases expired: a call of its own would then get one.
+      if (asking.length > 0 && tasks[0] && leased.nextDueAt === this.#leasedAt(tasks[0])) {
+        token = newToken();
+        continue;
+      }
+      for (const call of asking) call.answer({ ...leased, tasks: [] });
+      return;
+    }
+  }
+
+  /** Gives back tasks that nobody waits for any more. Where that fails, their leases expire. */
+  #handBack(tasks: Leased["tasks"], token: string): void {
+    if (tasks.length === 0) return;
+    const returned = tasks.map((task) => ({
+      receipt: writeReceipt({ ...task, token }),
+      outcome: "requeue" as const,
+      unstarted: true,
+    }));
+    this.#queue.settle(returned).catch(() => {});
   }
 
   /**
@@ -98,9 +159,13 @@ export class Pull<Out> {
    * them leased. Only the last marks it as spent: then no late copy leases tasks that nobody would hold. Without, each call
    * has its own, and sees to its own late copies.
    */
-  #call(lastOfPull: boolean): ScriptCall {
+  #call(
+    lastOfPull: boolean,
+    shared: { readonly token?: string; readonly maxTasks?: string } = {},
+  ): ScriptCall {
     const last = lastOfPull || !this.#mayBeCopy;
-    const args = { ...this.#args, token: this.#token, resend: last && this.#mayBeCopy ? "1" : "" };
+    const resend = last && this.#mayBeCopy ? "1" : "";
+    const args = { ...this.#args, token: this.#leaseToken, resend, ...shared };
     const call = callOf(dequeueScript, this.#queue.keys, args);
     return last
       ? { ...call, resendArgs: callOf(dequeueScript, this.#queue.keys, { ...args, resend: "1" }).args }
@@ -117,7 +182,7 @@ export class Pull<Out> {
     const commands: Command[] = [["EXISTS", pending, fair]];
     if (due) commands.push(["ZRANGE", delayed, "0", "0", "WITHSCORES"]);
     if (time) commands.push(["TIME"]);
-    const outcomes = await this.#send(commands);
+    const outcomes = await this.#send(commands, this.#options.signal);
     const replies = outcomes.map((_, i) => replyAt(outcomes, i));
     const some = Number(replies[0]) > 0;
     const [, score] = (due ? replies[1] : []) as readonly string[];
@@ -129,30 +194,42 @@ export class Pull<Out> {
     };
   };
 
-  #send(commands: readonly Command[]) {
-    return this.#queue.transport.send(commands, { signal: this.#options.signal });
+  #send(commands: readonly Command[], signal: AbortSignal | undefined) {
+    return this.#queue.transport.send(commands, { signal });
   }
 
   async #run(call: ScriptCall, round = 0): Promise<Batch<Out>> {
-    return this.#read(call, dequeueScript.decode(lastReply(await this.#send([call]))), round);
+    const { signal } = this.#options;
+    const dequeued = dequeueScript.decode(lastReply(await this.#send([call], signal)));
+    return this.take(await this.#leased(call, this.#leaseToken, dequeued, signal), round);
   }
 
-  async #read(
+  async #leased(
     call: ScriptCall,
-    first: ReturnType<typeof dequeueScript.decode>,
-    round = 0,
-  ): Promise<Batch<Out>> {
+    token: string,
+    first: Dequeued,
+    signal: AbortSignal | undefined,
+  ): Promise<Leased> {
     let answer = first;
     // Under the same token, so whichever copy of a call leases something, the others get the same.
     const again: ScriptCall = { ...call, args: call.resendArgs ?? call.args };
     for (let calls = 1; answer.more && calls < MOST_CALLS; calls++) {
-      answer = dequeueScript.decode(lastReply(await this.#send([again])));
+      answer = dequeueScript.decode(lastReply(await this.#send([again], signal)));
     }
-    const { nextDueAt, paused, tasks } = answer;
+    return { ...answer, token };
+  }
+
+  /** When a task was leased, by Redis's time, epoch ms. */
+  #leasedAt({ deadlineAt, record }: Leased["tasks"][number]): number {
+    return deadlineAt - Number(/^[^\n]*;l=(\d+)/.exec(record)?.[1] ?? this.#args.lease);
+  }
+
+  /** The tasks as a caller gets them, and others instead where all of them are misfits. */
+  async take({ nextDueAt, paused, tasks, token }: Leased, round = 0): Promise<Batch<Out>> {
     const { schema } = this.#queue;
     const readers = tasks.map(({ id, attempt, lease, deadlineAt, record }) => () => {
       const { enqueuedAt, lease: fixed, headers, group, payload } = readFixed(record);
-      const receipt = writeReceipt({ id, attempt, lease, token: this.#token });
+      const receipt = writeReceipt({ id, attempt, lease, token });
       const lasts = { enqueuedAt, deadlineAt, leasedFor: fixed ?? Number(this.#args.lease) };
       return { id, receipt, payload, attempt, ...lasts, headers, group };
     });
@@ -161,7 +238,7 @@ export class Pull<Out> {
     this.#unfit += fitting.unfit;
     // Its lease expires, until it is a dead letter.
     if (unreadable !== undefined && leased.length === 0) throw unreadable;
-    const next = allMisfits ? await tokenOfNext(this.#queue.name, this.#token, round) : undefined;
+    const next = allMisfits ? await tokenOfNext(this.#queue.name, this.#leaseToken, round) : undefined;
     if (next !== undefined) {
       this.#token = next;
       return this.#run(this.#call(this.#wait === 0), round + 1);
@@ -169,3 +246,9 @@ export class Pull<Out> {
     return Object.assign(leased, { nextDueAt: nextDueAt || null, paused, unfit: this.#unfit });
   }
 }
+
+/** Dequeues of one task each, as calls that can share a request. */
+export const singlePulls: Shareable<Pick<Pull<unknown>, "share">, Leased> = {
+  most: MOST_SHARED,
+  send: async (calls, signal) => calls[0]?.item.share(calls, signal),
+};

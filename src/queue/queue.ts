@@ -6,7 +6,7 @@ import type { LeasedTask } from "./leased-task.ts";
 import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, taskId } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
-import { MAX_DEQUEUE, Pull } from "./pull.ts";
+import { MAX_DEQUEUE, Pull, singlePulls } from "./pull.ts";
 import { leasesTold } from "./receipt.ts";
 import { DEFAULT_LEASE } from "./record.ts";
 import { callOf } from "./binding.ts";
@@ -18,6 +18,7 @@ import {
   settleScript,
 } from "./scripts.ts";
 import { readSettled, sealedArguments } from "./settlement.ts";
+import type { Shareable } from "./coalescer.ts";
 import type { ScriptCall, SendOptions } from "./transport.ts";
 import {
   waitForEnd,
@@ -40,6 +41,11 @@ import type {
   TaskInfo,
   Worker,
 } from "./types.ts";
+
+type SettleItem = Awaited<ReturnType<typeof sealedArguments>>;
+
+/** A settlement that can share a request. */
+type Single = SettleItem & Pick<Settlement, "receipt">;
 
 export interface QueueOptions<In = unknown, Out = In> extends ProducerOptions<In, Out> {
   /** Bound on the payload bytes of one dequeue; at least one task is always given. @default 8 MB */
@@ -76,22 +82,33 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * due and reclaims what has expired. If there are only entries that it cannot deliver, such as cancelled tasks, it
    * goes on behind them: a request for about 200 entries, at most 50 requests. With `wait`, and no task there, it looks
    * again until there is one: about two looks a second, of one Redis command each, one more each two seconds, and a
-   * pull every ten.
+   * pull every ten. Calls of the same turn for one task each share a request if their options are equal, without
+   * `wait`, `token` and `idempotencyKey`: see {@link ProducerOptions.coalesce}.
    * @throws {SluiceError} `aborted` when the signal does
    */
   async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
     const pull = await this.#pull(options);
+    const { lane } = pull;
+    if (lane !== undefined) {
+      return pull.take(await this.coalescer.call(singlePulls, lane, Promise.resolve(pull), options.signal));
+    }
     return pull.answer(dequeueScript.decode(lastReply(await this.transport.send([pull.call], options))));
   }
 
   /**
    * Settles up to 1,000 tasks in one request, in order. Each gets an answer of its own; a receipt that
-   * is no longer current changes nothing and says `lease_lost`.
+   * is no longer current changes nothing and says `lease_lost`. Calls of the same turn with one settlement each share a
+   * request: see {@link ProducerOptions.coalesce}.
    * @throws {SluiceError}
    */
   async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
     listOf(settlements, "settlements", MAX_DEQUEUE);
     if (settlements.length === 0) return [];
+    const [only] = settlements;
+    if (only && settlements.length === 1 && options.idempotencyKey === undefined) {
+      const lane = `settle ${this.keys.tasks}`;
+      return [await this.coalescer.call(this.#singly, lane, this.#single(only), options.signal)];
+    }
     const call = await this.#settleCall(settlements, options);
     return readSettled(
       settlements,
@@ -200,10 +217,28 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     );
   }
 
+  /** Settlements of one task, as calls that can share a request. */
+  readonly #singly: Shareable<Single, Settled> = {
+    most: MAX_DEQUEUE,
+    text: ({ text }) => text,
+    send: async (calls, signal) => {
+      const items = calls.map(({ item }) => item);
+      const reply = lastReply(await this.transport.send([await this.#callOf(items, {})], { signal }));
+      const settled = readSettled(items, settleScript.decode(reply));
+      for (const [i, one] of settled.entries()) calls[i]?.answer(one);
+    },
+  };
+
+  async #single(settlement: Settlement): Promise<Single> {
+    return { ...(await this.#settleItem(settlement, 0)), receipt: settlement.receipt };
+  }
+
+  #settleItem(settlement: Settlement, i: number) {
+    return sealedArguments(this.values, settlement, `settlements[${i}]`);
+  }
+
   async #settleCall(settlements: readonly Settlement[], options: RequestOptions): Promise<ScriptCall> {
-    const items = await Promise.all(
-      settlements.map((settlement, i) => sealedArguments(this.values, settlement, `settlements[${i}]`)),
-    );
+    const items = await Promise.all(settlements.map((settlement, i) => this.#settleItem(settlement, i)));
     const bytes = items.reduce((sum, item) => sum + byteLength(item.text), 0);
     if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
       throw new SluiceError(
@@ -212,6 +247,10 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
         "settlements",
       );
     }
+    return this.#callOf(items, options);
+  }
+
+  async #callOf(items: readonly SettleItem[], options: RequestOptions): Promise<ScriptCall> {
     const tellsProgress = items.some(({ terms, text }) => terms.startsWith("extend") && text !== "");
     const call = tellsProgress ? await this.token("settle", options) : "";
     return callOf(settleScript, this.keys, { testNow: this.testNow(), call }, items);

@@ -3,7 +3,7 @@ import { calendarOf, type Rhythm } from "./calendar.ts";
 import { decodeValue } from "./codec.ts";
 import { invalidArgument, SluiceError } from "../errors.ts";
 import { escaped, LAST_INSTANT, unescaped } from "./names.ts";
-import { fixedOptions } from "./producer.ts";
+import { fixedOptions } from "./task-options.ts";
 import { readHeaders, readRecord, writeFixed } from "./record.ts";
 import { readLetters } from "./settings.ts";
 import type { EnqueueOptions } from "./types.ts";

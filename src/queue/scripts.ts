@@ -21,19 +21,34 @@ export const enqueueScript = {
     const look = reader.integer();
     const wake = reader.integer() === 1;
     return {
-      /** `full`: more than maxPending would be pending; `reused`: the idempotency key belongs to other tasks. */
+      /** Why all tasks were refused. */
       refused: undefined,
       /** Whether producers should look at the queue's settings; nothing where this call did not look. */
       look: look < 0 ? undefined : look === 1,
       /** Whether a consumer is to be woken. */
       wake,
-      /** For each task whether it was created, or the id that its key stands for; behind a space, why it is refused. */
-      tasks: reader
-        .rest((item) => item.textOrInteger())
-        .map((told) => (typeof told === "string" ? told : told === 1)),
+      /** For each task whether it was created, and the id that its key stands for; or, apart from others, why it was refused. */
+      tasks: reader.rest((item) => toldOf(item.textOrInteger())),
     };
   },
 } as const satisfies Binding;
+
+const enqueueRefusals = ["full", "reused", "newer_schema"] as const;
+
+/**
+ * Why an enqueue refuses. `full`: more than maxPending would be pending; `reused`: the idempotency key belongs to other
+ * tasks; `newer_schema`: the id's record is of a later release.
+ */
+export type EnqueueRefusal = (typeof enqueueRefusals)[number];
+
+function toldOf(
+  told: string | number,
+): { readonly created: boolean; readonly id?: string } | { readonly refused: EnqueueRefusal } {
+  if (typeof told === "number") return { created: told === 1 };
+  // An id has no space.
+  if (!told.startsWith(" ")) return { id: told, created: false };
+  return { refused: new ReplyReader("enqueue", [told.slice(1)]).oneOf(...enqueueRefusals) };
+}
 
 export const dequeueScript = {
   script: lua.dequeue,

@@ -95,11 +95,11 @@ export function settlementArguments(settlement: Settlement, at: string) {
 
 /** What became of the settlements, in their order. */
 export function readSettled(
-  settlements: readonly Settlement[],
+  settlements: readonly Pick<Settlement, "receipt">[],
   answers: ReturnType<typeof settleScript.decode>,
 ): Settled[] {
   return answers.map(({ state, reason, at, cancelRequested }, i) => {
-    const receipt = (settlements[i] as Settlement).receipt;
+    const { receipt } = settlements[i] as Settlement;
     if (state === "lost") return { receipt, ok: false, code: "lease_lost" };
     if (state === "newer") return { receipt, ok: false, code: "newer_schema" };
     return {

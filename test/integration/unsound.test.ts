@@ -25,6 +25,19 @@ describe("a record of a newer release is left as it is (law 12)", () => {
     }
   });
 
+  test("of enqueues that share a request it refuses its own alone", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("b", { id: "b" });
+    await newer("b");
+    const ends = await Promise.allSettled(["a", "b", "c"].map((id) => queue.enqueue(1, { id })));
+    expect(ends).toMatchObject([
+      { value: { id: "a", created: true } },
+      { reason: { code: "newer_schema" } },
+      { value: { id: "c", created: true } },
+    ]);
+    expect((await rig.space()).tasks.get("b")).toBe("2;x=y\nunknown");
+  });
+
   test("dequeue gives what stands before it, and it keeps its place", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));

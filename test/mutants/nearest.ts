@@ -34,13 +34,17 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/group-settings",
     "integration/page",
   ],
+  "src/queue/coalescer.ts": ["unit/coalescer"],
+  "src/queue/task-options.ts": ["integration/enqueue-copies", "integration/encryption"],
   "src/queue/producer.ts": [
+    "integration/coalescing",
     "integration/enqueue",
     "integration/enqueue-copies",
     "fault/resend",
     "integration/unique",
   ],
   "src/queue/pull.ts": [
+    "integration/coalesced-dequeues",
     "fault/resend",
     "integration/pull-behind-cancelled",
     "integration/pull-copies",

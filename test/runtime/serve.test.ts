@@ -46,6 +46,32 @@ describe("a server of Node", () => {
     await expect.poll(() => stateOf(queue, late.id), { timeout: 10_000 }).toBe("pending");
   });
 
+  it("lets requests for one task each share a request to Redis, while one is under way", async () => {
+    const proxy = await startProxy(redis.port);
+    const { url } = await start({
+      env: { REDIS_URL: proxy.url },
+      async fetch(_, { queue }) {
+        return Response.json(await queue("mine").enqueue(1));
+      },
+    });
+    const enqueue = async () => (await fetch(`${url}/enqueue`)).json() as Promise<{ created: boolean }>;
+    await enqueue();
+    const evaluations = async () => {
+      const [outcome] = await transport.send([["INFO", "commandstats"]]);
+      const text = outcome && "reply" in outcome ? String(outcome.reply) : "";
+      return Number(/^cmdstat_evalsha:calls=(\d+)/m.exec(text)?.[1]);
+    };
+    const before = await evaluations();
+    void proxy.hold();
+    const answers = Array.from({ length: 40 }, enqueue);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    proxy.release();
+    expect(await Promise.all(answers)).toMatchObject(Array.from({ length: 40 }, () => ({ created: true })));
+    expect((await evaluations()) - before).toBeLessThan(20);
+    await server?.close();
+    await proxy.stop();
+  });
+
   it("has closed two seconds after its grace, though Redis is silent", async () => {
     const proxy = await startProxy(redis.port);
     const handled = vi.fn();

@@ -181,3 +181,55 @@ export const sharedDay: Scenario = async (queue, transport, rig) => {
   note(await queue.counts());
   return answers;
 };
+
+/** The same for single calls that are made together, and so share requests. */
+export const togetherDay: Scenario = async (queue, _, rig) => {
+  const answers: unknown[] = [];
+  const together = async <T>(...calls: Promise<T>[]): Promise<T[]> => {
+    const ends = await Promise.allSettled(calls);
+    const values = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
+    answers.push(
+      ends.map((end) => (end.status === "fulfilled" ? end.value : (end.reason as { code: string }).code)),
+    );
+    return values;
+  };
+  const dequeue = async (count: number, lease: number) => {
+    const batches = await Promise.all(Array.from({ length: count }, () => queue.dequeue({ lease })));
+    answers.push(batches.map(seen));
+    return batches.flat();
+  };
+  const dedup = { key: "k", window: "10s" };
+  await together(
+    queue.enqueue("generated", { idempotencyKey: "key-0" }),
+    queue.enqueue("chosen", { id: "chosen" }),
+    queue.enqueue("other", { id: "chosen" }),
+    queue.enqueue("keyed", { idempotencyKey: "key-1" }),
+    queue.enqueue("keyed", { idempotencyKey: "key-1" }),
+    queue.enqueue("not the same", { idempotencyKey: "key-1" }),
+    queue.enqueue("unique", { id: "unique", dedup }),
+    queue.enqueue("not unique", { id: "another", dedup }),
+    queue.enqueue("delayed", { id: "delayed", delay: 100 }),
+    queue.enqueue("grouped", { id: "grouped", group: "a" }),
+  );
+  const [a, b, c, d, e] = await dequeue(5, 300);
+  if (!a || !b || !c || !d || !e) throw new Error("five tasks wait");
+  await together(
+    a.complete("result"),
+    a.complete("twice"),
+    b.extend(500, { progress: 1 }),
+    b.extend(400, { progress: 2 }),
+    c.requeue({ delay: 50 }),
+    d.requeue({ unstarted: true }),
+    e.reject("no"),
+  );
+  await together(b.extend(600, { progress: 3 }), a.complete("late"));
+  rig.now += 300;
+  const rest = await dequeue(3, 200);
+  rig.now += 200;
+  await together(...rest.map((task) => task.complete()), b.complete());
+  await dequeue(2, 5_000);
+  await together(queue.enqueue("l", { id: "left" }), queue.enqueue("o", { id: "over" }));
+  await dequeue(2, 5_000);
+  answers.push(await queue.counts());
+  return answers;
+};

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createApp } from "../../src/http/app.ts";
+import type { Command, Transport } from "../../src/index.ts";
+import { asker, secrets, serve, tokens } from "./served.ts";
+
+// Requests for one task each that share a request to Redis, where a server says so.
+let served: Awaited<ReturnType<typeof serve>>;
+beforeAll(async () => {
+  served = await serve();
+});
+afterAll(() => served.stop());
+
+function recording() {
+  const sent: string[] = [];
+  const transport: Transport = {
+    send: (commands, options) => {
+      sent.push(commands.map(nameOf).at(-1) ?? "");
+      return served.transport.send(commands, options);
+    },
+  };
+  return { sent, transport };
+}
+
+const nameOf = (command: Command) => ("script" in command ? command.script.name : command[0]);
+
+const times = <T>(count: number, call: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => call(i)));
+
+test("enqueues, pulls and settles of one task share what is under way, each with its own answer", async () => {
+  const { sent, transport } = recording();
+  const woken: string[] = [];
+  const wake = { wake: (queue: string) => woken.push(queue), window: "1h" };
+  const app = createApp({ transport, tokens, cronSecret: secrets.cron, coalesce: "in-flight", wake });
+  const ask = asker((request) => app.fetch(request));
+  const at = "/v1/queues/shared/tasks";
+  const post = (path: string, json?: unknown) => ask("POST", path, { json });
+
+  const enqueued = await times(30, (i) => post(at, i === 7 ? { payload: 1, delay: "no" } : { payload: i }));
+  expect(enqueued.map(({ status }) => status)).toEqual(
+    Array.from({ length: 30 }, (_, i) => (i === 7 ? 400 : 201)),
+  );
+  expect(woken).toEqual(["shared"]);
+  const pulled = await times(30, () => post(`${at}/pull`));
+  const tasks = pulled.flatMap(({ body }) => body.tasks as { id: string; receipt: string }[]);
+  expect(new Set(tasks.map(({ id }) => id))).toEqual(new Set(enqueued.flatMap(({ body }) => body.id ?? [])));
+  const settled = await times(30, (i) =>
+    post(`${at}/settle`, {
+      settlements: [{ receipt: tasks[i]?.receipt ?? "1.1.9.abcdefgh.x", outcome: "complete" }],
+    }),
+  );
+  expect(settled.map(({ body }) => body.results[0].code ?? body.results[0].state)).toEqual([
+    ...Array.from({ length: 29 }, () => "completed"),
+    "lease_lost",
+  ]);
+  expect(sent.length).toBeLessThan(20);
+});
+
+test("by default none do", async () => {
+  const { sent, transport } = recording();
+  const app = createApp({ transport, tokens });
+  const ask = asker((request) => app.fetch(request));
+  await times(5, (i) => ask("POST", "/v1/queues/apart/tasks", { json: { payload: i } }));
+  expect(sent).toEqual(Array.from({ length: 5 }, () => "enqueue"));
+});

@@ -1,0 +1,32 @@
+import type { Command, QueueOptions, Transport } from "../../src/index.ts";
+import type { Rig } from "./rig.ts";
+
+/**
+ * A rig's queue, and what it sends.
+ * @param answered called after each request, before its answer is given
+ */
+export function recorded<In = unknown, Out = In>(
+  rig: Rig,
+  options: Partial<QueueOptions<In, Out>> = {},
+  answered: () => unknown = () => {},
+) {
+  const requests: Command[][] = [];
+  const transport: Transport = {
+    async send(commands, options) {
+      requests.push([...commands]);
+      const outcomes = await rig.transport.send(commands, options);
+      await answered();
+      return outcomes;
+    },
+  };
+  const scripts = () =>
+    requests.map((commands) => commands.map((command) => ("script" in command ? command.script.name : "")));
+  return { queue: rig.queue<In, Out>({ transport, ...options }), transport, requests, scripts };
+}
+
+/** Calls so many times at once. */
+export const times = <T>(count: number, call: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => call(i)));
+
+/** How a call ends that its signal aborted. */
+export const aborted = { status: "rejected", reason: { code: "aborted" } };

@@ -1,0 +1,289 @@
+import { setImmediate as macrotask } from "node:timers/promises";
+import { describe, expect, test, vi } from "vitest";
+import { type Coalesce, Coalescer, type Shareable } from "../../src/queue/coalescer.ts";
+import type { Transport } from "../../src/queue/transport.ts";
+
+const transport = (): Transport => ({ send: async () => [] });
+
+/** A promise, and what resolves it. */
+function deferred() {
+  let resolve: (item: string) => void = () => {};
+  return {
+    promise: new Promise<string>((done) => (resolve = done)),
+    resolve: (item: string) => resolve(item),
+  };
+}
+
+/** A fake request: its texts, its signal, and what ends it. */
+interface Request {
+  readonly items: readonly string[];
+  readonly signal: AbortSignal | undefined;
+  answer(): void;
+  fail(error: Error): void;
+}
+
+/** A coalescer of one kind of call, whose answers are the items in capitals. */
+function fake(mode?: Coalesce, { most = 100, at = transport(), at_once = true } = {}) {
+  const requests: Request[] = [];
+  const coalescer = new Coalescer(mode, at);
+  const kind: Shareable<string, string> = {
+    most,
+    text: (item) => item,
+    async send(calls, signal) {
+      await new Promise<void>((answer, fail) => {
+        requests.push({ items: calls.map(({ item }) => item), signal, answer, fail });
+        signal?.addEventListener("abort", () => fail(new Error("request aborted")));
+        if (at_once) answer();
+      });
+      for (const call of calls) call.answer(call.item.toUpperCase());
+    },
+  };
+  return {
+    requests,
+    items: () => requests.map(({ items }) => items),
+    call: (
+      item: string | Promise<string>,
+      { signal, lane = "a" }: { signal?: AbortSignal | undefined; lane?: string } = {},
+    ) => coalescer.call(kind, lane, Promise.resolve(item), signal),
+  };
+}
+
+const steps = async (count: number) => {
+  for (let i = 0; i < count; i++) await Promise.resolve();
+};
+
+describe("calls of one turn", () => {
+  test("share a request, in order of asking, and each has its own answer", async () => {
+    const { call, items } = fake();
+    expect(await Promise.all([call("a"), call("b"), call("c")])).toEqual(["A", "B", "C"]);
+    expect(items()).toEqual([["a", "b", "c"]]);
+  });
+
+  test("share it too where some are made a few microtasks later", async () => {
+    const { call, items } = fake();
+    await Promise.all([call("a"), steps(1).then(() => call("b")), steps(3).then(() => call("c"))]);
+    expect(items()).toEqual([["a", "b", "c"]]);
+  });
+
+  test("need no timer: a lone one leaves within its turn", async () => {
+    vi.useFakeTimers();
+    const { call, items } = fake();
+    const answered = call("a");
+    await steps(10);
+    expect(items()).toEqual([["a"]]);
+    expect(await answered).toBe("A");
+    vi.useRealTimers();
+  });
+
+  test("do not share it with those of the next turn, whatever is under way", async () => {
+    const { call, items, requests } = fake("turn", { at_once: false });
+    const first = call("a");
+    await macrotask();
+    const second = call("b");
+    await macrotask();
+    expect(items()).toEqual([["a"], ["b"]]);
+    for (const request of requests) request.answer();
+    expect(await Promise.all([first, second])).toEqual(["A", "B"]);
+  });
+
+  test("wait for each other to be prepared, as by encryption; those of later turns do not", async () => {
+    const { call, items } = fake();
+    const slow = deferred();
+    const first = [call("a"), call(slow.promise)];
+    await macrotask();
+    expect(items()).toEqual([]);
+    expect(await call("later")).toBe("LATER");
+    slow.resolve("b");
+    expect(await Promise.all(first)).toEqual(["A", "B"]);
+    expect(items()).toEqual([["later"], ["a", "b"]]);
+  });
+
+  test("one that cannot be prepared fails alone, before anything is sent", async () => {
+    const { call, items } = fake();
+    const wrong = call(Promise.reject(new Error("wrong")));
+    const [a, failed, b] = await Promise.allSettled([call("a"), wrong, call("b")]);
+    expect([a, b]).toMatchObject([{ value: "A" }, { value: "B" }]);
+    expect(failed).toMatchObject({ reason: { message: "wrong" } });
+    expect(items()).toEqual([["a", "b"]]);
+  });
+
+  test("stay apart by lane, and by instance", async () => {
+    const at = transport();
+    const [one, other] = [fake("turn", { at }), fake("turn", { at })];
+    await Promise.all([one.call("a"), one.call("b", { lane: "b" }), other.call("c")]);
+    expect([...one.items(), ...other.items()]).toEqual([["a"], ["b"], ["c"]]);
+  });
+
+  test("are split by number and by bytes; one that is larger goes alone", async () => {
+    const { call, items } = fake("turn", { most: 3 });
+    await Promise.all(["a", "b", "c", "d"].map((item) => call(item)));
+    const half = "x".repeat(4_000_000);
+    await Promise.all([half, half, "y", `${half}${half}x`, "z"].map((item) => call(item)));
+    const lengths = items().map((request) => request.map(({ length }) => length));
+    expect(lengths).toEqual([[1, 1, 1], [1], [4_000_000, 4_000_000], [1], [8_000_001], [1]]);
+  });
+
+  test("are any number", async () => {
+    const { call, items } = fake("turn", { most: 1_000 });
+    await Promise.all(Array.from({ length: 150_000 }, (_, i) => call(String(i))));
+    expect(items().length).toBe(150);
+  });
+
+  test("all fail where the request does, and one without an answer says so", async () => {
+    const { call, requests } = fake("turn", { at_once: false });
+    const both = Promise.allSettled([call("a"), call("b")]);
+    await macrotask();
+    requests[0]?.fail(new Error("lost"));
+    expect(await both).toMatchObject([{ reason: { message: "lost" } }, { reason: { message: "lost" } }]);
+
+    const silent: Shareable<string, string> = { most: 9, send: async () => {} };
+    const unanswered = new Coalescer("turn", transport()).call(silent, "a", Promise.resolve("a"), undefined);
+    await expect(unanswered).rejects.toMatchObject({ code: "unexpected_reply" });
+  });
+});
+
+describe("an abort", () => {
+  test("before sending takes the call out of its group, at once", async () => {
+    const { call, items } = fake();
+    const [controller, slow] = [new AbortController(), deferred()];
+    const leaving = call("a", { signal: controller.signal });
+    const staying = [call(slow.promise), call("c")];
+    controller.abort();
+    await expect(leaving).rejects.toMatchObject({ code: "aborted" });
+    slow.resolve("b");
+    expect(await Promise.all(staying)).toEqual(["B", "C"]);
+    expect(items()).toEqual([["b", "c"]]);
+  });
+
+  test("that came before the call sends nothing", async () => {
+    const { call, items } = fake();
+    await expect(call("a", { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" });
+    expect(items()).toEqual([]);
+  });
+
+  test("after sending ends the call at once, and the request goes on for the others", async () => {
+    const { call, requests } = fake("turn", { at_once: false });
+    const controller = new AbortController();
+    const leaving = call("a", { signal: controller.signal });
+    const staying = call("b", { signal: new AbortController().signal });
+    await macrotask();
+    controller.abort();
+    await expect(leaving).rejects.toMatchObject({ code: "aborted" });
+    expect(requests[0]?.signal?.aborted).toBe(false);
+    requests[0]?.answer();
+    expect(await staying).toBe("B");
+  });
+
+  test("of all aborts the request; one without a signal keeps it", async () => {
+    const { call, requests } = fake("turn", { at_once: false });
+    const controllers = [new AbortController(), new AbortController()];
+    const both = controllers.map(({ signal }, i) => call(String(i), { signal }));
+    const kept = [call("a", { signal: controllers[0]?.signal, lane: "b" }), call("b", { lane: "b" })];
+    const ends = Promise.allSettled([...both, kept[0]]);
+    await macrotask();
+    for (const controller of controllers) controller.abort();
+    expect((await ends).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    expect(requests.map(({ signal }) => signal?.aborted)).toEqual([true, undefined]);
+    requests[1]?.answer();
+    expect(await kept[1]).toBe("B");
+  });
+
+  test("leaves no listener behind on a signal that outlives the call", async () => {
+    const { call } = fake();
+    const { signal } = new AbortController();
+    const [add, remove] = [vi.spyOn(signal, "addEventListener"), vi.spyOn(signal, "removeEventListener")];
+    await Promise.all([call("a", { signal }), call("b", { signal })]);
+    // The fake request has one of its own.
+    expect(remove.mock.calls.length).toBe(2);
+    expect(add.mock.calls.length).toBe(2);
+  });
+});
+
+describe('"in-flight"', () => {
+  test("gathers what comes while a request is under way, and sends it as one", async () => {
+    const { call, items, requests } = fake("in-flight", { at_once: false });
+    const first = call("a");
+    await macrotask();
+    const others = [call("b")];
+    await macrotask();
+    others.push(call("c"));
+    await macrotask();
+    expect(items()).toEqual([["a"]]);
+    requests[0]?.answer();
+    expect(await first).toBe("A");
+    await macrotask();
+    expect(items()).toEqual([["a"], ["b", "c"]]);
+    requests[1]?.answer();
+    expect(await Promise.all(others)).toEqual(["B", "C"]);
+  });
+
+  test("takes along what those who were answered call next", async () => {
+    const { call, items, requests } = fake("in-flight", { at_once: false });
+    const again = Array.from({ length: 3 }, async (_, i) => {
+      const answer = await call(`a${i}`);
+      // What a caller makes of its answer, such as reading a task, takes some microtasks.
+      await steps(10);
+      return call(`${answer}b`);
+    });
+    await macrotask();
+    void call("other");
+    await macrotask();
+    requests[0]?.answer();
+    await macrotask();
+    expect(items()).toEqual([
+      ["a0", "a1", "a2"],
+      ["other", "A0b", "A1b", "A2b"],
+    ]);
+    requests[1]?.answer();
+    await Promise.all(again);
+  });
+
+  test("is shared by all instances with the same transport, and by no others", async () => {
+    const at = transport();
+    const [one, other] = [fake("in-flight", { at }), fake("in-flight", { at })];
+    const third = fake("in-flight");
+    await Promise.all([one.call("a"), other.call("b"), third.call("c")]);
+    expect([one.items(), other.items(), third.items()]).toEqual([[["a", "b"]], [], [["c"]]]);
+  });
+
+  test("an abort while it waits takes the call out", async () => {
+    const { call, items, requests } = fake("in-flight", { at_once: false });
+    const first = call("a");
+    await macrotask();
+    const controller = new AbortController();
+    const [leaving, staying] = [call("b", { signal: controller.signal }), call("c")];
+    await macrotask();
+    controller.abort();
+    await expect(leaving).rejects.toMatchObject({ code: "aborted" });
+    requests[0]?.answer();
+    await first;
+    await macrotask();
+    expect(items()).toEqual([["a"], ["c"]]);
+    requests[1]?.answer();
+    await staying;
+  });
+
+  test("a request that stalls holds back others for a quarter of a second", async () => {
+    const { call, items, requests } = fake("in-flight", { at_once: false });
+    const both = [call("a")];
+    await macrotask();
+    const start = performance.now();
+    both.push(call("b"));
+    await vi.waitFor(() => expect(items()).toEqual([["a"], ["b"]]));
+    expect(performance.now() - start).toBeGreaterThan(150);
+    for (const request of requests) request.answer();
+    expect(await Promise.all(both)).toEqual(["A", "B"]);
+  });
+});
+
+test("`false` sends each call alone", async () => {
+  const { call, items } = fake(false);
+  expect(await Promise.all([call("a"), call("b")])).toEqual(["A", "B"]);
+  expect(items()).toEqual([["a"], ["b"]]);
+});
+
+test.each(["request", true, null])("%j is no mode", (mode) => {
+  expect(() => new Coalescer(mode as never, transport())).toThrow(
+    expect.objectContaining({ code: "invalid_argument", path: "coalesce" }) as Error,
+  );
+});
