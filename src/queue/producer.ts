@@ -117,7 +117,8 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
     // A schema may take its time; the others of a turn do not wait for it.
     const encoded = await this.#encoded(task, "");
     const item = this.#items([task], [encoded], key, () => "").then(([one]) => one as Item);
-    return this.coalescer.call(this.#singly, this.#lane(), item, signal);
+    const lane = this.#waker ? `${this.#lane} ${this.#waker.window(this.name)}` : this.#lane;
+    return this.coalescer.call(this.#singly, lane, item, signal);
   }
 
   /**
@@ -168,10 +169,8 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
     },
   };
 
-  #lane(): string {
-    const lane = `enqueue ${this.keys.tasks}`;
-    return this.#waker ? `${lane} ${this.#waker.window(this.name)}` : lane;
-  }
+  /** Made once: a text that is made anew is looked up more slowly. */
+  readonly #lane = `enqueue ${this.keys.tasks}`;
 
   /** The payload as the codec writes it, once it fits the schema. */
   async #encoded(task: NewTask<In>, at: string): Promise<string> {

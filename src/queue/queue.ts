@@ -106,8 +106,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     if (settlements.length === 0) return [];
     const [only] = settlements;
     if (only && settlements.length === 1 && options.idempotencyKey === undefined) {
-      const lane = `settle ${this.keys.tasks}`;
-      return [await this.coalescer.call(this.#singly, lane, this.#single(only), options.signal)];
+      return [await this.coalescer.call(this.#singly, this.#lane, this.#single(only), options.signal)];
     }
     const call = await this.#settleCall(settlements, options);
     return readSettled(
@@ -216,6 +215,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       options,
     );
   }
+
+  readonly #lane = `settle ${this.keys.tasks}`;
 
   /** Settlements of one task, as calls that can share a request. */
   readonly #singly: Shareable<Single, Settled> = {
