@@ -6,7 +6,15 @@ import type { Reply } from "../queue/transport.ts";
  * @throws {SluiceError} `unexpected_reply` where it is none, such as an error inside an array
  */
 export function toReply(value: unknown): Reply {
-  if (value === null || typeof value === "string" || typeof value === "number") return value;
-  if (Array.isArray(value)) return value.map(toReply);
+  if (isReply(value)) return value;
   throw new SluiceError("unexpected_reply", "Redis answered with a reply that is not of RESP2");
+}
+
+function isReply(value: unknown): value is Reply {
+  return (
+    typeof value === "string" ||
+    typeof value === "number" ||
+    value === null ||
+    (Array.isArray(value) && value.every(isReply))
+  );
 }

@@ -8,6 +8,8 @@ export function newClient(url: string, connectTimeout: number) {
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: "disabled",
+    // The client would set a timer for each command until it is written; the tries have their own.
+    commandOptions: { timeout: 0 },
     socket: { reconnectStrategy: false, connectTimeout },
   });
 }

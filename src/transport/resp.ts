@@ -131,22 +131,17 @@ class Connection {
 }
 
 function exchangeOver(connection: Connection): Exchange {
-  return async (commands, signal) => {
+  return async (commands, own) => {
     let client: Client | undefined;
     // A connection that does not answer in time answers nobody behind this request either.
-    const onAbort = () => {
-      if (signal.reason instanceof Transient) connection.drop(client);
+    own.onEnd = () => {
+      if (own.reason instanceof Transient) connection.drop(client);
     };
-    signal.addEventListener("abort", onAbort);
-    try {
-      const connected = (client = await connection.open().catch(refuse));
-      // The try may have ended meanwhile; a copy sent now would be one that nobody counts.
-      signal.throwIfAborted();
-      // Called in one go, so that they leave together and in order.
-      return await Promise.all(commands.map((words) => answer(connected, words)));
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
+    const connected = (client = await connection.open().catch(refuse));
+    // The try may have ended meanwhile; a copy sent now would be one that nobody counts.
+    if (own.reason) throw own.reason;
+    // Called in one go, so that they leave together and in order.
+    return Promise.all(commands.map((words) => answer(connected, words)));
   };
 }
 

@@ -28,6 +28,28 @@ class TimedOut extends Transient {
   }
 }
 
+/** One try, for those who carry it out. */
+export class Try {
+  /** Why it was ended, by its timeout or its caller; undefined while it goes on. */
+  reason: Error | undefined;
+  /** Called when it is ended. */
+  onEnd: (() => void) | undefined;
+  #controller: AbortController | undefined;
+
+  /** Aborts when it is ended, with the reason. Made where it is asked for: few need one. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.reason) this.#controller.abort(this.reason);
+    return this.#controller.signal;
+  }
+
+  end(reason: Error): void {
+    this.reason = reason;
+    this.onEnd?.();
+    this.#controller?.abort(reason);
+  }
+}
+
 /** Time and chance, so that tests can own them. */
 export interface Pace {
   /** Milliseconds of a clock that never goes back. */
@@ -90,7 +112,7 @@ export function backoff(
 /**
  * Tries until `accept` says `done`. A {@link Transient} from either function leads to a wait and
  * another try, `again` to another try at once, any other error to the end.
- * @param attempt one try; what it gives after its signal aborted is dropped
+ * @param attempt one try; what it gives after it was ended is dropped
  * @throws {SluiceError} `redis_unreachable` when the deadline or the number of tries is used up,
  * `aborted` when the caller's signal aborts
  */
@@ -98,7 +120,7 @@ export async function retrying<T>(
   policy: RetryPolicy,
   pace: Pace,
   signal: AbortSignal | undefined,
-  attempt: (signal: AbortSignal) => Promise<T>,
+  attempt: (own: Try) => Promise<T>,
   accept: (result: T) => "done" | "again",
 ): Promise<void> {
   const start = pace.now();
@@ -125,29 +147,36 @@ export async function retrying<T>(
 }
 
 /** Runs one try; ends it, and does not wait for it, at the timeout or when the caller aborts. */
-async function within<T>(
+function within<T>(
   timeout: number,
   caller: AbortSignal | undefined,
-  attempt: (signal: AbortSignal) => Promise<T>,
+  attempt: (own: Try) => Promise<T>,
 ): Promise<T> {
-  const controller = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let onAbort: (() => void) | undefined;
-  const cut = new Promise<never>((_, reject) => {
-    const end = (error: Error) => {
-      reject(error);
-      controller.abort(error);
+  return new Promise((resolve, reject) => {
+    const own = new Try();
+    const end = (reason: Error) => {
+      leave();
+      reject(reason);
+      own.end(reason);
     };
-    timer = setTimeout(() => end(new TimedOut(timeout)), timeout);
-    onAbort = () => end(aborted());
+    const timer = setTimeout(() => end(new TimedOut(timeout)), timeout);
+    const onAbort = () => end(aborted());
+    const leave = () => {
+      clearTimeout(timer);
+      caller?.removeEventListener("abort", onAbort);
+    };
     caller?.addEventListener("abort", onAbort);
+    attempt(own).then(
+      (result) => {
+        leave();
+        resolve(result);
+      },
+      (error: unknown) => {
+        leave();
+        reject(error);
+      },
+    );
   });
-  try {
-    return await Promise.race([attempt(controller.signal), cut]);
-  } finally {
-    clearTimeout(timer);
-    if (onAbort) caller?.removeEventListener("abort", onAbort);
-  }
 }
 
 function aborted(): SluiceError {

@@ -4,7 +4,7 @@ import type { Command, CommandOutcome, Reply, ScriptCall, Transport } from "../q
 import { isNoScript, isRefusedForNow, redisError, withhold } from "./redis-error.ts";
 import type { Words } from "./redis-error.ts";
 import { realPace, retrying, retryPolicy, Transient } from "./retry.ts";
-import type { Pace, RetryOptions } from "./retry.ts";
+import type { Pace, RetryOptions, Try } from "./retry.ts";
 
 /** What came back for one command; `lost` says why nothing did. */
 export type Answer = { readonly reply: Reply } | { readonly redisError: string } | { readonly lost: string };
@@ -14,7 +14,7 @@ export type Answer = { readonly reply: Reply } | { readonly redisError: string }
  * @returns one answer per command, in order
  * @throws {Transient} when the request as a whole was lost; {@link SluiceError} when it was refused
  */
-export type Exchange = (commands: readonly Words[], signal: AbortSignal) => Promise<readonly Answer[]>;
+export type Exchange = (commands: readonly Words[], own: Try) => Promise<readonly Answer[]>;
 
 export interface SenderOptions {
   readonly retry: RetryOptions | undefined;
@@ -49,10 +49,10 @@ export function sender(exchange: Exchange, options: SenderOptions): Transport["s
         policy,
         pace,
         signal,
-        (trySignal) =>
+        (own) =>
           exchange(
             open().map((entry) => nextCopy(entry, keyLocking)),
-            trySignal,
+            own,
           ),
         (answers) => settle(open(), answers),
       );

@@ -30,7 +30,7 @@ export function subscriber(
       policy,
       realPace,
       signal,
-      (trySignal) => open(channel, trySignal),
+      (own) => open(channel, own.signal),
       (subscription) => {
         opened = subscription;
         return "done";

@@ -93,8 +93,8 @@ class Endpoint extends Redis {
 function exchangeOver(endpoint: Endpoint, token: string): Exchange {
   // What answers may repeat the credentials: then they are taken out like an argument.
   const credentials = ["AUTH", token];
-  return async (commands, signal) => {
-    const results = await endpoint.post(commands, signal).catch((error: unknown) => {
+  return async (commands, own) => {
+    const results = await endpoint.post(commands, own.signal).catch((error: unknown) => {
       throw failure(error, [...commands, credentials]);
     });
     if (!Array.isArray(results) || results.length !== commands.length) throw new Transient(notAReply);

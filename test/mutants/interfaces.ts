@@ -176,7 +176,7 @@ export const interfaces: readonly Mutant[] = [
   {
     name: "a copy goes out after its try has ended",
     file: "src/transport/resp.ts",
-    find: "      signal.throwIfAborted();\n",
+    find: "    if (own.reason) throw own.reason;\n",
     replace: "",
     breaks: "law 5",
     because: "a command arrives that nobody counts as sent",

@@ -168,7 +168,7 @@ describe("retrying", () => {
       retryPolicy({ tryTimeout: 20, firstWait: 0 }),
       realPace,
       undefined,
-      (signal) => {
+      ({ signal }) => {
         if (late) return Promise.resolve("second");
         late = new Promise((resolve) => signal.addEventListener("abort", () => resolve("first, late")));
         return late;
@@ -234,7 +234,7 @@ describe("a caller's signal", () => {
       retryPolicy(),
       realPace,
       controller.signal,
-      (signal) => {
+      ({ signal }) => {
         signal.addEventListener("abort", () => (aborted = true));
         queueMicrotask(() => controller.abort());
         return new Promise<never>(() => undefined);
