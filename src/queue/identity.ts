@@ -4,13 +4,28 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const TIME_LENGTH = 8;
 const RANDOM_LENGTH = 12;
 
-function randomDigits(length: number): string {
+/** Chance is drawn in blocks: asking for it costs more than the bytes do. */
+const block = new Uint8Array(256);
+let unspent = 0;
+let drawnAt = 0;
+
+/** One byte of chance. A block lasts a millisecond, so that what was copied with its process gives nothing twice. */
+function randomByte(): number {
+  if (unspent === 0) {
+    crypto.getRandomValues(block);
+    unspent = block.length;
+  }
+  return block[--unspent] as number;
+}
+
+function randomDigits(length: number, nowMs: number): string {
+  if (nowMs !== drawnAt) unspent = 0;
+  drawnAt = nowMs;
   let digits = "";
   while (digits.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(2 * length))) {
-      // 248 = 4 * 62: bytes above would favour the first digits.
-      if (byte < 248 && digits.length < length) digits += DIGITS[byte % 62];
-    }
+    const byte = randomByte();
+    // 248 = 4 * 62: bytes above would favour the first digits.
+    if (byte < 248) digits += DIGITS[byte % 62];
   }
   return digits;
 }
@@ -33,6 +48,7 @@ function successor(digits: string): string {
 }
 
 let lastMs = 0;
+let lastTime = "";
 let lastRandom = "";
 
 /**
@@ -42,16 +58,17 @@ let lastRandom = "";
 export function newTaskId(nowMs: number = Date.now()): string {
   if (nowMs > lastMs) {
     lastMs = nowMs;
-    lastRandom = randomDigits(RANDOM_LENGTH);
+    lastTime = timeDigits(nowMs);
+    lastRandom = randomDigits(RANDOM_LENGTH, nowMs);
   } else {
     lastRandom = successor(lastRandom);
   }
-  return timeDigits(lastMs) + lastRandom;
+  return lastTime + lastRandom;
 }
 
 /** A new lease or enqueue token: 16 characters, 95 bits of chance. */
 export function newToken(): string {
-  return randomDigits(16);
+  return randomDigits(16, Date.now());
 }
 
 /**

@@ -1,6 +1,7 @@
 import { vi } from "vitest";
 import { Operator, sweep, type LeasedTask, type Queue } from "../../src/index.ts";
 import type { Command, CommandOutcome, Transport } from "../../src/queue/transport.ts";
+import { newToken } from "../../src/queue/identity.ts";
 import { queueSpace, type KeySpace } from "./key-space.ts";
 import { QUEUE, START, type Rig } from "./rig.ts";
 
@@ -42,12 +43,14 @@ function disturbed(inner: Transport, disturbance: Disturbance | undefined) {
 /** Makes chance and the client's clock the same in each run, until mocks are restored. */
 export function fixChance(): void {
   let next = 0;
-  vi.spyOn(Date, "now").mockReturnValue(START);
+  vi.spyOn(Date, "now").mockReturnValueOnce(0).mockReturnValue(START);
   vi.spyOn(crypto, "getRandomValues").mockImplementation((array) => {
     const bytes = array as Uint8Array;
     for (let i = 0; i < bytes.length; i++, next++) bytes[i] = (next * 37 + Math.floor(next / 97)) % 248;
     return array;
   });
+  // At another time, so that nothing is left of the chance that an earlier run has drawn.
+  newToken();
 }
 
 /** Runs a scenario on an emptied Redis. Chance and the client's clock are the same each time. */
