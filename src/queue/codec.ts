@@ -16,9 +16,20 @@ const MAX_PATH = 500;
 
 const encoder = new TextEncoder();
 
-/** UTF-8 length of a text. */
-export function byteLength(text: string): number {
-  return encoder.encode(text).length;
+/**
+ * UTF-8 length of a text.
+ * @param limit what it is compared with: up to there an upper bound will do, which costs nothing
+ */
+export function byteLength(text: string, limit = 0): number {
+  // A UTF-16 unit has at most three bytes.
+  const most = 3 * text.length;
+  return most <= limit ? most : encoder.encode(text).length;
+}
+
+/** UTF-8 length of several texts, and the limit, as {@link byteLength}. */
+export function byteLengths(texts: readonly string[], limit: number): number {
+  const most = 3 * texts.reduce((sum, { length }) => sum + length, 0);
+  return most <= limit ? most : texts.reduce((sum, text) => sum + byteLength(text), 0);
 }
 
 /**
@@ -43,7 +54,7 @@ export function encodeValue(value: unknown, path: string, limit: number = MAX_VA
       throw invalidArgument(cut(lost, MAX_PATH), "must be a finite number, at most about 1.8e308 either way");
     }
     text = `j${json}`;
-    size = byteLength(text) - 1;
+    size = byteLength(json, limit);
   }
   if (size > limit) {
     throw new SluiceError("too_large", `${path} has ${size} bytes; at most ${limit} are allowed`, path);
@@ -99,7 +110,7 @@ export function encodeError(error: unknown, path: string): string {
   }
   for (let most = 4_000; ; most /= 2) {
     const text = encodeValue(typeof error === "string" ? cut(error, most) : words(error, most), path);
-    if (byteLength(text) - 1 <= MAX_ERROR_BYTES) return text;
+    if (byteLength(text, MAX_ERROR_BYTES) - 1 <= MAX_ERROR_BYTES) return text;
   }
 }
 

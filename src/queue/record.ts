@@ -34,21 +34,20 @@ export interface Fixed {
 /** A fixed record from its options on; the script puts version and time in front. */
 export function writeFixed(task: Fixed): string {
   const headers = task.headers ? asciiJson(task.headers) : "";
-  const options: [letter: string, value: string | number | undefined, implied?: number][] = [
-    ["t", task.token],
-    ["l", task.lease],
-    ["m", task.maxAttempts, RECORD_DEFAULTS.maxAttempts],
-    ["r", task.resultTtl, RECORD_DEFAULTS.resultTtl],
-    ["d", task.deadTtl, RECORD_DEFAULTS.deadTtl],
-    ["h", headers.length || undefined],
-    ["G", task.group],
-    ["P", task.priority, 0],
-  ];
-  let head = "";
-  for (const [letter, value, implied] of options) {
-    if (value !== undefined && value !== implied) head += `;${letter}=${value}`;
-  }
+  const head =
+    option("t", task.token) +
+    option("l", task.lease) +
+    option("m", task.maxAttempts, RECORD_DEFAULTS.maxAttempts) +
+    option("r", task.resultTtl, RECORD_DEFAULTS.resultTtl) +
+    option("d", task.deadTtl, RECORD_DEFAULTS.deadTtl) +
+    option("h", headers.length || undefined) +
+    option("G", task.group) +
+    option("P", task.priority, 0);
   return `${head}\n${headers}${task.payload}`;
+}
+
+function option(letter: string, value: string | number | undefined, implied?: number): string {
+  return value === undefined || value === implied ? "" : `;${letter}=${value}`;
 }
 
 /** JSON in ASCII only, so that its length is the same in characters and in Redis's bytes. */
@@ -77,12 +76,14 @@ export function readRecord(
   if (!record.startsWith("1;") || stop < 0) {
     throw new SluiceError("unexpected_reply", "a record is not of the form that this release writes");
   }
-  const says: Record<string, string> = Object.create(null);
-  for (const [i, field] of record.slice(2, stop).split(";").entries()) {
+  // No name is longer than a letter, and no object has such properties of its own accord.
+  const says: Record<string, string> = {};
+  const fields = record.slice(2, stop).split(";");
+  fields.forEach((field, i) => {
     const name = names[i];
     if (name === undefined) says[field.slice(0, 1)] = field.slice(2);
     else if (field !== "") says[name] = field;
-  }
+  });
   return { says, rest: record.slice(stop + 1) };
 }
 
@@ -110,18 +111,18 @@ export function readHeaders(json: string): Record<string, string> {
 export function readFixed(record: string): {
   enqueuedAt: number;
   /** The lease that it fixed, ms. */
-  lease?: number;
-  headers?: Readonly<Record<string, string>>;
-  group?: string;
+  lease: number | undefined;
+  headers: Readonly<Record<string, string>> | undefined;
+  group: string | undefined;
   payload: unknown;
 } {
   const { says, rest } = readRecord(record, FIXED);
   const length = Number(says["h"] ?? 0);
   return {
     enqueuedAt: instant(says["e"]),
-    ...(says["l"] !== undefined && { lease: Number(says["l"]) }),
-    ...(length > 0 && { headers: readHeaders(rest.slice(0, length)) }),
-    ...(says["G"] !== undefined && { group: unescaped(says["G"]) }),
+    lease: says["l"] === undefined ? undefined : Number(says["l"]),
+    headers: length > 0 ? readHeaders(rest.slice(0, length)) : undefined,
+    group: says["G"] === undefined ? undefined : unescaped(says["G"]),
     payload: decodeValue(rest.slice(length)),
   };
 }

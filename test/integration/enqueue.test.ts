@@ -215,6 +215,12 @@ describe("bad input says what is wrong and writes nothing", () => {
     ["undefined payload", () => rig.queue().enqueue(undefined), "invalid_argument", "payload"],
     ["bigint payload", () => rig.queue().enqueue({ n: 1n }), "invalid_argument", "payload"],
     ["payload over 1 MiB", () => rig.queue().enqueue("a".repeat(1_048_575)), "too_large", "payload"],
+    [
+      "payload over 1 MiB by its bytes alone",
+      () => rig.queue().enqueue("€".repeat(349_525)),
+      "too_large",
+      "payload",
+    ],
     ["bytes over 1 MiB", () => rig.queue().enqueue(new Uint8Array(1_048_577)), "too_large", "payload"],
     [
       "header that is a number",
@@ -243,6 +249,12 @@ describe("bad input says what is wrong and writes nothing", () => {
     [
       "more than a request takes",
       () => rig.queue().enqueueMany(Array.from({ length: 11 }, () => ({ payload: "a".repeat(1_000_000) }))),
+      "too_large",
+      "tasks",
+    ],
+    [
+      "more bytes than a request takes, in fewer characters",
+      () => rig.queue().enqueueMany(Array.from({ length: 11 }, () => ({ payload: "€".repeat(300_000) }))),
       "too_large",
       "tasks",
     ],
