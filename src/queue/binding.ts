@@ -62,7 +62,7 @@ export class ReplyReader {
     return typeof this.#items[this.#next] === "string" ? this.text() : this.integer();
   }
 
-  oneOf<const T extends string>(...allowed: T[]): T {
+  oneOf<const T extends string>(allowed: readonly T[]): T {
     const item = this.text() as T;
     if (!allowed.includes(item)) throw unexpected(this.#script);
     return item;
@@ -99,7 +99,7 @@ export class ReplyReader {
         "the queue holds a record of a newer release of Sluice; deploy that release here too",
       );
     }
-    return this.oneOf(...allowed);
+    return this.oneOf(allowed);
   }
 }
 

@@ -54,6 +54,7 @@ type Dequeued = ReturnType<typeof dequeueScript.decode>;
 export class Pull<Out> {
   readonly #queue: PullQueue<Out>;
   readonly #options: DequeueOptions;
+  #first: ScriptCall | undefined;
   readonly #wait: number;
   readonly #args: Omit<Parameters<typeof callOf<typeof dequeueScript>>[2], "token" | "resend">;
   /** With a token of the caller's, a call may be a copy even at its first sending. */
@@ -95,7 +96,7 @@ export class Pull<Out> {
 
   /** The first call. */
   get call(): ScriptCall {
-    return this.#call(this.#wait === 0);
+    return (this.#first ??= this.#call(this.#wait === 0));
   }
 
   /** Those with the same can share a request: see {@link share}. Undefined if it has one of its own: {@link call}. */
@@ -167,9 +168,7 @@ export class Pull<Out> {
     const resend = last && this.#mayBeCopy ? "1" : "";
     const args = { ...this.#args, token: this.#leaseToken, resend, ...shared };
     const call = callOf(dequeueScript, this.#queue.keys, args);
-    return last
-      ? { ...call, resendArgs: callOf(dequeueScript, this.#queue.keys, { ...args, resend: "1" }).args }
-      : call;
+    return last ? { ...call, resendArgs: call.args.with(RESEND, "1") } : call;
   }
 
   async #pull(last: boolean): Promise<Batch<Out>> {
@@ -227,10 +226,11 @@ export class Pull<Out> {
   /** The tasks as a caller gets them, and others instead where all of them are misfits. */
   async take({ nextDueAt, paused, tasks, token }: Leased, round = 0): Promise<Batch<Out>> {
     const { schema } = this.#queue;
+    const leasedFor = Number(this.#args.lease);
     const readers = tasks.map(({ id, attempt, lease, deadlineAt, record }) => () => {
       const { enqueuedAt, lease: fixed, headers, group, payload } = readFixed(record);
       const receipt = writeReceipt({ id, attempt, lease, token });
-      const lasts = { enqueuedAt, deadlineAt, leasedFor: fixed ?? Number(this.#args.lease) };
+      const lasts = { enqueuedAt, deadlineAt, leasedFor: fixed ?? leasedFor };
       return { id, receipt, payload, attempt, ...lasts, headers, group };
     });
     const fitting = await fittingTasks(this.#queue, schema, readers);

@@ -6,7 +6,7 @@ import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
 const readFaults = (reader: ReplyReader) =>
-  reader.nested().rest((item) => ({ fault: item.oneOf(...FAULTS), id: item.text() }));
+  reader.nested().rest((item) => ({ fault: item.oneOf(FAULTS), id: item.text() }));
 
 export const glanceScript = {
   script: lua.glance,

@@ -74,6 +74,9 @@ export const dequeueScript = {
   },
 } as const satisfies Binding;
 
+const SETTLED = [...taskStates, "lost", "newer"] as const;
+const REASONS = ["", ...rejectReasons] as const;
+
 export const settleScript = {
   script: lua.settle,
   keys: ["pending", "fair", "order", "held", "working", "delayed", "tasks", "expiry", "dead", "hands"],
@@ -85,8 +88,8 @@ export const settleScript = {
         return { state: item.oneOf("completed"), reason: "", at: 0, cancelRequested: false } as const;
       const settled = item.nested();
       return {
-        state: settled.oneOf(...taskStates, "lost", "newer"),
-        reason: settled.oneOf("", ...rejectReasons),
+        state: settled.oneOf(SETTLED),
+        reason: settled.oneOf(REASONS),
         at: settled.integer(),
         cancelRequested: settled.integer() === 1,
       };
@@ -170,7 +173,7 @@ export const inspectScript = {
     const reader = new ReplyReader("inspect", reply);
     if (reader.status("ok", "not_found") === "not_found") return null;
     return {
-      state: reader.oneOf(...taskStates),
+      state: reader.oneOf(taskStates),
       at: reader.integer(),
       fixed: reader.text(),
       changing: reader.text(),

@@ -44,7 +44,7 @@ export const redriveScript = {
       cursor: reader.text(),
       left: reader.integer(),
       answers: reader.rest((item) =>
-        item.oneOf("redriven", "not_found", "not_dead_letter", "lease_lost", "newer_schema"),
+        item.oneOf(["redriven", "not_found", "not_dead_letter", "lease_lost", "newer_schema"]),
       ),
     };
   },

@@ -101,14 +101,16 @@ function nextCopy(entry: Entry, keyLocking: boolean): Words {
 }
 
 function scriptWords(
-  { script, keys, args, resendArgs = args }: ScriptCall,
+  call: ScriptCall,
   how: { readonly withBody: boolean; readonly isResend: boolean; readonly keyLocking: boolean },
 ): Words {
+  const { script, keys } = call;
   const { withBody, isResend, keyLocking } = how;
-  const source = keyLocking ? keyLockingLine + script.source : script.source;
-  const sha1 = keyLocking ? script.keyLockingSha1 : script.sha1;
-  const call = withBody ? ["EVAL", source] : ["EVALSHA", sha1];
-  return [...call, String(keys.length), ...keys, ...(isResend ? resendArgs : args)];
+  const words = withBody
+    ? ["EVAL", keyLocking ? keyLockingLine + script.source : script.source]
+    : ["EVALSHA", keyLocking ? script.keyLockingSha1 : script.sha1];
+  const args = isResend ? (call.resendArgs ?? call.args) : call.args;
+  return [...words, String(keys.length), ...keys, ...args];
 }
 
 function isScriptCall(command: Command): command is ScriptCall {
