@@ -26,6 +26,8 @@ const MOST_SHARED = 100;
 /** Most calls of one dequeue, the first included. Each passes some 200 entries that are not to be delivered. */
 const MOST_CALLS = 50;
 
+const RESEND = dequeueScript.args.indexOf("resend");
+
 const OPTIONS = ["max", "lease", "maxBytes", "worker", "token", "wait", ...REQUEST_OPTIONS];
 
 /** What a pull needs of its queue. */
