@@ -5,19 +5,26 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { blankUnused, readLua, roomOf } from "./embed-lua.ts";
+import { readLua, roomOf } from "./lua/files.ts";
+import { partsOf, programOf } from "./lua/parts.ts";
 import { ensureProgram, main, root } from "./setup.mjs";
 
 main(() => {
   ensureProgram("luacheck", "lua-check");
   const { prelude, scripts } = readLua();
+  const parts = partsOf(prelude);
   const findings = new Set<string>();
-  const unused = new Set(prelude.text.match(/^local .*/gm));
+  const unused = new Set(parts);
   const folder = mkdtempSync(join(tmpdir(), "sluice-lint-"));
 
   for (const script of scripts) {
-    const used = blankUnused(prelude, script).text;
-    for (const line of used.match(/^local .*/gm) ?? []) unused.delete(line);
+    const needed = new Set<unknown>(programOf(script, parts));
+    let used = prelude.text;
+    // From the last one back, so that what stands before one stays where it is.
+    for (const part of parts.toReversed()) {
+      if (needed.has(part)) unused.delete(part);
+      else used = withBlank(used, part.range);
+    }
     const preludeLines = used.split("\n").length - 1;
     const path = join(folder, script.file);
     writeFileSync(path, used + script.text);
@@ -35,8 +42,13 @@ main(() => {
   }
   rmSync(folder, { recursive: true });
 
-  for (const line of unused) findings.add(`lua/_*.lua: no script uses: ${line}`);
+  for (const { names } of unused) findings.add(`lua/_*.lua: no script uses ${names.join(", ")}`);
   for (const finding of findings) console.error(finding);
   const format = spawnSync("stylua", ["--check", "lua"], { cwd: root, stdio: "inherit" });
   if (findings.size > 0 || format.status !== 0) process.exitCode = 1;
 });
+
+/** The text with blank lines in the place of a part of it: each line keeps its number. */
+function withBlank(text: string, [from, to]: readonly [from: number, to: number]): string {
+  return text.slice(0, from) + text.slice(from, to).replace(/.+/g, "") + text.slice(to);
+}

@@ -2,4892 +2,1299 @@
 
 import type { Script } from "./transport.ts";
 
-export const audit: Script = {
-  name: "audit",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local part = ARGV[2]
-local cursor = ARGV[3]
-local size = ARGV[4]
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
+const $RESEND_WINDOW = `local RESEND_WINDOW=300000
+`;
+const $SLICE = `local SLICE=1000
+`;
+const $int = `local function int(number)
+return string.format('%.0f',tonumber(number))
 end
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
+`;
+const $clock_text = `local function clock_text(test_now)
+if test_now~=''then
 return int(test_now)
 end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
+local time=redis.call('TIME')
+return time[1]..string.sub('00000'..time[2],-6,-4)
 end
-local function clock(test_now)
+`;
+const $clock = `local function clock(test_now)
 return tonumber(clock_text(test_now))
 end
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
+`;
+const $append = `local function append(list,first,second)
+if first~=nil then
+list[#list+1]=first
 end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local function new_mending(at, now)
-local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
-mending.hands, mending.turns = {}, {}
-for _, place in ipairs(ZSETS) do
-mending.out[place] = {}
-end
-return mending
-end
-local mending = new_mending(at, clock(test_now))
-local groups, timers, expected, members = {}, {}, {}, {}
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
+if second~=nil then
+list[#list+1]=second
 end
 end
-local function read_list()
-local first = tonumber(cursor)
-local found = redis.call('LRANGE', pending, cursor, int(first + size - 1))
-local ids, places = {}, {}
-for i, id in ipairs(found) do
-append(ids, not places[id] and id or nil)
-places[id] = places[id] or {}
-append(places[id], first + i - 1)
-end
-return #found < tonumber(size) and '0' or int(first + #found), ids, places
-end
-local SLICE = 1000
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function note(mending, fault, id)
-append(mending.report, fault, id)
-end
-local function take_from(mending, place, id)
-local ids = mending.out[place]
-ids[#ids + 1] = id
-end
-local function fields_in(mending, names)
-local found = {}
-local seen = mending.seen and mending.seen.tasks
-if not seen then
-return read('HMGET', mending.at.tasks, names)
-end
-for i, name in ipairs(names) do
-found[i] = seen[name] or false
-end
-return found
-end
-local function mend_times(mending, names)
-for i, text in ipairs(fields_in(mending, names)) do
-if not text then
-take_from(mending, 'expiry', names[i])
-note(mending, 'record_missing', names[i])
-end
-end
-end
-local function read_zset()
-local page = redis.call('ZSCAN', at[part], cursor, 'COUNT', size)
-local ids, times = {}, {}
-for i = 1, #page[2], 2 do
-local member = page[2][i]
-local control = string.sub(member, 1, 1) == '~'
-local list = control and part == 'delayed' and timers or control and part == 'expiry' and times or ids
-list[#list + 1] = member
-end
-mend_times(mending, times)
-return page[1], ids
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
+`;
+const $sorted_keys = `local function sorted_keys(map)
+local keys={}
+for key in pairs(map)do
+keys[#keys+1]=key
 end
 table.sort(keys)
 return keys
 end
-local DEFAULT_DEAD_TTL = 604800000
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
+`;
+const $add = `local function add(counts,field,amount)
+counts[field]=int(tonumber(counts[field]or 0)+amount)
 end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function format_settings(settings)
-local text = ''
-for _, letter in ipairs(sorted_keys(settings)) do
-text = text .. ';' .. letter .. '=' .. settings[letter]
-end
-return text ~= '' and '1' .. text or ''
-end
-local LOST_FOR = 86400000
-local function scores_in(mending, place, members)
-local found = {}
-local seen = mending.seen and mending.seen[place]
-if not seen then
-return read('ZMSCORE', mending.at[place], members)
-end
-for i, member in ipairs(members) do
-found[i] = seen[member] or false
-end
-return found
-end
-local function set_aside(mending, field)
-local plan, kept = mending.plan, '~b:' .. field
-append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
-append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
-note(mending, 'record_broken', field)
-end
-local SETTINGS = {
-p = '^1$',
-e = '^1$',
-s = '^1$',
-m = '^%d+$',
-b = '^%d+$',
-n = '^%d+$',
-k = '^[1-9]%d*$',
-r = '^%d+/[1-9]%d*$',
-}
-local MOST_GROUPS = 131071
-local SPARE_GROUPS = 65536
-local function mend_settings(mending, field, text, last)
-local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
-if newer(text) then
-return last
-end
-for letter, value in pairs(settings) do
-readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
-end
-if not readable then
-set_aside(mending, field)
-plan.gone[#plan.gone + 1] = field
-return last
-end
-local number = tonumber(settings.n)
-local needed = field ~= '~set' and (settings.m or settings.r or number)
-if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
-number = math.max(last, SPARE_GROUPS) + 1
-settings.n = int(number)
-append(plan.fields, field, format_settings(settings))
-note(mending, 'control_broken', field)
-elseif needed and number > last then
-note(mending, 'control_broken', '~groups')
-end
-return needed and math.max(last, number) or last
-end
-local function mend_group_settings(mending, texts)
-if not next(texts) then
-return
-end
-local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
-local most = last
-for _, field in ipairs(sorted_keys(texts)) do
-most = mend_settings(mending, field, texts[field], most)
-end
-if most > last then
-append(mending.plan.fields, '~groups', int(most))
-end
-end
-local function mend_infos(mending, names)
-for i, score in ipairs(scores_in(mending, 'workers', names)) do
-if not score then
-mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
-note(mending, 'worker_wrong', names[i])
-end
-end
-end
-local function mend_kept(mending, names, texts)
-for i, score in ipairs(scores_in(mending, 'expiry', names)) do
-if not score then
-local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
-append(mending.plan.expiry, over, names[i])
-note(mending, 'expiry_missing', names[i])
-end
-end
-end
-local function mend_fields(mending, found)
-local ids, seen, groups = {}, {}, {}
-local settings, infos, kept, texts = {}, {}, {}, {}
-for i = 1, #found, 2 do
-local field, text = found[i], found[i + 1]
-mending.bytes = mending.bytes + #text
-local kind = string.match(field, '^~%a:')
-if kind == '~g:' then
-append(groups, string.sub(field, 4), text)
-elseif kind == '~s:' then
-settings[field] = text
-elseif kind == '~w:' then
-infos[#infos + 1] = string.sub(field, 4)
-elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
-kept[#kept + 1], texts[#texts + 1] = field, text
-elseif string.sub(field, 1, 1) ~= '~' then
-local id = string.gsub(field, '^%.', '')
-append(ids, not seen[id] and id or nil)
-seen[id] = true
-end
-end
-mend_group_settings(mending, settings)
-mend_infos(mending, infos)
-mend_kept(mending, kept, texts)
-return ids, groups
-end
-local function read_tasks()
-local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
-local found, states = mend_fields(mending, page[2])
-groups = states
-return page[1], found
-end
-local RESEND_WINDOW = 300000
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
+`;
+const $write = `local function write(command,key,args,option)
+local count=0
+for first=1,#args,SLICE do
+local last=math.min(first+SLICE-1,#args)
 if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
+count=count+redis.call(command,key,option,unpack(args,first,last))
 else
-count = count + redis.call(command, key, unpack(args, first, last))
+count=count+redis.call(command,key,unpack(args,first,last))
 end
 end
 return count
 end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
+`;
+const $reversed = `local function reversed(list,first)
+local back={}
+for i=#list,first,-1 do
+back[#back+1]=list[i]
 end
 return back
 end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
+`;
+const $read = `local function read(command,key,args)
+local found={}
+for first=1,#args,SLICE do
+local last=math.min(first+SLICE-1,#args)
+local slice=redis.call(command,key,unpack(args,first,last))
+for i=1,last-first+1 do
+found[first+i-1]=slice[i]
 end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
 end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+return found
+end
+`;
+const $finite = `local function finite(score)
+return score=='inf'and'9007199254740992'or score=='-inf'and'-1'or score
+end
+`;
+const $head = `local function head(key)
+local score=redis.call('ZRANGE',key,'0','0','WITHSCORES')[2]
+return score and math.floor(tonumber(finite(score)))
+end
+`;
+const $refusal = `local function refusal(reply)
+return type(reply)=='table'and reply.err and reply or nil
+end
+`;
+const $store = `local function store(tasks,fields)
+local failed=refusal(redis.pcall('HSET',tasks,unpack(fields)))
 if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
+redis.call('HDEL',tasks,'')
+failed=refusal(redis.pcall('HSET',tasks,unpack(fields)))
 end
 return failed
 end
-local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
-local HISTORY = 16
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
+`;
+const $queue_at = `local function queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+local at=
+{pending=pending,fair=fair,order=order,held=held,working=working,delayed=delayed}
+at.tasks,at.expiry,at.dead,at.workers,at.hands=tasks,expiry,dead,workers,hands
+return at
 end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
+`;
+const $DEFAULT_MAX_ATTEMPTS = `local DEFAULT_MAX_ATTEMPTS=5
+`;
+const $DEFAULT_RESULT_TTL = `local DEFAULT_RESULT_TTL=3600000
+`;
+const $DEFAULT_DEAD_TTL = `local DEFAULT_DEAD_TTL=604800000
+`;
+const $HISTORY = `local HISTORY=16
+`;
+const $first_line = `local function first_line(record)
+return string.match(record,'^[^\\n]*\\n?')
+end
+`;
+const $read_first_lines = `local function read_first_lines(tasks,fields)
+local found={}
+for first=1,#fields,128 do
+local last=math.min(first+127,#fields)
+for i,value in ipairs(redis.call('HMGET',tasks,unpack(fields,first,last)))do
+if value then
+found[fields[first+i-1]]=first_line(value)
+end
+end
+end
+return found
+end
+`;
+const $newer = `local function newer(record)
+local version=string.match(record or'','^(%d+);')
+return version and version~='1'
+end
+`;
+const $TEXTS = `local TEXTS='[typhGWOT]'
+`;
+const $parse_letters = `local function parse_letters(into,letters)
+for letter,value in string.gmatch(letters,';(%a)=([^;]*)')do
+if string.find(letter,TEXTS)or(#value<=16 and string.find(value,'^%d+$'))then
+into[letter]=value
 end
 end
 return into
 end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
+`;
+const $parse_fixed = `local function parse_fixed(fixed)
+local enqueued_at,letters=string.match(fixed,'^1;(%d*)([^\\n]*)')
+return parse_letters({e=enqueued_at or''},letters or'')
 end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
+`;
+const $lease_of = `local function lease_of(fixed,lease)
+return string.match(fixed,'^[^\\n]*;l=(%d+)')or lease
 end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
+`;
+const $sound = `local function sound(fixed)
+return string.find(fixed or'','^1;%d+[^\\n]*\\n')~=nil
+end
+`;
+const $without_payload = `local function without_payload(fixed)
+local line=first_line(fixed)
+return string.sub(fixed,1,#line+(tonumber(parse_fixed(line).h)or 0))
+end
+`;
+const $CHANGING = `local CHANGING='^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+`;
+const $parse = `local function parse(record)
+local stop=record and string.find(record,'\\n',1,true)
 if not stop then
-return {}, ''
+return{},''
 end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
+local v,e,a,c,s,n,k,q,l,letters=string.match(string.sub(record,1,stop-1),CHANGING)
 if not v then
-return {}, ''
+return{},''
 end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
+local task={v=v,e=e,a=a,c=c,s=s,n=n,k=k,q=q,l=l}
+if letters~=''then
+parse_letters(task,letters)
 end
-return task, string.sub(record, stop + 1)
+return task,string.sub(record,stop+1)
 end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
+`;
+const $TAKEN_OVER = `local TAKEN_OVER={'m','r','d','t','G','P'}
+`;
+const $parse_with = `local function parse_with(fixed,record)
+local task,text=parse(record)
+if(task.e or'')==''then
+local first=parse_fixed(fixed)
+task.e=first.e
+for _,letter in ipairs(TAKEN_OVER)do
+task[letter]=first[letter]
 end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
+task.v,task.a,task.c=task.v or'1',task.a or'0',task.c or'0'
+task.s,task.n,task.k,task.q,task.l=task.s or'',task.n or'0','','',''
 end
-return task, text
+return task,text
 end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
+`;
+const $LETTERS = `local LETTERS=
+{'x','u','b','z','y','m','r','d','t','f','g','G','P','S','W','O','T','h','p'}
+`;
+const $format = `local function format(task,text)
+local letters=''
+for i=1,#LETTERS do
+local value=task[LETTERS[i]]
 if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
+letters=letters..';'..LETTERS[i]..'='..value
 end
 end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
+local fields={'1',task.v,task.e,task.a,task.c,task.s,task.n,task.k,task.q,task.l}
+return table.concat(fields,';')..letters..'\\n'..text
 end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-local function bare_record(state, ghosts, version)
-local task =
-{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
-end
-local function exhausted(task)
-local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(task.c) >= most
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
+`;
+const $transition = `local function transition(task,letter,now)
+add(task,'v',1)
+local since=math.max(0,now-(tonumber(task.e)or now))
+task.h=(task.h or'')..letter..int(since)
+if tonumber(task.v)>HISTORY+1 then
+local _,length=string.gsub(task.h,'%a','')
+task.h=length>HISTORY and string.match(task.h,'^%a%d*(.*)$')or task.h
 end
 end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
+`;
+const $bare_record = `local function bare_record(state,ghosts,version)
+local task=
+{v=version or'1',e='',a='0',c='0',s=state,n='0',k='',q='',l='',g=ghosts}
+return format(task,'')
 end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local function read_score(score)
-return 9 - math.floor(score / BAND), score % BAND
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
+`;
+const $forget_task = `local function forget_task(fields,gone,id,task)
+if tonumber(task.g or 0)>0 then
+append(fields,'.'..id,bare_record('g',task.g))
+append(fields,id,'')
 else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function enter(plan, id, task, place)
-if not shared(task) then
-local ids = place == 'back' and plan.back or plan.front
-ids[#ids + 1] = id
-return
-end
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local full = group.h > 0 or room(group, plan.now) < 1
-if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-ready(group, band, 1)
-put_into_fair(plan, group, task.S, id)
-group.returned = group.h > 0
-elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-local zone = place == 'aside' and 'p' or 'q'
-group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-plan.times.h = plan.times.h + 1
-local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
-else
-admit(plan, group, band, id)
-end
-task.S = nil
-end
-local function held_by(plan, group, lowest, most)
-local waiting, highest = {}, lowest + HELD_GROUP
-if most > 0 then
-local least, before, limit = int(lowest), '(' .. int(highest), int(most)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
-for i = 1, #ids, 2 do
-waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
-end
-end
-local found = #waiting
-for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-local score = tonumber(plan.held[i])
-if score >= lowest and score < highest then
-waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
-end
-end
-table.sort(waiting, function(one, other)
-return one.score < other.score
-end)
-return waiting, found
-end
-local function release(plan)
-for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
-local most = math.max(free, past)
-group.returned = nil
-if most >= 1 then
-local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(most, group.h - group.fresh)
-local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, 0
-for i = 1, math.min(most, #waiting) do
-local task = waiting[i]
-local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
-if i > free and ready_below(group, band) == 0 then
-break
-end
-count = i
-admit(plan, group, band, task.id)
-if task.place then
-taken[task.place] = true
-else
-plan.freed[#plan.freed + 1] = task.id
-end
-end
-for i = 1, #plan.held, 2 do
-if taken[i] then
-group.fresh = group.fresh - 1
-else
-append(kept, plan.held[i], plan.held[i + 1])
-end
-end
-plan.held = kept
-local left = (found < wanted and #waiting or group.h) - count
-plan.times.h, group.h = plan.times.h - group.h + left, left
-end
-end
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local PLAN = 160
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
-end
-local function leave(plan, id, task)
-plan.leave[#plan.leave + 1] = id
-if task.W then
-plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
-end
-if shared(task) then
-local group = group_of(plan, task)
-group.w = math.max(0, group.w - 1)
-end
-end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
-end
-local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l, task.T = '', '', '', nil
-transition(task, due and 'd' or 'p', plan.now)
-if due then
-append(plan.later, score_when_due(task, due), id)
-task.S = nil
-else
-enter(plan, id, task, place)
-end
-append(plan.fields, '.' .. id, format(task, text))
-end
-local function finish(plan, id, task, text, state, reason, given)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
-end
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-transition(task, task.s, plan.now)
-task.y = reason ~= '' and reason or nil
-task.z = int(plan.now)
-task.f, task.S, task.O, task.T = nil, nil, nil, nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
-else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
-end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-tell(plan, reason == 'cancelled' and reason or state, id)
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local function take_back(at, ids, now, sure)
-local back, ended, left = 0, 0, 0
-for last = #ids, 1, -PLAN do
-local first = math.max(last - PLAN + 1, 1)
-local names = { '~set', '~stats' }
-for i = first, last do
-names[#names + 1] = '.' .. ids[i]
-end
-local records = redis.call('HMGET', at.tasks, unpack(names))
-local plan = new_plan(at, now)
-if heed(plan, records[1], records[2]) then
-return back, ended, left + last, nil
-end
-local tasks, texts = {}, {}
-for i = first, last do
-tasks[i], texts[i] = parse_with('', records[i - first + 3])
-end
-open_groups(plan, { unpack(tasks, first, last) })
-for i = first, last do
-local id, task = ids[i], tasks[i]
-if newer(records[i - first + 3]) then
-left = left + 1
-elseif sure(task, id) then
-leave(plan, id, task)
-add(task, 'x', 1)
-tell(plan, 'reclaimed', id)
-if task.f then
-finish(plan, id, task, texts[i], 'rejected', 'cancelled')
-elseif exhausted(task) then
-finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
-else
-wait_again(plan, id, task, texts[i], 'front')
-end
-end
-end
-release(plan)
-local failed = commit(plan)
-if failed then
-return back, ended, left, failed
-end
-back = back + #plan.leave - #plan.expiry / 2
-ended = ended + #plan.expiry / 2
-end
-return back, ended, left, nil
-end
-local RARE = { held = true, delayed = true, dead = true }
-local BLANK = '-'
-local READ_BYTES = 4000000
-local function read_records(mending, ids)
-local entries, bytes, slice = {}, 0, 16
-while #entries < #ids do
-local names = {}
-local first = #entries == 0 and 3 or 1
-if first == 3 then
-append(names, '~set', '~lease')
-end
-for i = #entries + 1, math.min(#entries + slice, #ids) do
-append(names, ids[i], '.' .. ids[i])
-end
-local found = fields_in(mending, names)
-if first == 3 then
-mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
-end
-for i = first, #names, 2 do
-local entry = { id = names[i], expected = 0 }
-bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
-entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
-entry.record = found[i + 1] and first_line(found[i + 1])
-entry.newer = newer(entry.fixed) or newer(entry.record)
-entries[#entries + 1] = entry
-end
-slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
-end
-mending.bytes = mending.bytes + bytes
-return entries
-end
-local function look_up(mending, ids)
-local at, entries = mending.at, read_records(mending, ids)
-local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
-for _, place in ipairs(ZSETS) do
-for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
-entries[i][place] = finite(score)
-end
-end
-return entries
-end
-local function rewritten(mending, entry)
-local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
-return format(entry.task, text)
-end
-local function put(mending, field, before, after)
-if after and after ~= before then
-append(mending.plan.fields, field, after)
-elseif before and not after then
-mending.plan.gone[#mending.plan.gone + 1] = field
-end
-end
-local function keep_in(mending, entry, first, second)
-local elsewhere = false
-for _, place in ipairs(ZSETS) do
-if entry[place] and place ~= first and place ~= second then
-take_from(mending, place, entry.id)
-entry[place], elsewhere = false, true
-end
-end
-return elsewhere
-end
-local function missing_names(mending, place, expected, fault)
-local ids, members, missing = {}, {}, {}
-for i = 1, #expected, 2 do
-append(ids, expected[i])
-append(members, expected[i + 1])
-end
-for i, score in ipairs(scores_in(mending, place, members)) do
-if tonumber(score or 1) ~= 0 then
-append(missing, '0', members[i])
-note(mending, fault, ids[i])
-end
-end
-return missing
-end
-local function write_mended(mending)
-local failed = commit(mending.plan)
-if failed then
-return failed
-end
-for place, ids in pairs(mending.out) do
-write('ZREM', mending.at[place], ids)
-mending.out[place] = {}
-end
-write('ZADD', mending.at.working, mending.deadlines)
-write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
-write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
-mending.hands, mending.turns, mending.deadlines = {}, {}, {}
-clear(mending.plan)
-end
-local function blank(mending, indexes)
-local at, count = mending.at, #indexes
-if count == 0 then
-return nil
-end
-local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
-local task = parse(found[1])
-local record = bare_record('g', int(tonumber(task.g or 0) + count))
-local ghosts = int((tonumber(found[2] or 0) or 0) + count)
-local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
-if failed then
-return failed
-end
-mending.ghosts = mending.ghosts + count
-for _, index in ipairs(indexes) do
-redis.call('LSET', at.pending, int(index), BLANK)
-end
-end
-local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
-local LAST = 8640000000000000
-local LONGEST = 630720000000
-local LATEST_TAG = BAND / 2
-local function understand(mending, entry)
-local id, seen = entry.id, parse(entry.record)
-local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
-local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
-entry.live = named and sound(entry.fixed)
-entry.had_fixed, entry.had_record = entry.fixed, entry.record
-if entry.record and not readable then
-set_aside(mending, '.' .. id)
-entry.record = false
-end
-if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
-set_aside(mending, id)
-entry.fixed = false
-end
-entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
-entry.ghosts = tonumber(entry.task.g or 0)
-end
-local function zset_of_waiting(mending, entry)
-local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
-local band, place = tonumber(task.P or 0), tonumber(entry.held)
-local own_band, tag = read_score(tonumber(entry.fair or 0))
-local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
-if due and due >= mending.now + 1 then
-return 'delayed'
-elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
-return 'fair'
-elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + 9 - band then
-return 'held'
-elseif due and not (entry.listed and entry.ghosts == 0) then
-return 'delayed'
-end
-end
-local function mend_waiting(mending, entry)
-local id, task, plan = entry.id, entry.task, mending.plan
-local home = zset_of_waiting(mending, entry)
-if keep_in(mending, entry, home) then
-note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
-end
-entry.waits = home and 0 or 1
-if home == 'fair' then
-append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
-elseif home == 'delayed' then
-local due = tonumber(entry.delayed)
-local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
-local score = score_when_due(task, whole)
-if due ~= tonumber(score) then
-append(plan.later, score, id)
-note(mending, 'time_broken', id)
-end
-if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
-entry.record = rewritten(mending, entry)
-note(mending, 'record_incomplete', id)
-end
-end
-end
-local function mend_working(mending, entry)
-local id, task = entry.id, entry.task
-if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
-keep_in(mending, entry)
-mending.lost[#mending.lost + 1] = id
-note(mending, 'lease_missing', id)
-return
-end
-if keep_in(mending, entry, 'working') then
-note(mending, 'two_places', id)
-end
-local deadline = tonumber(entry.working)
-if deadline < 0 or deadline > mending.now + LONGEST then
-append(mending.deadlines, int(mending.now), id)
-note(mending, 'time_broken', id)
-end
-if task.W then
-append(mending.hands, id, hand(task.W, task.n, id))
-end
-if tonumber(task.n) > (mending.lease or 0) then
-mending.lease = math.max(mending.now, tonumber(task.n))
-append(mending.plan.fields, '~lease', int(mending.lease))
-note(mending, 'control_broken', '~lease')
-end
-end
-local function mend_ended(mending, entry)
-local id, task, plan = entry.id, entry.task, mending.plan
-local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
-local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
-local over = tonumber(entry.expiry)
-if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
-note(mending, 'wrong_place', id)
-end
-if dead_letter and not entry.dead then
-append(plan.dead, task.z or int(mending.now), id)
-note(mending, 'place_missing', id)
-end
-if not over or over > mending.now + LONGEST then
-local kept = (dead_letter or task.s == 'c') and ttl or 0
-over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
-append(plan.expiry, int(over), id)
-note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
-end
-if not dead_letter and entry.fixed ~= '' then
-entry.fixed = ''
-note(mending, 'record_incomplete', id)
-end
-if not entry.record then
-entry.record = bare_record('x')
-note(mending, 'record_incomplete', id)
-end
-end
-local function mend_lost(mending, entry)
-local id, task = entry.id, entry.task
-local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
-if keep_in(mending, entry) or known then
-note(mending, 'payload_missing', id)
-elseif entry.live then
-note(mending, 'record_incomplete', id)
-end
-local ghosts = entry.ghosts > 0
-entry.fixed = ghosts and id ~= BLANK and '' or false
-entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
-end
-local function mend(mending, entry)
-local task = entry.task
-local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
-entry.waits = 0
-if ended or (entry.fixed == '' and not entry.record) then
-mend_ended(mending, entry)
-elseif not entry.live or task.s == 'g' then
-mend_lost(mending, entry)
-elseif task.s == 'w' then
-mend_working(mending, entry)
-else
-mend_waiting(mending, entry)
-end
-entry.expected = entry.ghosts + entry.waits
-entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
-end
-local function mend_all(mending, entries, also)
-local tasks = {}
-for _, entry in ipairs(entries) do
-if not entry.newer then
-understand(mending, entry)
-append(tasks, (entry.held or also) and entry.live and entry.task or nil)
-end
-end
-open_groups(mending.plan, tasks)
-for _, entry in ipairs(entries) do
-if entry.newer then
-note(mending, 'record_newer', entry.id)
-else
-mend(mending, entry)
-if also then
-also(entry)
-end
-put(mending, entry.id, entry.had_fixed, entry.fixed)
-put(mending, '.' .. entry.id, entry.had_record, entry.record)
-end
-local failed = #mending.plan.fields >= 2 * PLAN and write_mended(mending)
-if failed then
-return failed
-end
-end
-local failed, _ = write_mended(mending), nil
-if not failed then
-_, _, _, failed = take_back(mending.at, mending.lost, mending.now, function(task)
-return task.s == 'w'
-end)
-end
-return failed
-end
-local function look_at_ids(ids, places)
-local entries, blanks = look_up(mending, ids), {}
-if mending.newer then
-return { 'newer_schema' }
-end
-for _, entry in ipairs(entries) do
-entry.listed = places and true
-end
-local failed = mend_all(mending, entries)
-for _, entry in ipairs(entries) do
-local task = entry.task
-if entry.expected > 0 then
-append(expected, entry.id, entry.ghosts)
-append(expected, entry.waits, entry.witness)
-elseif places and not entry.newer then
-for _, index in ipairs(places[entry.id]) do
-append(blanks, index)
-note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
-end
-end
-local band, tag = read_score(tonumber(entry.fair or 0))
-local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag) or entry.held and ''
-if counted and entry.live and shared(task) and not entry.newer then
-append(members, entry.id, task.G or '')
-members[#members + 1] = counted
-end
-end
-return failed or blank(mending, blanks)
-end
-local read_part = { tasks = read_tasks, pending = read_list }
-local next_cursor, ids, places = (read_part[part] or read_zset)()
-local answer
-if part == 'hands' then
-local function mend_leases(mending, members)
-local ids, names = {}, {}
-for i, member in ipairs(members) do
-ids[i] = string.match(member, '%S*$')
-names[i] = '.' .. ids[i]
-end
-for i, record in ipairs(fields_in(mending, names)) do
-local task = parse(record)
-local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
-if not (holds or newer(record)) then
-take_from(mending, 'hands', members[i])
-note(mending, 'hand_wrong', ids[i])
-end
-end
-end
-mend_leases(mending, ids)
-answer = write_mended(mending)
-elseif part == 'order' then
-local function mend_turns(mending, members)
-local ids = {}
-for i, member in ipairs(members) do
-ids[i] = string.match(member, '%S*$')
-end
-for i, entry in ipairs(look_up(mending, ids)) do
-local task = parse_with(sound(entry.fixed) and entry.fixed or '', entry.record)
-local own = entry.fair and turn_of(task.G or '', entry.fair, ids[i])
-if not entry.newer and own ~= members[i] then
-take_from(mending, 'order', members[i])
-note(mending, 'turn_wrong', ids[i])
-end
-end
-end
-mend_turns(mending, ids)
-answer = mending.newer and { 'newer_schema' } or write_mended(mending)
-elseif part == 'workers' then
-local function in_hands(at, worker, from, limit)
-local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
-return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
-end
-local function mend_workers(mending, workers)
-local at, names = mending.at, {}
-for i, worker in ipairs(workers) do
-names[i] = '~w:' .. worker
-end
-local silent = scores_in(mending, 'workers', workers)
-for i, info in ipairs(fields_in(mending, names)) do
-local worker, score = workers[i], tonumber(finite(silent[i]))
-if not info and #in_hands(at, worker, '0', 1) == 0 then
-take_from(mending, 'workers', worker)
-elseif score < 0 or score > mending.now + LONGEST then
-append(mending.plan.workers, int(mending.now), worker)
-note(mending, 'time_broken', worker)
-end
-end
-end
-mend_workers(mending, ids)
-answer = write_mended(mending)
-else
-answer = look_at_ids(ids, places)
-end
-local report = mending.report
-return answer
-or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }
-`,
-  sha1: "3afe3caf9ae8e3f318c1e78ec18d75c0d5945e5d",
-  keyLockingSha1: "f51d66d4af46f9cb9b87db700d9aa2db28e79237",
-};
-
-export const cancel: Script = {
-  name: "cancel",
-  source: `local fair = KEYS[1]
-local order = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local test_now = ARGV[1]
-local id = ARGV[2]
-local lease = ARGV[3]
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local at = queue_at(nil, fair, order, held, working, delayed, tasks, expiry)
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local plan = new_plan(at)
-local found = redis.call('HMGET', tasks, id, '.' .. id, '~ghosts', '~set', '~stats')
-local fixed, record, ghosts = found[1], found[2], tonumber(found[3] or 0)
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
+append(gone,id,'.'..id)
+end
+end
+`;
+const $first_record = `local function first_record(fixed,old,wanted)
+local ghosts=old and old.g~='0'and old.g or nil
+local version=old and old.s~='g'and int(old.v+1)or'1'
+local record=(ghosts or version~='1'or wanted)and bare_record('',ghosts,version)
+return record and wanted and format(parse_with(fixed,record))or record
+end
+`;
+const $exhausted = `local function exhausted(task)
+local most=tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
+return most>0 and tonumber(task.c)>=most
+end
+`;
+const $parse_settings = `local function parse_settings(text)
+local settings={}
+for letter,value in string.gmatch(text or'',';(%a)=([^;]*)')do
+settings[letter]=value
 end
 return settings
 end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
+`;
+const $format_settings = `local function format_settings(settings)
+local text=''
+for _,letter in ipairs(sorted_keys(settings))do
+text=text..';'..letter..'='..settings[letter]
 end
-if newer(fixed) or newer(record) or heed(plan, found[4], found[5]) then
-return { 'newer_schema' }
+return text~=''and'1'..text or''
 end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
+`;
+const $parse_rate = `local function parse_rate(rate)
+local most,period=string.match(rate,'^(%d+)/(%d+)$')
+return tonumber(most),tonumber(period),math.ceil(period/10)
 end
+`;
+const $recent = `local function recent(rate,used,now,spent)
+local most,period,tenth=parse_rate(rate)
+local current,oldest=math.floor(now/tenth),math.floor((now-period)/tenth)
+local tenths,counts,left,jumped={},{},most,false
+for number,count in string.gmatch(used..','..int(current)..':'..int(spent),'(%d+):(%d+)')do
+local when,some=tonumber(number),tonumber(count)
+if when>current+10 then
+when,jumped=current,true
 end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local task, text = parse_with(fixed or '', record)
-if not fixed or task.s == 'g' or task.s == 'x' then
-return { 'not_found' }
-end
-if lease ~= '' and task.n ~= lease then
-return { 'lease_lost' }
-end
-if task.s == 'c' or (task.s == 'r' and task.y ~= 'cancelled') then
-return { 'already_ended' }
-elseif task.s == 'r' then
-return { 'rejected' }
-end
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-plan.now = clock(test_now)
-if task.s == 'w' then
-if not task.f then
-task.f = '1'
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local HISTORY = 16
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-transition(task, 'f', plan.now)
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-append(plan.fields, '.' .. id, format(task, text))
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-tell(plan, 'cancelRequested', id)
-end
-local SLICE = 1000
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
+if when>=oldest and some>0 then
+local place=int(when)
+append(tenths,not counts[place]and when or nil)
+counts[place]=(counts[place]or 0)+some
+left=left-some
 end
 end
 table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-return commit(plan) or { 'working' }
-end
-local place, score = delayed, redis.call('ZSCORE', delayed, id)
-local SLICE = 1000
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-open_groups(plan, { task })
-if not score and shared(task) then
-local BAND = 562949953421312
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function take_off_fair(plan, task, score, id)
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local share = ready(group, band, -1)
-local member = turn_of(group.name, score, id)
-plan.unordered[#plan.unordered + 1], plan.taken[member] = member, true
-share.gone = (share.gone or 0) + 1
-return share
-end
-local function refund(plan, id, task, place, score)
-if place == plan.at.fair then
-local share, tag = take_off_fair(plan, task, score, id), score % BAND
-if tag >= (plan.times[tonumber(task.P or 0)] or 0) and tag <= (share.straight or tag) then
-share.holes = share.holes or {}
-append(share.holes, tag)
-end
-else
-local group = group_of(plan, task)
-group.h, plan.times.h = group.h - 1, plan.times.h - 1
-end
-end
-local function take_out(plan, id, task)
-local at, place = plan.at, plan.at.fair
-local score = redis.call('ZSCORE', place, id)
-if not score then
-place = at.held
-score = redis.call('ZSCORE', place, id)
-end
-if score then
-refund(plan, id, task, place, score)
-end
-return place, score
-end
-place, score = take_out(plan, id, task)
-end
-if score then
-redis.call('ZREM', place, id)
-else
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-add(task, 'g', 1)
-append(plan.fields, '~ghosts', int(ghosts + 1))
-end
-local RESEND_WINDOW = 300000
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local HISTORY = 16
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function finish(plan, id, task, text, state, reason, given)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
-end
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-transition(task, task.s, plan.now)
-task.y = reason ~= '' and reason or nil
-task.z = int(plan.now)
-task.f, task.S, task.O, task.T = nil, nil, nil, nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
-else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
-end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-tell(plan, reason == 'cancelled' and reason or state, id)
-end
-finish(plan, id, task, '', 'rejected', 'cancelled')
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function turns_from(plan, group, base, tag, most)
-local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
-local turns = {}
-local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
-for _, member in ipairs(found) do
-local score, id = string.match(member, ' (%d+) (%S+)$')
-if score and not plan.taken[member] then
-turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
-end
-end
-return turns, #found == most
-end
-local function move_up(plan, group, band, share)
-local base, cost, holes = score_at(band, 0), cost_of(group), share.holes or {}
-local turns, more, passed = {}, false, 0
-table.sort(holes)
-local before = holes[1] and holes[1] - cost or math.max(share.straight, (plan.times[band] or 0) - cost)
-if share.ready > 0 then
-turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
-end
-for _, place in ipairs(turns) do
-while holes[passed + 1] and holes[passed + 1] <= place.tag do
-passed = passed + 1
-end
-local tag = before + cost
-if not share.straight or place.tag <= share.straight then
-tag = math.max(tag, place.tag - passed * cost)
-end
-if tag < place.tag then
-append(plan.moved, int(base + tag), place.id)
-append(plan.order, '0', turn_of(group.name, base + tag, place.id))
-append(plan.unordered, turn_of(group.name, base + place.tag, place.id))
-end
-before = math.min(tag, place.tag)
-end
-share.straight, share.holes, share.through, share.gone = more and before or nil, nil, nil, nil
-if not more then
-share.last = math.max(0, before)
-end
-end
-local function straighten(plan)
-local lines = {}
-for _, group in pairs(plan.groups) do
-for band = 0, 9 do
-local share = group.bands and group.bands[band]
-if share and (share.holes or share.through) then
-lines[#lines + 1] = { group, band, share }
-end
-end
-end
-plan.run = math.min(plan.run, math.ceil(2000 / #lines))
-for _, line in ipairs(lines) do
-move_up(plan, unpack(line))
-end
-end
-straighten(plan)
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function held_by(plan, group, lowest, most)
-local waiting, highest = {}, lowest + HELD_GROUP
-if most > 0 then
-local least, before, limit = int(lowest), '(' .. int(highest), int(most)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
-for i = 1, #ids, 2 do
-waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
-end
-end
-local found = #waiting
-for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-local score = tonumber(plan.held[i])
-if score >= lowest and score < highest then
-waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
-end
-end
-table.sort(waiting, function(one, other)
-return one.score < other.score
-end)
-return waiting, found
-end
-local function release(plan)
-for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
-local most = math.max(free, past)
-group.returned = nil
-if most >= 1 then
-local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(most, group.h - group.fresh)
-local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, 0
-for i = 1, math.min(most, #waiting) do
-local task = waiting[i]
-local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
-if i > free and ready_below(group, band) == 0 then
-break
-end
-count = i
-admit(plan, group, band, task.id)
-if task.place then
-taken[task.place] = true
-else
-plan.freed[#plan.freed + 1] = task.id
-end
-end
-for i = 1, #plan.held, 2 do
-if taken[i] then
-group.fresh = group.fresh - 1
-else
-append(kept, plan.held[i], plan.held[i + 1])
-end
-end
-plan.held = kept
-local left = (found < wanted and #waiting or group.h) - count
-plan.times.h, group.h = plan.times.h - group.h + left, left
-end
-end
-end
-release(plan)
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local failed = commit(plan)
-if failed and score then
-redis.call('ZADD', place, score, id)
-end
-return failed or { 'rejected' }
-`,
-  sha1: "9a98ae0374de42bbfdb3c90cfac1d7d9fc763ac5",
-  keyLockingSha1: "f754917cc8067cfdb82f698e305a6b6f342a355c",
-};
-
-export const configure: Script = {
-  name: "configure",
-  source: `local fair = KEYS[1]
-local order = KEYS[2]
-local held = KEYS[3]
-local delayed = KEYS[4]
-local tasks = KEYS[5]
-local calls = KEYS[6]
-local test_now = ARGV[1]
-local token = ARGV[2]
-local group = ARGV[3]
-local changes = ARGV
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local at = queue_at(nil, fair, order, held, nil, delayed, tasks)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local plan = new_plan(at, clock(test_now))
-local field = group == '' and '~set' or '~s:' .. group
-local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
-if group ~= '' then
-local SLICE = 1000
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-open_groups(plan, { { G = group } })
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-if newer(found[1]) or newer(plan.was['~g:' .. group]) then
-return { 'newer_schema' }
-end
-local function noted(calls, token)
-local notes = redis.call('GET', calls) or ''
-local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
-return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
-end
-local done, notes = noted(calls, token)
-if done or #changes == 3 then
-return { 'ok', found[1] or '' }
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local was, settings = parse_settings(found[1]), parse_settings(found[1])
-for i = 4, #changes, 2 do
-settings[changes[i]] = changes[i + 1] ~= '' and changes[i + 1] or nil
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recount(used, from, to, now)
-local _, _, old = parse_rate(from)
-local _, _, new = parse_rate(to)
-local text = string.gsub(used, '(%d+):', function(number)
-return int(math.floor(math.min((number + 1) * old - 1, now) / new)) .. ':'
+local opens,free,kept=nil,left,{}
+for i,when in ipairs(tenths)do
+local place=int(when)
+if i==1 or free<1 then
+opens,free=(when+1)*tenth+period,free+counts[place]
+end
+kept[i]=place..':'..int(counts[place])
+end
+return left,opens,table.concat(kept,','),jumped
+end
+`;
+const $recount = `local function recount(used,from,to,now)
+local _,_,old=parse_rate(from)
+local _,_,new=parse_rate(to)
+local text=string.gsub(used,'(%d+):',function(number)
+return int(math.floor(math.min((number+1)*old-1,now)/new))..':'
 end)
 return text
 end
-local function recounted(used)
-return was.r and settings.r and recount(used, was.r, settings.r, plan.now) or ''
-end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function follow_queue()
-local used = recounted(found[3] or '')
-if used ~= '' then
-append(plan.fields, '~rate', used)
-elseif found[3] then
-append(plan.gone, '~rate')
-end
-if was.s and not settings.s then
-append(plan.gone, '~stats')
-for i = 0, 59 do
-append(plan.gone, '~m' .. int(i))
-end
-end
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function held_by(plan, group, lowest, most)
-local waiting, highest = {}, lowest + HELD_GROUP
-if most > 0 then
-local least, before, limit = int(lowest), '(' .. int(highest), int(most)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
-for i = 1, #ids, 2 do
-waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
-end
-end
-local found = #waiting
-for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-local score = tonumber(plan.held[i])
-if score >= lowest and score < highest then
-waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
-end
-end
-table.sort(waiting, function(one, other)
-return one.score < other.score
-end)
-return waiting, found
-end
-local function release(plan)
-for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
-local most = math.max(free, past)
-group.returned = nil
-if most >= 1 then
-local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(most, group.h - group.fresh)
-local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, 0
-for i = 1, math.min(most, #waiting) do
-local task = waiting[i]
-local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
-if i > free and ready_below(group, band) == 0 then
-break
-end
-count = i
-admit(plan, group, band, task.id)
-if task.place then
-taken[task.place] = true
-else
-plan.freed[#plan.freed + 1] = task.id
-end
-end
-for i = 1, #plan.held, 2 do
-if taken[i] then
-group.fresh = group.fresh - 1
-else
-append(kept, plan.held[i], plan.held[i + 1])
-end
-end
-plan.held = kept
-local left = (found < wanted and #waiting or group.h) - count
-plan.times.h, group.h = plan.times.h - group.h + left, left
-end
-end
-end
-local function follow_group()
-local state = plan.groups[group]
-local used = recounted(state.u)
-state.settings = settings
-if state.h > 0 or state.u ~= used then
-group_of(plan, { G = group }).u = used
-release(plan)
-end
-if not (settings.m or settings.r) and state.h == 0 then
-settings.n = nil
-elseif not settings.n then
-settings.n = int(tonumber(found[2] or 0) + 1)
-append(plan.fields, '~groups', settings.n)
-end
-end
-if group == '' then
-follow_queue()
-else
-follow_group()
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function format_settings(settings)
-local text = ''
-for _, letter in ipairs(sorted_keys(settings)) do
-text = text .. ';' .. letter .. '=' .. settings[letter]
-end
-return text ~= '' and '1' .. text or ''
-end
-local text = format_settings(settings)
-if text ~= '' then
-append(plan.fields, field, text)
-elseif found[1] then
-append(plan.gone, field)
-end
-local SLICE = 1000
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local failed = commit(plan)
-if failed then
-return failed
-end
-local RESEND_WINDOW = 300000
-local function note_call(calls, notes, token, answer)
-local _, count = string.gsub(notes, '=', '')
-if count >= 16 then
-notes = string.match(notes, '^ %S+(.*)$')
-end
-redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
-end
-note_call(calls, notes, token, '')
-return { 'ok', text }
-`,
-  sha1: "4abb658e86c3a7b0371e6ebc155c09334c73750f",
-  keyLockingSha1: "0677c38d270db0783ad12d7a9e1651ffd1e6dc78",
-};
-
-export const control: Script = {
-  name: "control",
-  source: `local fair = KEYS[1]
-local order = KEYS[2]
-local held = KEYS[3]
-local delayed = KEYS[4]
-local tasks = KEYS[5]
-local expiry = KEYS[6]
-local workers = KEYS[7]
-local calls = KEYS[8]
-local test_now = ARGV[1]
-local began = ARGV[2]
-local items = ARGV
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local function new_mending(at, now)
-local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
-mending.hands, mending.turns = {}, {}
-for _, place in ipairs(ZSETS) do
-mending.out[place] = {}
-end
-return mending
-end
-local mending = new_mending(at, clock(test_now))
-local found = {}
-local PAIRS = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
-local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
-local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(CONTROL_NAMES))) do
-found[CONTROL_NAMES[i]] = value
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-if newer(found['~set']) then
-return { 'newer_schema' }
-end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
-end
-local is = { fair = redis.call('ZCARD', fair), held = redis.call('ZCARD', held), first = head(workers) }
-is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local DEFAULT_DEAD_TTL = 604800000
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function format_settings(settings)
-local text = ''
-for _, letter in ipairs(sorted_keys(settings)) do
-text = text .. ';' .. letter .. '=' .. settings[letter]
-end
-return text ~= '' and '1' .. text or ''
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function note(mending, fault, id)
-append(mending.report, fault, id)
-end
-local function set_aside(mending, field)
-local plan, kept = mending.plan, '~b:' .. field
-append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
-append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
-note(mending, 'record_broken', field)
-end
-local function put(mending, field, before, after)
-if after and after ~= before then
-append(mending.plan.fields, field, after)
-elseif before and not after then
-mending.plan.gone[#mending.plan.gone + 1] = field
-end
-end
-local LAST = 8640000000000000
-local LONGEST = 630720000000
-local LATEST_TAG = BAND / 2
-local SETTINGS = {
-p = '^1$',
-e = '^1$',
-s = '^1$',
-m = '^%d+$',
-b = '^%d+$',
-n = '^%d+$',
-k = '^[1-9]%d*$',
-r = '^%d+/[1-9]%d*$',
-}
-local MOST_GROUPS = 131071
-local SPARE_GROUPS = 65536
-local function mend_settings(mending, field, text, last)
-local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
-if newer(text) then
-return last
-end
-for letter, value in pairs(settings) do
-readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
-end
-if not readable then
-set_aside(mending, field)
-plan.gone[#plan.gone + 1] = field
-return last
-end
-local number = tonumber(settings.n)
-local needed = field ~= '~set' and (settings.m or settings.r or number)
-if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
-number = math.max(last, SPARE_GROUPS) + 1
-settings.n = int(number)
-append(plan.fields, field, format_settings(settings))
-note(mending, 'control_broken', field)
-elseif needed and number > last then
-note(mending, 'control_broken', '~groups')
-end
-return needed and math.max(last, number) or last
-end
-local function mend_control(mending, found, is)
-local plan, now = mending.plan, mending.now
-local beyond =
-{ ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~mended'] or 0) }
-local limits = { ['~groups'] = MOST_GROUPS }
-for _, name in ipairs(NUMBERS) do
-local value = found[name]
-local readable = value and #value <= 15 and string.find(value, '^%-?%d+$')
-if value and not (readable and tonumber(value) < (limits[name] or LAST)) then
-note(mending, 'control_broken', name)
-found[name] = beyond[name] and int(beyond[name])
-put(mending, name, value, found[name])
-end
-end
-if tonumber(found['~mended'] or 0) > tonumber(found['~broken'] or 0) then
-note(mending, 'control_broken', '~mended')
-put(mending, '~mended', found['~mended'], found['~broken'])
-found['~mended'] = found['~broken']
-end
-if found['~set'] then
-mend_settings(mending, '~set', found['~set'], 0)
-end
-local times = parse_clock(found['~fair'])
-local lost = not found['~fair'] and is.fair > 0
-for band = 0, 9 do
-if lost or (times[band] or 0) >= LATEST_TAG then
-local least, before = score_at(band, 0), score_at(band, LATEST_TAG)
-local range = { int(least), '(' .. int(before) }
-local next_in_line =
-redis.call('ZRANGE', mending.at.fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
-times[band], lost = math.max(0, tonumber(next_in_line[2] or least) - least - SHARE), true
-end
-end
-if (times.l or 0) >= LATEST_TAG then
-times.l, lost = nil, true
-end
-if lost or times.h ~= is.held then
-times.h = is.held
-append(plan.fields, '~fair', format_clock(times))
-note(mending, 'control_broken', '~fair')
-end
-local timer, alarm = is.timer, tonumber(found['~alarm'])
-local first = is.first and math.max(0, math.min(is.first, now + LONGEST))
-local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
-if late or (timer and not alarm) then
-local when = first or math.floor(timer)
-append(plan.timers, int(when), '~w')
-append(plan.fields, '~alarm', int(when))
-note(mending, 'timer_wrong', '~alarm')
-elseif alarm and not timer then
-put(mending, '~alarm', alarm)
-note(mending, 'timer_wrong', '~alarm')
-end
-end
-mend_control(mending, found, is)
-local gone_of = {}
-for i = 1, #PAIRS, 2 do
-gone_of[PAIRS[i]] = PAIRS[i + 1]
-end
-local function was_deleted()
-for when in string.gmatch(redis.call('GET', calls) or '', '=ok,(%d+)') do
-if tonumber(when) >= tonumber(began) then
-return true
-end
-end
-return false
-end
-for i = 3, #items, 4 do
-local field, other = items[i], gone_of[items[i]]
-local came, gone, count = tonumber(items[i + 1]), tonumber(items[i + 2]), tonumber(items[i + 3])
-local says, less = tonumber(found[field] or 0), tonumber(found[other] or 0)
-if field == '~broken' then
-local told = came > less and says >= came and not was_deleted()
-put(mending, other, found[other], told and int(came) or found[other])
-elseif says == came and less == gone and says - less ~= count and not was_deleted() then
-local raised = says - less < count and field or other
-put(mending, raised, found[raised], int(raised == field and less + count or says - count))
-note(mending, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
-end
-end
-local SLICE = 1000
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local function scores_in(mending, place, members)
-local found = {}
-local seen = mending.seen and mending.seen[place]
-if not seen then
-return read('ZMSCORE', mending.at[place], members)
-end
-for i, member in ipairs(members) do
-found[i] = seen[member] or false
-end
-return found
-end
-local function missing_names(mending, place, expected, fault)
-local ids, members, missing = {}, {}, {}
-for i = 1, #expected, 2 do
-append(ids, expected[i])
-append(members, expected[i + 1])
-end
-for i, score in ipairs(scores_in(mending, place, members)) do
-if tonumber(score or 1) ~= 0 then
-append(missing, '0', members[i])
-note(mending, fault, ids[i])
-end
-end
-return missing
-end
-local function write_mended(mending)
-local failed = commit(mending.plan)
-if failed then
-return failed
-end
-for place, ids in pairs(mending.out) do
-write('ZREM', mending.at[place], ids)
-mending.out[place] = {}
-end
-write('ZADD', mending.at.working, mending.deadlines)
-write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
-write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
-mending.hands, mending.turns, mending.deadlines = {}, {}, {}
-clear(mending.plan)
-end
-local failed = write_mended(mending)
-local reply = { 'ok', mending.now }
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(PAIRS))) do
-reply[i + 2] = tonumber(value or 0)
-end
-reply[#reply + 1] = mending.report
-return failed or reply
-`,
-  sha1: "787665eccb8817880e838782970bbdd3a71888c9",
-  keyLockingSha1: "f9997ecf716f608a88ea817694a612e55e206d5f",
-};
-
-export const count: Script = {
-  name: "count",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local dead = KEYS[7]
-local workers = KEYS[8]
-local test_now = ARGV[1]
-local MOST = 1000
-local PAGE = 100
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local now = clock(test_now)
-local function age_from(enqueued_at)
-return math.max(0, now - tonumber(enqueued_at))
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local function may_wait(record)
-return not newer(record) and (parse(record).s or '') == ''
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local function age_of(fixed)
-return sound(fixed) and age_from(parse_fixed(fixed).e) or nil
-end
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-local function read_first_lines(tasks, fields)
-local found = {}
-for first = 1, #fields, 128 do
-local last = math.min(first + 127, #fields)
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
-if value then
-found[fields[first + i - 1]] = first_line(value)
-end
-end
-end
-return found
-end
-local function first_age(ids)
-local first, last = 1, 1
-while first <= #ids do
-local fixed = read_first_lines(tasks, { unpack(ids, first, last) })
-for i = first, last do
-local age = age_of(fixed[ids[i]])
-if age then
-return age
-end
-end
-first = last + 1
-last = #ids
-end
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function page_of(line, skipped)
-if line == pending then
-return reversed(redis.call('LRANGE', pending, int(-skipped - PAGE), int(-skipped - 1)), 1)
-end
-return redis.call('ZRANGE', line, int(skipped), int(skipped + PAGE - 1))
-end
-local SLICE = 1000
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function age_behind(line)
-local seen, bound = {}, nil
-for skipped = 0, MOST - 1, PAGE do
-local ids, names, waiting = page_of(line, skipped), {}, {}
-for i, id in ipairs(ids) do
-names[i] = '.' .. id
-end
-local records = read('HMGET', tasks, names)
-for i, id in ipairs(ids) do
-local task = parse(records[i])
-seen[id] = (seen[id] or 0) + 1
-if line == pending and seen[id] <= tonumber(task.g or 0) then
-if (task.e or '') ~= '' then
-bound = age_from(task.e)
-end
-elseif may_wait(records[i]) then
-waiting[#waiting + 1] = id
-end
-end
-local age = first_age(waiting)
-if age or #ids < PAGE then
-return age
-end
-end
-return bound
-end
-local next_listed = redis.call('LRANGE', pending, '-1', '-1')[1]
-local next_fair = redis.call('ZRANGE', fair, '0', '0')[1]
-local fields = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended', '~fair', '~set' }
-local next_ids = {}
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-append(next_ids, next_listed, next_fair)
-for _, id in ipairs(next_ids) do
-append(fields, id, '.' .. id)
-end
-local found, values = {}, redis.call('HMGET', tasks, unpack(fields))
-for i, field in ipairs(fields) do
-found[field] = values[i]
-end
-local function age_in(line, id)
-local record = found['.' .. id]
-local haunted = line == pending and tonumber(parse(record).g or 0) > 0
-return not haunted and may_wait(record) and age_of(found[id]) or age_behind(line)
-end
-local function standing(control, came, gone)
-return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
-end
-local listed = (next_listed and redis.call('LLEN', pending) or 0) - standing(found, '~ghosts', '~dropped')
-local in_fair = next_fair and redis.call('ZCARD', fair) or 0
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local in_held = parse_clock(found['~fair'] or nil).h
-local waiting = listed + in_fair + in_held
-local ages = {}
-append(ages, next_listed and listed > 0 and age_in(pending, next_listed) or nil)
-append(ages, next_fair and age_in(fair, next_fair))
-if #ages == 0 and in_held > 0 then
-append(ages, age_behind(held))
-end
-local oldest = #ages > 0 and math.max(unpack(ages))
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local settings = parse_settings(found['~set'] or nil)
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
-end
-local function upcoming(delayed, deadline)
-local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(finite(first[2])))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
-return due, wake and math.min(wake, deadline or wake) or deadline
-end
-local _, wake = upcoming(delayed, head(working))
-return {
-'ok',
-waiting,
-redis.call('ZCARD', delayed) - standing(found, '~timers', '~rung'),
-redis.call('ZCARD', working),
-redis.call('ZCARD', dead),
-oldest or (waiting > 0 and 0) or -1,
-wake or 0,
-standing(found, '~broken', '~mended'),
-redis.call('ZCARD', workers),
-settings.p and 1 or 0,
-}
-`,
-  sha1: "11843418a1eca4af11e23821bca6d705918b9fba",
-  keyLockingSha1: "c4c2e851acbc0127f3a798447119d4faa2fcf4f8",
-};
-
-export const dequeue: Script = {
-  name: "dequeue",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local max_tasks = ARGV[2]
-local lease = ARGV[3]
-local token = ARGV[4]
-local resend = ARGV[5]
-local max_bytes = ARGV[6]
-local worker = ARGV[7]
-local info = ARGV[8]
-local max = tonumber(max_tasks)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function slot_of(token, max)
-local a, b, c, d = string.byte(token, -4, -1)
-local hash = ((a * 31 + b) * 31 + c) * 31 + d
-return max > 100 and '~R' .. int(hash % 64) or '~r' .. int(hash % 1024)
-end
-local slot = slot_of(token, max)
-local ids = redis.call('RPOP', pending, max_tasks) or {}
-local now_text, ahead
-local LEASES = 490
-local PLAIN = true
-local plain = PLAIN and worker == '' and #ids <= LEASES
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function time()
-now_text = now_text or clock_text(test_now)
-return now_text
-end
-if plain and #ids < max then
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
-end
-local function upcoming(delayed, deadline)
-local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(finite(first[2])))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
-return due, wake and math.min(wake, deadline or wake) or deadline
-end
-local function look_ahead(working, delayed, time)
-local deadline = head(working)
-local due, next_due = upcoming(delayed, deadline)
-local now = (due or deadline) and tonumber(time())
-local is_due, expired = due and due <= now, deadline and deadline <= now
-return { due = is_due, expired = expired, next_due = next_due or 0 }
-end
-plain, ahead = pcall(look_ahead, working, delayed, time)
-plain = plain and not (ahead.due or ahead.expired)
-end
-local reads = {}
-if plain then
-local function slice_end(ids, first)
-return math.min(first == 1 and 32 or first + 127, #ids)
-end
-local function read_waiting(tasks, slot, ids, first, last, beside)
-local names = first <= last and { '', '' } or {}
-for i = first, last do
-local place = 2 * (i - first)
-names[place + 1], names[place + 2] = ids[i], '.' .. ids[i]
-end
-for i, name in ipairs(beside or {}) do
-names[2 * (last - first + 1) + i] = name
-end
-return redis.pcall(
-'HMGET',
-tasks,
-'~lease',
-slot,
-'~set',
-'~stats',
-'~fair',
-'~rate',
-'~alarm',
-'~wake',
-unpack(names)
-)
-end
-reads[1] = read_waiting(tasks, slot, ids, 1, slice_end(ids, 1))
-local next_due = ahead and ahead.next_due
-local CONTROL = 8
-local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
-local found, first, last = reads[1], 1, slice_end(ids, 1)
-local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
-local number = tonumber(last_lease or 0)
-local a_copy = told and string.find(told, token, 1, true) == 1
-if set or times or wake or a_copy or not number or found.err then
-return nil
-elseif #ids == 0 then
-return { 'ok', next_due }
-end
-local now_text, most, bytes = time(), tonumber(max_bytes), 0
-local now = tonumber(now_text)
-local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
-local deadline_text, enqueued_at, since, told_number = int(deadline), '', '', ''
-local deadlines, fields = { '', '' }, { '~lease', '', slot, '', '', '' }
-local reply = { 'ok', next_due or now, '', 0, 0, 0, '' }
-for i, id in ipairs(ids) do
-if i > last then
-first, last = i, slice_end(ids, i)
-found = read_waiting(tasks, slot, ids, first, last)
-reads[#reads + 1] = found
-end
-local place = CONTROL + 2 * (i - first) + 1
-local fixed, record = found[place], found[place + 1]
-local e, own_letters = string.match(fixed or '', '^1;(%d+)([^\\n]*)\\n')
-number, bytes = number + 1, bytes + #(fixed or '')
-if record or not e or (bytes > most and i > 1) then
-return nil
-end
-if own_letters ~= letters then
-if string.find(own_letters, ';[GP]=') or string.find(own_letters, string.rep('%d', 17)) then
-return nil
-end
-letters, kept = own_letters, ''
-for letter in string.gmatch('mrdt', '%a') do
-kept = kept .. (string.match(letters, ';' .. letter .. '=[^;]*') or '')
-end
-length = string.match(letters, ';l=(%d+)') or lease
-deadline = now + tonumber(length)
-deadline_text = int(deadline)
-end
-if e ~= enqueued_at then
-enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
-end
-told_number = int(number)
-deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
-fields[2 * i + 3] = '.' .. id
-fields[2 * i + 4] = '1;2;'
-.. e
-.. ';1;1;w;'
-.. told_number
-.. ';'
-.. token
-.. ';'
-.. now_text
-.. ';'
-.. length
-.. kept
-.. ';h=w'
-.. since
-.. '\\n'
-local at = 5 * i - 2
-reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4] = id, 1, number, deadline, fixed
-end
-fields[2], fields[4] = told_number, token .. ' ' .. table.concat(ids, ' ')
-if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then
-return nil
-end
-return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number' and reply
-end
-local reply = lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
-if reply and #ids == 0 and resend == '1' then
-local function spend_token(tasks, slot, token)
-redis.pcall('HSET', tasks, slot, token)
-end
-spend_token(tasks, slot, token)
-end
-if reply then
-return reply
-end
-end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local call = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
-call.worker, call.info, call.test_now, call.now = worker, info, test_now, now_text and tonumber(now_text)
-local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local HISTORY = 16
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-local function read_first_lines(tasks, fields)
-local found = {}
-for first = 1, #fields, 128 do
-local last = math.min(first + 127, #fields)
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
-if value then
-found[fields[first + i - 1]] = first_line(value)
-end
-end
-end
-return found
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function lease_of(fixed, lease)
-return string.match(fixed, '^[^\\n]*;l=(%d+)') or lease
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-local function exhausted(task)
-local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(task.c) >= most
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local ASK_AGAIN = 1000
-local function allowed(settings, most, working, used, now)
-local again, jumped
+`;
+const $ASK_AGAIN = `local ASK_AGAIN=1000
+`;
+const $allowed = `local function allowed(settings,most,working,used,now)
+local again,jumped
 if settings.m then
-most = math.min(most, settings.m - working)
-again = now + ASK_AGAIN
+most=math.min(most,settings.m-working)
+again=now+ASK_AGAIN
 end
 if settings.r then
-local left, opens, counted, has_jumped = recent(settings.r, used, now, 0)
-if left < most then
-most, again = left, opens or again
+local left,opens,counted,has_jumped=recent(settings.r,used,now,0)
+if left<most then
+most,again=left,opens or again
 end
-used, jumped = counted, has_jumped
+used,jumped=counted,has_jumped
 end
-return most, again, used, jumped
+return most,again,used,jumped
 end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
+`;
+const $standing = `local function standing(control,came,gone)
+return tonumber(control[came]or 0)-tonumber(control[gone]or 0)
 end
-local function read_score(score)
-return 9 - math.floor(score / BAND), score % BAND
+`;
+const $places_left = `local function places_left(settings,at,control)
+if not settings or not settings.b then
+return math.huge
 end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function shared(task)
+local zsets=redis.call('ZCARD',at.fair)+redis.call('ZCARD',at.held)
+local listed=redis.call('LLEN',at.pending)-standing(control,'~ghosts','~dropped')
+return tonumber(settings.b)-listed-zsets
+end
+`;
+const $overfull = `local function overfull(settings,at,control,coming)
+return coming>0 and places_left(settings,at,control)<coming
+end
+`;
+const $SHARE = `local SHARE=25200
+`;
+const $BAND = `local BAND=562949953421312
+`;
+const $score_at = `local function score_at(band,tag)
+return(9-band)*BAND+tag
+end
+`;
+const $read_score = `local function read_score(score)
+return 9-math.floor(score/BAND),score%BAND
+end
+`;
+const $HELD_GROUP = `local HELD_GROUP=68719476736
+`;
+const $HELD_BAND = `local HELD_BAND=4294967296
+`;
+const $HELD_LATER = `local HELD_LATER=2147483648
+`;
+const $shared = `local function shared(task)
 return task.G or task.P
 end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
+`;
+const $stuck = `local function stuck(group)
+local most=tonumber(group.settings.m)
+return most and group.w+group.ready>=most and group.h or 0
 end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
+`;
+const $parse_group = `local function parse_group(name,state,settings)
+local group={name=name,w=0,h=0,p=0,q=0,u='',ready=0,fresh=0,bands={}}
+for field,value in string.gmatch(state or'',';(%w)=([^;]*)')do
+local last,ready,straight=string.match(value,'^(%d+),(%d+),?(%d*)$')
+if last and tonumber(field)then
+local share={last=tonumber(last),ready=tonumber(ready),straight=tonumber(straight)}
+group.bands[tonumber(field)]=share
+group.ready=group.ready+ready
 else
-group[field] = field == 'u' and value or tonumber(value) or 0
+group[field]=field=='u'and value or tonumber(value)or 0
 end
 end
-group.settings = parse_settings(settings)
+group.settings=parse_settings(settings)
 if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
+group.h,group.settings.m,group.settings.r=0,nil,nil
 end
-group.stuck = stuck(group)
+group.stuck=stuck(group)
 return group
 end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+`;
+const $format_group = `local function format_group(group)
+local text=''
+for _,field in ipairs({'w','h','p','q','u'})do
+local value=group[field]
+if value~=''and value~=0 and(group.h>0 or(field~='p'and field~='q'))then
+text=text..';'..field..'='..(field=='u'and value or int(value))
 end
 end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
+for band=0,9 do
+local share=group.bands[band]
+if share and share.ready>0 then
+text=text..';'..int(band)..'='..int(share.last)..','..int(share.ready)
+text=text..(share.straight and','..int(share.straight)or'')
 end
 end
-if text == '' then
-return ''
+if text==''then
+return''
 end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+return'1'..(group.v and';v='..int(group.v)or'')..text
 end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
+`;
+const $parse_clock = `local function parse_clock(text)
+local times={h=0,m=0}
+for field,value in string.gmatch(text or'',';(%w)=(%d+)')do
+times[tonumber(field)or field]=tonumber(value)
 end
 return times
 end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+`;
+const $format_clock = `local function format_clock(times)
+local text='1'
+for _,field in ipairs({0,1,2,3,4,5,6,7,8,9,'l','h','m','t','c'})do
+if times[field]and times[field]>0 then
+text=text..';'..(tonumber(field)and int(field)or field)..'='..int(times[field])
 end
 end
 return text
 end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
+`;
+const $open_groups = `local function open_groups(plan,tasks)
+local names,fields={},{}
+for _,task in ipairs(tasks)do
+local name=shared(task)and(task.G or'')
+if name and not plan.groups[name]then
+plan.groups[name]={}
+names[#names+1]=name
+append(fields,'~g:'..name,'~s:'..name)
 end
 end
-if #names == 0 then
+if#names==0 then
 return
 end
-plan.opened = plan.opened + #names
+plan.opened=plan.opened+#names
 if not plan.times then
-fields[#fields + 1] = '~fair'
+fields[#fields+1]='~fair'
 end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
+local found=read('HMGET',plan.at.tasks,fields)
+plan.times=plan.times or parse_clock(found[#fields])
+for i,field in ipairs(fields)do
+plan.was[field]=found[i]
 end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
+for i,name in ipairs(names)do
+local group=parse_group(name,found[2*i-1],found[2*i])
+if plan.now and string.find(group.settings.r or'','^%d+/%d+$')then
+local _,_,used,jumped=recent(group.settings.r,group.u,plan.now,0)
+group.u=jumped and used or group.u
+group.changed=jumped or nil
 end
-plan.groups[name] = group
+plan.groups[name]=group
 end
 end
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
+`;
+const $group_of = `local function group_of(plan,task)
+local group=plan.groups[task.G or'']
+group.changed=true
 return group
 end
-local function deliverable(group, now)
-local free = math.huge
+`;
+const $deliverable = `local function deliverable(group,now)
+local free=math.huge
 if group.settings.m then
-free = group.settings.m - group.w
+free=group.settings.m-group.w
 end
 if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
+free=math.min(free,(recent(group.settings.r,group.u,now,0)))
 end
 return free
 end
-local function room(group, now)
-return deliverable(group, now) - group.ready
+`;
+const $room = `local function room(group,now)
+return deliverable(group,now)-group.ready
 end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
+`;
+const $ready_below = `local function ready_below(group,band)
+local count=0
+for lower=0,band-1 do
+local share=group.bands[lower]
+count=count+(share and share.ready or 0)
 end
 return count
 end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
+`;
+const $ready = `local function ready(group,band,amount)
+local share=group.bands[band]or{last=0,ready=0}
+group.bands[band]=share
+share.ready=share.ready+amount
+group.ready=group.ready+amount
 return share
 end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
+`;
+const $cost_of = `local function cost_of(group)
+return math.floor(SHARE/(group.settings.k or 1))
 end
-local RUN = 200
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
+`;
+const $RUN = `local RUN=200
+`;
+const $turn_of = `local function turn_of(group,score,id)
+return group..' '..string.format('%016.0f',tonumber(score))..' '..id
 end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
+`;
+const $put_into_fair = `local function put_into_fair(plan,group,score,id)
+append(plan.fair,int(score),id)
+append(plan.order,'0',turn_of(group.name,score,id))
 end
-local function take_off_fair(plan, task, score, id)
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local share = ready(group, band, -1)
-local member = turn_of(group.name, score, id)
-plan.unordered[#plan.unordered + 1], plan.taken[member] = member, true
-share.gone = (share.gone or 0) + 1
+`;
+const $take_off_fair = `local function take_off_fair(plan,task,score,id)
+local group,band=group_of(plan,task),tonumber(task.P or 0)
+local share=ready(group,band,-1)
+local member=turn_of(group.name,score,id)
+plan.unordered[#plan.unordered+1],plan.taken[member]=member,true
+share.gone=(share.gone or 0)+1
 return share
 end
-local function have_turn(plan, task, score, id)
-local share = take_off_fair(plan, task, score, id)
-share.through = share.through or (share.straight and score % BAND >= share.straight)
+`;
+const $have_turn = `local function have_turn(plan,task,score,id)
+local share=take_off_fair(plan,task,score,id)
+share.through=share.through or(share.straight and score%BAND>=share.straight)
 return share
 end
-local function turns_from(plan, group, base, tag, most)
-local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
-local turns = {}
-local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
-for _, member in ipairs(found) do
-local score, id = string.match(member, ' (%d+) (%S+)$')
-if score and not plan.taken[member] then
-turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
+`;
+const $turns_from = `local function turns_from(plan,group,base,tag,most)
+local first,last='['..turn_of(group.name,base+tag,''),'('..turn_of(group.name,base+BAND,'')
+local turns={}
+local found=redis.call('ZRANGE',plan.at.order,first,last,'BYLEX','LIMIT','0',int(most))
+for _,member in ipairs(found)do
+local score,id=string.match(member,' (%d+) (%S+)$')
+if score and not plan.taken[member]then
+turns[#turns+1]={tag=tonumber(score)-base,id=id}
 end
 end
-return turns, #found == most
+return turns,#found==most
 end
-local function move_up(plan, group, band, share)
-local base, cost, holes = score_at(band, 0), cost_of(group), share.holes or {}
-local turns, more, passed = {}, false, 0
+`;
+const $move_up = `local function move_up(plan,group,band,share)
+local base,cost,holes=score_at(band,0),cost_of(group),share.holes or{}
+local turns,more,passed={},false,0
 table.sort(holes)
-local before = holes[1] and holes[1] - cost or math.max(share.straight, (plan.times[band] or 0) - cost)
-if share.ready > 0 then
-turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
+local before=holes[1]and holes[1]-cost or math.max(share.straight,(plan.times[band]or 0)-cost)
+if share.ready>0 then
+turns,more=turns_from(plan,group,base,holes[1]or before,plan.run+share.gone)
 end
-for _, place in ipairs(turns) do
-while holes[passed + 1] and holes[passed + 1] <= place.tag do
-passed = passed + 1
+for _,place in ipairs(turns)do
+while holes[passed+1]and holes[passed+1]<=place.tag do
+passed=passed+1
 end
-local tag = before + cost
-if not share.straight or place.tag <= share.straight then
-tag = math.max(tag, place.tag - passed * cost)
+local tag=before+cost
+if not share.straight or place.tag<=share.straight then
+tag=math.max(tag,place.tag-passed*cost)
 end
-if tag < place.tag then
-append(plan.moved, int(base + tag), place.id)
-append(plan.order, '0', turn_of(group.name, base + tag, place.id))
-append(plan.unordered, turn_of(group.name, base + place.tag, place.id))
+if tag<place.tag then
+append(plan.moved,int(base+tag),place.id)
+append(plan.order,'0',turn_of(group.name,base+tag,place.id))
+append(plan.unordered,turn_of(group.name,base+place.tag,place.id))
 end
-before = math.min(tag, place.tag)
+before=math.min(tag,place.tag)
 end
-share.straight, share.holes, share.through, share.gone = more and before or nil, nil, nil, nil
+share.straight,share.holes,share.through,share.gone=more and before or nil,nil,nil,nil
 if not more then
-share.last = math.max(0, before)
+share.last=math.max(0,before)
 end
 end
-local function straighten(plan)
-local lines = {}
-for _, group in pairs(plan.groups) do
-for band = 0, 9 do
-local share = group.bands and group.bands[band]
-if share and (share.holes or share.through) then
-lines[#lines + 1] = { group, band, share }
+`;
+const $straighten = `local function straighten(plan)
+local lines={}
+for _,group in pairs(plan.groups)do
+for band=0,9 do
+local share=group.bands and group.bands[band]
+if share and(share.holes or share.through)then
+lines[#lines+1]={group,band,share}
 end
 end
 end
-plan.run = math.min(plan.run, math.ceil(2000 / #lines))
-for _, line in ipairs(lines) do
-move_up(plan, unpack(line))
+plan.run=math.min(plan.run,math.ceil(2000/#lines))
+for _,line in ipairs(lines)do
+move_up(plan,unpack(line))
 end
 end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
+`;
+const $admit = `local function admit(plan,group,band,id)
+local share=ready(group,band,1)
+share.last=math.max(plan.times[band]or 0,share.last)+cost_of(group)
+put_into_fair(plan,group,score_at(band,share.last),id)
 end
-local function enter(plan, id, task, place)
-if not shared(task) then
-local ids = place == 'back' and plan.back or plan.front
-ids[#ids + 1] = id
+`;
+const $enter = `local function enter(plan,id,task,place)
+if not shared(task)then
+local ids=place=='back'and plan.back or plan.front
+ids[#ids+1]=id
 return
 end
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local full = group.h > 0 or room(group, plan.now) < 1
-if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-ready(group, band, 1)
-put_into_fair(plan, group, task.S, id)
-group.returned = group.h > 0
-elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-local zone = place == 'aside' and 'p' or 'q'
-group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-plan.times.h = plan.times.h + 1
-local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
+local group,band=group_of(plan,task),tonumber(task.P or 0)
+local full=group.h>0 or room(group,plan.now)<1
+if place=='kept'and task.S and task.S%BAND<=(plan.times[band]or 0)then
+ready(group,band,1)
+put_into_fair(plan,group,task.S,id)
+group.returned=group.h>0
+elseif place=='aside'or(full and ready_below(group,band)==0)then
+local zone=place=='aside'and'p'or'q'
+group[zone],group.h,group.fresh=group[zone]+1,group.h+1,group.fresh+1
+plan.times.h=plan.times.h+1
+local number=group[zone]+(zone=='q'and HELD_LATER or 0)
+append(plan.held,int(group.settings.n*HELD_GROUP+(9-band)*HELD_BAND+number),id)
 else
-admit(plan, group, band, id)
+admit(plan,group,band,id)
 end
-task.S = nil
+task.S=nil
 end
-local function held_by(plan, group, lowest, most)
-local waiting, highest = {}, lowest + HELD_GROUP
-if most > 0 then
-local least, before, limit = int(lowest), '(' .. int(highest), int(most)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
-for i = 1, #ids, 2 do
-waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
-end
-end
-local found = #waiting
-for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-local score = tonumber(plan.held[i])
-if score >= lowest and score < highest then
-waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+`;
+const $held_by = `local function held_by(plan,group,lowest,most)
+local waiting,highest={},lowest+HELD_GROUP
+if most>0 then
+local least,before,limit=int(lowest),'('..int(highest),int(most)
+local ids=
+redis.call('ZRANGE',plan.at.held,least,before,'BYSCORE','LIMIT','0',limit,'WITHSCORES')
+for i=1,#ids,2 do
+waiting[#waiting+1]={id=ids[i],score=tonumber(ids[i+1])}
 end
 end
-table.sort(waiting, function(one, other)
-return one.score < other.score
+local found=#waiting
+for i=1,group.fresh>0 and#plan.held or 0,2 do
+local score=tonumber(plan.held[i])
+if score>=lowest and score<highest then
+waiting[#waiting+1]={id=plan.held[i+1],score=score,place=i}
+end
+end
+table.sort(waiting,function(one,other)
+return one.score<other.score
 end)
-return waiting, found
+return waiting,found
 end
-local function release(plan)
-for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
-local most = math.max(free, past)
-group.returned = nil
-if most >= 1 then
-local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(most, group.h - group.fresh)
-local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, 0
-for i = 1, math.min(most, #waiting) do
-local task = waiting[i]
-local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
-if i > free and ready_below(group, band) == 0 then
+`;
+const $release = `local function release(plan)
+for _,group in pairs(plan.groups)do
+local free=group.changed and math.min(group.h,room(group,plan.now),100)or 0
+local past=group.returned and math.min(group.h,deliverable(group,plan.now),100)or 0
+local most=math.max(free,past)
+group.returned=nil
+if most>=1 then
+local lowest=group.settings.n*HELD_GROUP
+local wanted=math.min(most,group.h-group.fresh)
+local waiting,found=held_by(plan,group,lowest,wanted)
+local kept,taken,count={},{},0
+for i=1,math.min(most,#waiting)do
+local task=waiting[i]
+local band=9-math.floor((task.score-lowest)/HELD_BAND)
+if i>free and ready_below(group,band)==0 then
 break
 end
-count = i
-admit(plan, group, band, task.id)
+count=i
+admit(plan,group,band,task.id)
 if task.place then
-taken[task.place] = true
+taken[task.place]=true
 else
-plan.freed[#plan.freed + 1] = task.id
+plan.freed[#plan.freed+1]=task.id
 end
 end
-for i = 1, #plan.held, 2 do
-if taken[i] then
-group.fresh = group.fresh - 1
+for i=1,#plan.held,2 do
+if taken[i]then
+group.fresh=group.fresh-1
 else
-append(kept, plan.held[i], plan.held[i + 1])
+append(kept,plan.held[i],plan.held[i+1])
 end
 end
-plan.held = kept
-local left = (found < wanted and #waiting or group.h) - count
-plan.times.h, group.h = plan.times.h - group.h + left, left
+plan.held=kept
+local left=(found<wanted and#waiting or group.h)-count
+plan.times.h,group.h=plan.times.h-group.h+left,left
 end
 end
 end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
+`;
+const $set_timer = `local function set_timer(plan,group)
+if group.h>stuck(group)then
+local when=plan.now
 if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
+local left,opens=recent(group.settings.r,group.u,plan.now,0)
+when=left>group.ready and when or opens
 end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
+append(plan.timers,when and int(when),when and'~g:'..group.name)
 end
 end
-local function serve(plan, id, task, place)
-local band, tag = read_score(place.score)
-plan.times[band] = math.max(plan.times[band] or 0, tag)
-if shared(task) then
-local group = group_of(plan, task)
+`;
+const $refund = `local function refund(plan,id,task,place,score)
+if place==plan.at.fair then
+local share,tag=take_off_fair(plan,task,score,id),score%BAND
+if tag>=(plan.times[tonumber(task.P or 0)]or 0)and tag<=(share.straight or tag)then
+share.holes=share.holes or{}
+append(share.holes,tag)
+end
+else
+local group=group_of(plan,task)
+group.h,plan.times.h=group.h-1,plan.times.h-1
+end
+end
+`;
+const $take_out = `local function take_out(plan,id,task)
+local at,place=plan.at,plan.at.fair
+local score=redis.call('ZSCORE',place,id)
+if not score then
+place=at.held
+score=redis.call('ZSCORE',place,id)
+end
+if score then
+refund(plan,id,task,place,score)
+end
+return place,score
+end
+`;
+const $serve = `local function serve(plan,id,task,place)
+local band,tag=read_score(place.score)
+plan.times[band]=math.max(plan.times[band]or 0,tag)
+if shared(task)then
+local group=group_of(plan,task)
 if not place.listed then
-local share = have_turn(plan, task, place.score, id)
-task.S = place.score
+local share=have_turn(plan,task,place.score,id)
+task.S=place.score
 if share.through then
-local next_turn = score_at(band, share.straight + cost_of(group))
-plan.bound = math.min(plan.bound or next_turn, next_turn)
+local next_turn=score_at(band,share.straight+cost_of(group))
+plan.bound=math.min(plan.bound or next_turn,next_turn)
 end
 end
-group.w = group.w + 1
+group.w=group.w+1
 if group.settings.r then
-local _, _, used = recent(group.settings.r, group.u, plan.now, 1)
-group.u = used
+local _,_,used=recent(group.settings.r,group.u,plan.now,1)
+group.u=used
 end
 end
 end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
+`;
+const $close_groups = `local function close_groups(plan)
+local more_stuck=0
+for _,group in pairs(plan.groups)do
 if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
+set_timer(plan,group)
+group.fresh=0
+more_stuck=more_stuck+stuck(group)-group.stuck
+group.stuck=stuck(group)
+group.v=math.max(plan.now,(group.v or 0)+1)
+local text=format_group(group)
+if text==''then
+plan.gone[#plan.gone+1]='~g:'..group.name
 else
-append(plan.fields, '~g:' .. group.name, text)
+append(plan.fields,'~g:'..group.name,text)
 end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
+local set=group.settings
+if group.h==0 and set.n and#sorted_keys(set)==1 then
+plan.gone[#plan.gone+1]='~s:'..group.name
 end
-group.changed = nil
-plan.shared = true
+group.changed=nil
+plan.shared=true
 end
 end
 if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
+local held=plan.times.h>0
+plan.times.t=held and math.max(plan.times.t or 0,plan.now)or nil
+plan.times.c=held and plan.times.c or nil
 end
 if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
+plan.times.m=math.max(0,plan.times.m+more_stuck)
 end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
+if plan.shared and plan.dry and plan.times.h==0 and#plan.fair==0 then
+plan.gone[#plan.gone+1]='~fair'
 elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
+append(plan.fields,'~fair',format_clock(plan.times))
 end
 end
-local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
+`;
+const $PLAN = `local PLAN=160
+`;
+const $clear = `local function clear(plan)
+plan.leave,plan.hands,plan.front,plan.back,plan.later={},{},{},{},{}
+plan.fair,plan.moved,plan.order,plan.unordered,plan.taken={},{},{},{},{}
+plan.held,plan.freed,plan.timers,plan.workers={},{},{},{}
+plan.fields,plan.gone,plan.expiry,plan.over,plan.dead,plan.raised={},{},{},{},{},{}
+plan.news,plan.closed=plan.news and{},false
 return plan
 end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
+`;
+const $new_plan = `local function new_plan(at,now)
+local plan={at=at,now=now,groups={},opened=0,was={},run=RUN}
 return clear(plan)
 end
-local function tell(plan, event, id)
+`;
+const $tell = `local function tell(plan,event,id)
 if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
+plan.news[event]=plan.news[event]or{}
+append(plan.news[event],id)
 end
 end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
+`;
+const $heed = `local function heed(plan,set,stats)
+plan.settings,plan.stats=parse_settings(set or nil),stats or'1;0'
+plan.news=(plan.settings.e or plan.settings.s)and{}or nil
 return newer(set)
 end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
+`;
+const $open_plan = `local function open_plan(at,now)
+local plan,control=new_plan(at,now),redis.call('HMGET',at.tasks,'~set','~stats')
+return not heed(plan,control[1],control[2])and plan
 end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
+`;
+const $count_news = `local function count_news(plan)
+local minute,counts=math.floor(plan.now/60000),{}
+local last=tonumber(string.match(plan.stats,'^1;(%d+)')or 0)
+if last<minute and last>0 then
+append(plan.fields,'~m'..int(last%60),plan.stats)
 end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
+for event,count in string.gmatch(last<minute and''or plan.stats,';(%a+)=(%d+)')do
+counts[event]=count
 end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
+for event,ids in pairs(plan.news)do
+add(counts,event,#ids)
 end
-append(plan.fields, '~stats', plan.stats)
+plan.stats='1;'..int(math.max(last,minute))
+for _,event in ipairs(sorted_keys(counts))do
+plan.stats=plan.stats..';'..event..'='..counts[event]
 end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
+append(plan.fields,'~stats',plan.stats)
+end
+`;
+const $publish = `local function publish(plan)
+local channel=string.gsub(plan.at.tasks,'tasks$','events')
+for _,event in ipairs(sorted_keys(plan.news))do
+local ids=table.concat(plan.news[event],' ')
+redis.call('PUBLISH',channel,event..' '..int(plan.now)..' '..ids)
 end
 end
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
+`;
+const $hand = `local function hand(worker,lease,id)
+return worker..' '..string.format('%015.0f',tonumber(lease))..' '..id
 end
-local function leave(plan, id, task)
-plan.leave[#plan.leave + 1] = id
+`;
+const $leave = `local function leave(plan,id,task)
+plan.leave[#plan.leave+1]=id
 if task.W then
-plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
+plan.hands[#plan.hands+1]=hand(task.W,task.n,id)
 end
-if shared(task) then
-local group = group_of(plan, task)
-group.w = math.max(0, group.w - 1)
+if shared(task)then
+local group=group_of(plan,task)
+group.w=math.max(0,group.w-1)
 end
 end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
+`;
+const $score_when_due = `local function score_when_due(task,due)
+return int(due)..(shared(task)and'.5'or'')
 end
-local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l, task.T = '', '', '', nil
-transition(task, due and 'd' or 'p', plan.now)
+`;
+const $wait_again = `local function wait_again(plan,id,task,text,place,due)
+task.s,task.k,task.l,task.T='','','',nil
+transition(task,due and'd'or'p',plan.now)
 if due then
-append(plan.later, score_when_due(task, due), id)
-task.S = nil
+append(plan.later,score_when_due(task,due),id)
+task.S=nil
 else
-enter(plan, id, task, place)
+enter(plan,id,task,place)
 end
-append(plan.fields, '.' .. id, format(task, text))
+append(plan.fields,'.'..id,format(task,text))
 end
-local function finish(plan, id, task, text, state, reason, given)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
+`;
+const $finish = `local function finish(plan,id,task,text,state,reason,given)
+local ttl=0
+if state=='completed'then
+ttl=tonumber(given or task.r or DEFAULT_RESULT_TTL)
+elseif reason~='cancelled'then
+ttl=tonumber(given or task.d or DEFAULT_DEAD_TTL)
 end
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-transition(task, task.s, plan.now)
-task.y = reason ~= '' and reason or nil
-task.z = int(plan.now)
-task.f, task.S, task.O, task.T = nil, nil, nil, nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
+task.s,task.k,task.l=string.sub(state,1,1),'',''
+transition(task,task.s,plan.now)
+task.y=reason~=''and reason or nil
+task.z=int(plan.now)
+task.f,task.S,task.O,task.T=nil,nil,nil,nil
+if state=='rejected'and ttl>0 then
+append(plan.dead,task.z,id)
 else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
+task.m,task.r,task.d=nil,nil,nil
+append(plan.fields,id,'')
 end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-tell(plan, reason == 'cancelled' and reason or state, id)
+append(plan.fields,'.'..id,format(task,ttl>0 and text or''))
+append(plan.expiry,int(plan.now+math.max(ttl,RESEND_WINDOW)),id)
+tell(plan,reason=='cancelled'and reason or state,id)
 end
-local function close(plan)
+`;
+const $close = `local function close(plan)
 if not plan.closed then
 close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
+if plan.news and plan.settings.s and next(plan.news)then
 count_news(plan)
 end
-plan.closed = true
+plan.closed=true
 end
 end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+`;
+const $store_or_undo = `local function store_or_undo(plan,before)
+local tasks,fields=plan.at.tasks,plan.fields
+for first=1,#fields,SLICE do
+local last=math.min(first+SLICE-1,#fields)
+local failed=refusal(redis.pcall('HSET',tasks,unpack(fields,first,last)))
 if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
+local new,old={},{}
+for i=1,first-1,2 do
+local value=before[fields[i]]or plan.was[fields[i]]
+new[#new+1]=fields[i]
+append(old,value and fields[i]or nil,value or nil)
+end
+write('HDEL',tasks,new)
+write('HSET',tasks,old)
+return failed
+end
+end
+plan.fields={}
+end
+`;
+const $commit = `local function commit(plan)
+local at=plan.at
+write('ZREM',at.working,plan.leave)
+close(plan)
+local failed=#plan.fields>0 and store(at.tasks,plan.fields)
+if failed then
+for _,id in ipairs(plan.leave)do
+redis.call('ZADD',at.working,int(plan.now+60000),id)
 end
 return failed
 end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
+write('ZREM',at.held,plan.freed)
+write('ZREM',at.hands,plan.hands)
+write('HDEL',at.tasks,plan.gone)
+write('ZREM',at.expiry,plan.over)
+write('ZREM',at.dead,plan.raised)
+write('RPUSH',at.pending,reversed(plan.front,1))
+write('LPUSH',at.pending,plan.back)
+write('ZADD',at.fair,plan.fair)
+write('ZREM',at.order,plan.unordered)
+write('ZADD',at.order,plan.order)
+write('ZADD',at.fair,plan.moved,'XX')
+write('ZADD',at.held,plan.held)
+write('ZADD',at.delayed,plan.later)
+write('ZADD',at.workers,plan.workers)
+write('ZADD',at.expiry,plan.expiry)
+write('ZADD',at.dead,plan.dead)
+local timers=write('ZADD',at.delayed,plan.timers)
+if timers>0 then
+redis.call('HINCRBY',at.tasks,'~timers',int(timers))
 end
 if plan.news and plan.settings.e then
 publish(plan)
 end
 end
-local function take_back(at, ids, now, sure)
-local back, ended, left = 0, 0, 0
-for last = #ids, 1, -PLAN do
-local first = math.max(last - PLAN + 1, 1)
-local names = { '~set', '~stats' }
-for i = first, last do
-names[#names + 1] = '.' .. ids[i]
+`;
+const $put_deadlines = `local function put_deadlines(at,deadlines)
+local scores={}
+for id,deadline in pairs(deadlines)do
+append(scores,int(deadline),id)
 end
-local records = redis.call('HMGET', at.tasks, unpack(names))
-local plan = new_plan(at, now)
-if heed(plan, records[1], records[2]) then
-return back, ended, left + last, nil
+for first=1,#scores,SLICE do
+local last=math.min(first+SLICE-1,#scores)
+if refusal(redis.pcall('ZADD',at.working,'GT',unpack(scores,first,last)))then
+redis.call('HDEL',at.tasks,'')
+redis.call('ZADD',at.working,'GT',unpack(scores,first,last))
 end
-local tasks, texts = {}, {}
-for i = first, last do
-tasks[i], texts[i] = parse_with('', records[i - first + 3])
 end
-open_groups(plan, { unpack(tasks, first, last) })
-for i = first, last do
-local id, task = ids[i], tasks[i]
-if newer(records[i - first + 3]) then
-left = left + 1
-elseif sure(task, id) then
-leave(plan, id, task)
-add(task, 'x', 1)
-tell(plan, 'reclaimed', id)
+end
+`;
+const $take_back = `local function take_back(at,ids,now,sure)
+local back,ended,left=0,0,0
+for last=#ids,1,-PLAN do
+local first=math.max(last-PLAN+1,1)
+local names={'~set','~stats'}
+for i=first,last do
+names[#names+1]='.'..ids[i]
+end
+local records=redis.call('HMGET',at.tasks,unpack(names))
+local plan=new_plan(at,now)
+if heed(plan,records[1],records[2])then
+return back,ended,left+last,nil
+end
+local tasks,texts={},{}
+for i=first,last do
+tasks[i],texts[i]=parse_with('',records[i-first+3])
+end
+open_groups(plan,{unpack(tasks,first,last)})
+for i=first,last do
+local id,task=ids[i],tasks[i]
+if newer(records[i-first+3])then
+left=left+1
+elseif sure(task,id)then
+leave(plan,id,task)
+add(task,'x',1)
+tell(plan,'reclaimed',id)
 if task.f then
-finish(plan, id, task, texts[i], 'rejected', 'cancelled')
-elseif exhausted(task) then
-finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
+finish(plan,id,task,texts[i],'rejected','cancelled')
+elseif exhausted(task)then
+finish(plan,id,task,texts[i],'rejected','lease_expired')
 else
-wait_again(plan, id, task, texts[i], 'front')
+wait_again(plan,id,task,texts[i],'front')
 end
 end
 end
 release(plan)
-local failed = commit(plan)
+local failed=commit(plan)
 if failed then
-return back, ended, left, failed
+return back,ended,left,failed
 end
-back = back + #plan.leave - #plan.expiry / 2
-ended = ended + #plan.expiry / 2
+back=back+#plan.leave-#plan.expiry/2
+ended=ended+#plan.expiry/2
 end
-return back, ended, left, nil
+return back,ended,left,nil
 end
-local function reclaim(at, now, limit)
-local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
-return take_back(at, ids, now, function()
+`;
+const $reclaim = `local function reclaim(at,now,limit)
+local ids=redis.call('ZRANGE',at.working,'-inf',int(now),'BYSCORE','LIMIT','0',int(limit))
+return take_back(at,ids,now,function()
 return true
 end)
 end
-local FORGOTTEN_AFTER = 3600000
-local LOST_FOR = 86400000
-local function note_worker(plan, worker, info, alarm)
-local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
-append(plan.workers, int(deadline), worker)
-append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
-if not alarm or tonumber(alarm) > deadline then
-append(plan.fields, '~alarm', int(deadline))
-append(plan.timers, int(deadline), '~w')
+`;
+const $FORGOTTEN_AFTER = `local FORGOTTEN_AFTER=3600000
+`;
+const $LOST_FOR = `local LOST_FOR=86400000
+`;
+const $note_worker = `local function note_worker(plan,worker,info,alarm)
+local deadline=plan.now+(tonumber((string.match(info,'^%d+')))or FORGOTTEN_AFTER)
+append(plan.workers,int(deadline),worker)
+append(plan.fields,'~w:'..worker,'1;'..int(plan.now)..';'..info)
+if not alarm or tonumber(alarm)>deadline then
+append(plan.fields,'~alarm',int(deadline))
+append(plan.timers,int(deadline),'~w')
 end
 end
-local function in_hands(at, worker, from, limit)
-local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
-return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+`;
+const $in_hands = `local function in_hands(at,worker,from,limit)
+local least,most='['..hand(worker,from,''),'('..worker..'!'
+return redis.call('ZRANGE',at.hands,least,most,'BYLEX','LIMIT','0',int(limit))
 end
-local function forget_workers(at, workers, being_failed)
-local fields = {}
-for i, worker in ipairs(workers) do
-fields[i] = '~w:' .. worker
+`;
+const $forget_workers = `local function forget_workers(at,workers,being_failed)
+local fields={}
+for i,worker in ipairs(workers)do
+fields[i]='~w:'..worker
 end
-write('HDEL', at.tasks, fields)
-write('ZREM', at.workers, being_failed and {} or workers)
+write('HDEL',at.tasks,fields)
+write('ZREM',at.workers,being_failed and{}or workers)
 end
-local function note_lost(at, owners, now)
-local fields, ends = {}, {}
-for _, owner in ipairs(sorted_keys(owners)) do
-append(fields, '~f:' .. owner, '1;' .. int(now))
-append(ends, int(now + LOST_FOR), '~f:' .. owner)
+`;
+const $note_lost = `local function note_lost(at,owners,now)
+local fields,ends={},{}
+for _,owner in ipairs(sorted_keys(owners))do
+append(fields,'~f:'..owner,'1;'..int(now))
+append(ends,int(now+LOST_FOR),'~f:'..owner)
 end
-pcall(write, 'HSET', at.tasks, fields)
-write('ZADD', at.expiry, ends)
+pcall(write,'HSET',at.tasks,fields)
+write('ZADD',at.expiry,ends)
 end
-local function fail(at, worker, now, limit)
-local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
-local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
-local more = #members > limit
-members[limit + 1] = nil
-local leases, by_id, owners, stale = {}, {}, {}, {}
-for i, member in ipairs(members) do
-local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
-leases[i] = { id = id, owner = owner, number = tonumber(number), member = member }
-by_id[id] = leases[i]
+`;
+const $fail = `local function fail(at,worker,now,limit)
+local least,most='['..worker..' ','('..worker..'!'
+local members=redis.call('ZRANGE',at.hands,most,least,'BYLEX','REV','LIMIT','0',int(limit+1))
+local more=#members>limit
+members[limit+1]=nil
+local leases,by_id,owners,stale={},{},{},{}
+for i,member in ipairs(members)do
+local owner,number,id=string.match(member,'^(%S+ %S*) (%d+) (%S+)$')
+leases[i]={id=id,owner=owner,number=tonumber(number),member=member}
+by_id[id]=leases[i]
 end
-table.sort(leases, function(one, other)
-return one.number < other.number
+table.sort(leases,function(one,other)
+return one.number<other.number
 end)
-local ids = {}
-for i, lease in ipairs(leases) do
-ids[i] = lease.id
+local ids={}
+for i,lease in ipairs(leases)do
+ids[i]=lease.id
 end
-local back, ended, left, failed = take_back(at, ids, now, function(task, id)
-local lease = by_id[id]
-if task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number then
-owners[lease.owner] = true
+local back,ended,left,failed=take_back(at,ids,now,function(task,id)
+local lease=by_id[id]
+if task.s=='w'and task.W==lease.owner and tonumber(task.n)==lease.number then
+owners[lease.owner]=true
 return true
 end
-stale[#stale + 1] = lease.member
+stale[#stale+1]=lease.member
 end)
-write('ZREM', at.hands, stale)
-if back + ended > 0 then
-note_lost(at, owners, now)
+write('ZREM',at.hands,stale)
+if back+ended>0 then
+note_lost(at,owners,now)
 end
-return back, ended, left, failed, more and back + ended + #stale > 0
+return back,ended,left,failed,more and back+ended+#stale>0
 end
-local function fail_silent(at, now)
-local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
-local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
-for i, worker in ipairs(silent) do
-names[i] = '~w:' .. worker
+`;
+const $fail_silent = `local function fail_silent(at,now)
+local silent=redis.call('ZRANGE',at.workers,'-inf',int(now),'BYSCORE','LIMIT','0','10')
+local names,over,unfinished,staying,back,ended={},{},{},{},0,0
+for i,worker in ipairs(silent)do
+names[i]='~w:'..worker
 end
-local infos = read('HMGET', at.tasks, names)
-for i, worker in ipairs(silent) do
-if back + ended == SLICE then
+local infos=read('HMGET',at.tasks,names)
+for i,worker in ipairs(silent)do
+if back+ended==SLICE then
 break
 end
-local failed, more
-local listed = infos[i] and not string.find(infos[i], '^1;%d+;%d')
+local failed,more
+local listed=infos[i]and not string.find(infos[i],'^1;%d+;%d')
 if not listed then
-local returned, lost, _
-returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
-back, ended = back + returned, ended + lost
+local returned,lost,_
+returned,lost,_,failed,more=fail(at,worker,now,SLICE-back-ended)
+back,ended=back+returned,ended+lost
 end
-if listed and in_hands(at, worker, '0', 1)[1] then
-append(staying, int(now + FORGOTTEN_AFTER), worker)
+if listed and in_hands(at,worker,'0',1)[1]then
+append(staying,int(now+FORGOTTEN_AFTER),worker)
 else
-append((failed or more) and unfinished or over, worker)
+append((failed or more)and unfinished or over,worker)
 end
 end
-write('ZADD', at.workers, staying)
-forget_workers(at, over)
-forget_workers(at, unfinished, true)
-local alarm, plan = head(at.workers), new_plan(at, now)
+write('ZADD',at.workers,staying)
+forget_workers(at,over)
+forget_workers(at,unfinished,true)
+local alarm,plan=head(at.workers),new_plan(at,now)
 if alarm then
-append(plan.timers, int(alarm), '~w')
+append(plan.timers,int(alarm),'~w')
 commit(plan)
-if store(at.tasks, { '~alarm', int(alarm) }) then
-redis.call('HDEL', at.tasks, '~alarm')
+if store(at.tasks,{'~alarm',int(alarm)})then
+redis.call('HDEL',at.tasks,'~alarm')
 end
 else
-redis.call('HDEL', at.tasks, '~alarm')
+redis.call('HDEL',at.tasks,'~alarm')
 end
-return back, ended, alarm and alarm <= now and back + ended + #over + #staying > 0
+return back,ended,alarm and alarm<=now and back+ended+#over+#staying>0
 end
-local function parse_wake(text)
-local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
-return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
+`;
+const $parse_wake = `local function parse_wake(text)
+local sent,awake,window=string.match(text or'','^(%d+) (%d+) (%d+)$')
+return tonumber(sent or 0),tonumber(awake or 0),tonumber(window or 0)
 end
-local function awake_from(now, window, text)
-local sent, _, given = parse_wake(text)
-window = tonumber(window or given)
-return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
+`;
+const $asleep = `local function asleep(text,now,patience)
+local sent,awake,window=parse_wake(text)
+local over=now>=awake or now<awake-window
+return over or(patience and awake==sent+window and now>=sent+patience)
 end
-local RETRY = 60000
-local function upcoming(delayed, deadline)
-local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(finite(first[2])))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
-return due, wake and math.min(wake, deadline or wake) or deadline
+`;
+const $awake_from = `local function awake_from(now,window,text)
+local sent,_,given=parse_wake(text)
+window=tonumber(window or given)
+return int(text and sent or now)..' '..int(now+window)..' '..int(window)
 end
-local function look_ahead(working, delayed, time)
-local deadline = head(working)
-local due, next_due = upcoming(delayed, deadline)
-local now = (due or deadline) and tonumber(time())
-local is_due, expired = due and due <= now, deadline and deadline <= now
-return { due = is_due, expired = expired, next_due = next_due or 0 }
+`;
+const $RETRY = `local RETRY=60000
+`;
+const $upcoming = `local function upcoming(delayed,deadline)
+local first=redis.call('ZRANGE',delayed,'0','1','WITHSCORES')
+local due=first[2]and math.floor(tonumber(finite(first[2])))
+local wake=(first[1]~='~w'or deadline)and due or(first[4]and math.floor(tonumber(finite(first[4]))))
+return due,wake and math.min(wake,deadline or wake)or deadline
 end
-local function ring(at, timers, now)
-redis.call('ZREM', at.delayed, unpack(timers))
-redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
-local plan, groups, alarm = new_plan(at, now), {}, false
-for _, timer in ipairs(timers) do
-if string.sub(timer, 2, 2) == 'g' then
-groups[#groups + 1] = { G = string.sub(timer, 4) }
+`;
+const $look_ahead = `local function look_ahead(working,delayed,time)
+local deadline=head(working)
+local due,next_due=upcoming(delayed,deadline)
+local now=(due or deadline)and tonumber(time())
+local is_due,expired=due and due<=now,deadline and deadline<=now
+return{due=is_due,expired=expired,next_due=next_due or 0}
+end
+`;
+const $ring = `local function ring(at,timers,now)
+redis.call('ZREM',at.delayed,unpack(timers))
+redis.call('HINCRBY',at.tasks,'~rung',int(#timers))
+local plan,groups,alarm=new_plan(at,now),{},false
+for _,timer in ipairs(timers)do
+if string.sub(timer,2,2)=='g'then
+groups[#groups+1]={G=string.sub(timer,4)}
 else
-alarm = true
+alarm=true
 end
 end
-open_groups(plan, groups)
-for _, task in ipairs(groups) do
-group_of(plan, task)
+open_groups(plan,groups)
+for _,task in ipairs(groups)do
+group_of(plan,task)
 end
 release(plan)
-if commit(plan) then
-local again = new_plan(at, now)
-for _, task in ipairs(groups) do
-append(again.timers, int(now + RETRY), '~g:' .. task.G)
+if commit(plan)then
+local again=new_plan(at,now)
+for _,task in ipairs(groups)do
+append(again.timers,int(now+RETRY),'~g:'..task.G)
 end
 commit(again)
 end
 if alarm then
-return fail_silent(at, now)
+return fail_silent(at,now)
 end
-return 0, 0, false
+return 0,0,false
 end
-local function reset_timers(at, now, times)
-local plan, ids, names, from = new_plan(at, now), {}, {}, times.c or 0
-while from and #ids < 32 do
-local least = int(from * HELD_GROUP)
-local first = redis.call('ZRANGE', at.held, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
-if first[1] then
-ids[#ids + 1] = first[1]
-append(names, first[1], '.' .. first[1])
+`;
+const $reset_timers = `local function reset_timers(at,now,times)
+local plan,ids,names,from=new_plan(at,now),{},{},times.c or 0
+while from and#ids<32 do
+local least=int(from*HELD_GROUP)
+local first=redis.call('ZRANGE',at.held,least,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
+if first[1]then
+ids[#ids+1]=first[1]
+append(names,first[1],'.'..first[1])
 end
-from = first[1] and math.floor(tonumber(first[2]) / HELD_GROUP) + 1
+from=first[1]and math.floor(tonumber(first[2])/HELD_GROUP)+1
 end
-local lines, tasks = read_first_lines(at.tasks, names), {}
-for i, id in ipairs(ids) do
-tasks[i] = parse_with(lines[id] or '', lines['.' .. id])
+local lines,tasks=read_first_lines(at.tasks,names),{}
+for i,id in ipairs(ids)do
+tasks[i]=parse_with(lines[id]or'',lines['.'..id])
 end
-times.t, times.c = now, from
-plan.times, plan.shared = times, true
-open_groups(plan, tasks)
-for _, task in ipairs(tasks) do
-if shared(task) then
-group_of(plan, task)
+times.t,times.c=now,from
+plan.times,plan.shared=times,true
+open_groups(plan,tasks)
+for _,task in ipairs(tasks)do
+if shared(task)then
+group_of(plan,task)
 end
 end
 release(plan)
 commit(plan)
 end
-local function promote_shared(at, ids, now)
-for first = 1, #ids, PLAN do
-local names = {}
-for i = first, math.min(first + PLAN - 1, #ids) do
-names[#names + 1] = '.' .. ids[i]
+`;
+const $promote_shared = `local function promote_shared(at,ids,now)
+for first=1,#ids,PLAN do
+local names={}
+for i=first,math.min(first+PLAN-1,#ids)do
+names[#names+1]='.'..ids[i]
 end
-local records = redis.call('HMGET', at.tasks, unpack(names))
-local plan, tasks = new_plan(at, now), {}
-for i = 1, #names do
-tasks[i] = parse(records[i])
+local records=redis.call('HMGET',at.tasks,unpack(names))
+local plan,tasks=new_plan(at,now),{}
+for i=1,#names do
+tasks[i]=parse(records[i])
 end
-open_groups(plan, tasks)
-for i, task in ipairs(tasks) do
-if newer(records[i]) then
-append(plan.later, int(now + RETRY) .. '.5', ids[first + i - 1])
+open_groups(plan,tasks)
+for i,task in ipairs(tasks)do
+if newer(records[i])then
+append(plan.later,int(now+RETRY)..'.5',ids[first+i-1])
 else
-enter(plan, ids[first + i - 1], task, 'back')
+enter(plan,ids[first+i-1],task,'back')
 end
 end
-if commit(plan) then
-for i = first, #ids do
-redis.call('ZADD', at.delayed, int(now + RETRY) .. '.5', ids[i])
+if commit(plan)then
+for i=first,#ids do
+redis.call('ZADD',at.delayed,int(now+RETRY)..'.5',ids[i])
 end
 return
 end
 end
 end
-local function promote(at, now, limit)
-local TIMERS = 100
-local latest, most = int(now) .. '.5', int(limit + TIMERS)
-local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-local gone, back, fair, timers, left = {}, {}, {}, {}, 0
-for i = 1, #due, 2 do
-local id, score = due[i], due[i + 1]
-if string.sub(id, 1, 1) == '~' then
-left = left + (#timers == TIMERS and 1 or 0)
-append(timers, #timers < TIMERS and id or nil)
-elseif #gone < limit then
-gone[#gone + 1] = id
-local ids = string.sub(score, -2) == '.5' and fair or back
-ids[#ids + 1] = id
+`;
+const $promote = `local function promote(at,now,limit)
+local TIMERS=100
+local latest,most=int(now)..'.5',int(limit+TIMERS)
+local due=redis.call('ZRANGE',at.delayed,'-inf',latest,'BYSCORE','LIMIT','0',most,'WITHSCORES')
+local gone,back,fair,timers,left={},{},{},{},0
+for i=1,#due,2 do
+local id,score=due[i],due[i+1]
+if string.sub(id,1,1)=='~'then
+left=left+(#timers==TIMERS and 1 or 0)
+append(timers,#timers<TIMERS and id or nil)
+elseif#gone<limit then
+gone[#gone+1]=id
+local ids=string.sub(score,-2)=='.5'and fair or back
+ids[#ids+1]=id
 end
 end
-write('ZREM', at.delayed, gone)
-write('LPUSH', at.pending, back)
-promote_shared(at, fair, now)
-local more = left > 0 or #due == 2 * (limit + TIMERS)
-if #timers == 0 then
-return #gone, 0, 0, more
+write('ZREM',at.delayed,gone)
+write('LPUSH',at.pending,back)
+promote_shared(at,fair,now)
+local more=left>0 or#due==2*(limit+TIMERS)
+if#timers==0 then
+return#gone,0,0,more
 end
-local returned, ended, unfinished = ring(at, timers, now)
-return #gone, returned, ended, unfinished or more
+local returned,ended,unfinished=ring(at,timers,now)
+return#gone,returned,ended,unfinished or more
 end
-local CONTROL = 8
-local function slice_end(ids, first)
-return math.min(first == 1 and 32 or first + 127, #ids)
+`;
+const $CONTROL = `local CONTROL=8
+`;
+const $slice_end = `local function slice_end(ids,first)
+return math.min(first==1 and 32 or first+127,#ids)
 end
-local function read_waiting(tasks, slot, ids, first, last, beside)
-local names = first <= last and { '', '' } or {}
-for i = first, last do
-local place = 2 * (i - first)
-names[place + 1], names[place + 2] = ids[i], '.' .. ids[i]
+`;
+const $read_waiting = `local function read_waiting(tasks,slot,ids,first,last,beside)
+local names=first<=last and{'',''}or{}
+for i=first,last do
+local place=2*(i-first)
+names[place+1],names[place+2]=ids[i],'.'..ids[i]
 end
-for i, name in ipairs(beside or {}) do
-names[2 * (last - first + 1) + i] = name
+for i,name in ipairs(beside or{})do
+names[2*(last-first+1)+i]=name
 end
 return redis.pcall(
 'HMGET',
@@ -4903,2378 +1310,2507 @@ slot,
 unpack(names)
 )
 end
-local function control_in(found)
-local lease, slot, set, stats, fair, rate, alarm, wake = unpack(found, 1, CONTROL)
-local control = { lease = lease, slot = slot, set = set, stats = stats }
-control.fair, control.rate, control.alarm, control.wake = fair, rate, alarm, wake
+`;
+const $control_in = `local function control_in(found)
+local lease,slot,set,stats,fair,rate,alarm,wake=unpack(found,1,CONTROL)
+local control={lease=lease,slot=slot,set=set,stats=stats}
+control.fair,control.rate,control.alarm,control.wake=fair,rate,alarm,wake
 return control
 end
-local function new_line(at, popped, ahead, reads)
-return { at = at, unpaid = 0, popped = popped, ahead = ahead, reads = reads }
+`;
+const $new_line = `local function new_line(at,popped,ahead,reads)
+return{at=at,unpaid=0,popped=popped,ahead=ahead,reads=reads}
 end
-local function in_list(entry)
+`;
+const $in_list = `local function in_list(entry)
 return entry.listed or not entry.score
 end
-local function pay_back(line)
+`;
+const $pay_back = `local function pay_back(line)
 if line.times and line.times.l then
-line.times.l = math.max(0, line.times.l - line.unpaid)
+line.times.l=math.max(0,line.times.l-line.unpaid)
 end
-line.unpaid = 0
+line.unpaid=0
 end
-local function pop_shared(line, most)
+`;
+const $pop_shared = `local function pop_shared(line,most)
 pay_back(line)
-local at, times = line.at, line.times
-local ids = redis.call('RPOP', at.pending, int(most)) or {}
-local fair = redis.call('ZPOPMIN', at.fair, int(most))
-local tag = #ids > 0 and (times.l or (times[0] or 0) + SHARE)
-local i, j, before = 1, 1, #line
-while #line - before < most and (ids[i] or fair[j]) do
-local score = ids[i] and 9 * BAND + tag
-if score and not (fair[j] and tonumber(fair[j + 1]) < score) then
-line[#line + 1] = { id = ids[i], score = int(score), listed = true }
-tag, i = tag + SHARE, i + 1
+local at,times=line.at,line.times
+local ids=redis.call('RPOP',at.pending,int(most))or{}
+local fair=redis.call('ZPOPMIN',at.fair,int(most))
+local tag=#ids>0 and(times.l or(times[0]or 0)+SHARE)
+local i,j,before=1,1,#line
+while#line-before<most and(ids[i]or fair[j])do
+local score=ids[i]and 9*BAND+tag
+if score and not(fair[j]and tonumber(fair[j+1])<score)then
+line[#line+1]={id=ids[i],score=int(score),listed=true}
+tag,i=tag+SHARE,i+1
 else
-line[#line + 1] = { id = fair[j], score = fair[j + 1] }
-j = j + 2
+line[#line+1]={id=fair[j],score=fair[j+1]}
+j=j+2
 end
 end
-times.l = (#ids == most or ids[i]) and tag or nil
-write('RPUSH', at.pending, reversed(ids, i))
-local rest = {}
-for first = j, #fair, 2 do
-append(rest, fair[first + 1], fair[first])
+times.l=(#ids==most or ids[i])and tag or nil
+write('RPUSH',at.pending,reversed(ids,i))
+local rest={}
+for first=j,#fair,2 do
+append(rest,fair[first+1],fair[first])
 end
-write('ZADD', at.fair, rest)
-return #line - before
+write('ZADD',at.fair,rest)
+return#line-before
 end
-local function pop(line, most)
+`;
+const $pop = `local function pop(line,most)
 if line.times then
-return pop_shared(line, most)
+return pop_shared(line,most)
 end
-local ids = line.popped or redis.call('RPOP', line.at.pending, int(most)) or {}
-line.popped = nil
-for _, id in ipairs(ids) do
-line[#line + 1] = { id = id }
+local ids=line.popped or redis.call('RPOP',line.at.pending,int(most))or{}
+line.popped=nil
+for _,id in ipairs(ids)do
+line[#line+1]={id=id}
 end
-return #ids
+return#ids
 end
-local function put_back(line, first)
-local ids, scores = {}, {}
-line.reads = nil
-line.unpaid = first > 1 and line.unpaid or 0
-for i = #line, first, -1 do
-local entry = line[i]
-if in_list(entry) then
-ids[#ids + 1] = entry.id
+`;
+const $put_back = `local function put_back(line,first)
+local ids,scores={},{}
+line.reads=nil
+line.unpaid=first>1 and line.unpaid or 0
+for i=#line,first,-1 do
+local entry=line[i]
+if in_list(entry)then
+ids[#ids+1]=entry.id
 if entry.score then
-line.times.l = entry.score % BAND
+line.times.l=entry.score%BAND
 end
 else
-append(scores, entry.score, entry.id)
+append(scores,entry.score,entry.id)
 end
-line[i] = nil
-line.drained = false
+line[i]=nil
+line.drained=false
 end
-write('RPUSH', line.at.pending, ids)
-write('ZADD', line.at.fair, scores)
+write('RPUSH',line.at.pending,ids)
+write('ZADD',line.at.fair,scores)
 end
-local function bring_due(line, first, most, time)
-local at, ahead = line.at, line.ahead or look_ahead(line.at.working, line.at.delayed, time)
-line.ahead, line.next_due = nil, ahead.next_due
+`;
+const $bring_due = `local function bring_due(line,first,most,time)
+local at,ahead=line.at,line.ahead or look_ahead(line.at.working,line.at.delayed,time)
+line.ahead,line.next_due=nil,ahead.next_due
 if ahead.due or ahead.expired then
-put_back(line, first)
+put_back(line,first)
 if ahead.expired then
-reclaim(at, time(), math.max(most, 32))
+reclaim(at,time(),math.max(most,32))
 end
 if ahead.due then
-promote(at, time(), math.max(most, 32))
+promote(at,time(),math.max(most,32))
 end
-local _, following = upcoming(at.delayed, head(at.working))
-line.next_due = following or 0
+local _,following=upcoming(at.delayed,head(at.working))
+line.next_due=following or 0
 end
 return ahead.due or ahead.expired
 end
-local function fetch(line, most, time)
-local first = #line + 1
-line.drained = pop(line, most) < most
-if line.drained and not line.next_due and not line.busy and bring_due(line, first, most, time) then
-line.drained = pop(line, most) < most
-line.unseen = line.looked
+`;
+const $fetch = `local function fetch(line,most,time)
+local first=#line+1
+line.drained=pop(line,most)<most
+if line.drained and not line.next_due and not line.busy and bring_due(line,first,most,time)then
+line.drained=pop(line,most)<most
+line.unseen=line.looked
 end
 end
-local function when_again(line, plan)
-local next_due = line.drained and not line.unseen and line.next_due or plan.now
-if line.drained and plan.times and plan.times.h > 0 and plan.times.m > 0 then
-local soon = plan.now + ASK_AGAIN
-next_due = math.min(next_due > 0 and next_due or soon, soon)
+`;
+const $when_again = `local function when_again(line,plan)
+local next_due=line.drained and not line.unseen and line.next_due or plan.now
+if line.drained and plan.times and plan.times.h>0 and plan.times.m>0 then
+local soon=plan.now+ASK_AGAIN
+next_due=math.min(next_due>0 and next_due or soon,soon)
 end
-for i = 1, #plan.timers, 2 do
-local when = tonumber(plan.timers[i])
-if plan.timers[i + 1] ~= '~w' then
-next_due = math.min(next_due > 0 and next_due or when, when)
+for i=1,#plan.timers,2 do
+local when=tonumber(plan.timers[i])
+if plan.timers[i+1]~='~w'then
+next_due=math.min(next_due>0 and next_due or when,when)
 end
 end
 return next_due
 end
-local function new_batch(max, bytes)
-local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
-batch.ghosts, batch.broken, batch.haunted = 0, 0, {}
+`;
+const $new_batch = `local function new_batch(max,bytes)
+local batch={max=max,most=max,most_bytes=bytes,bytes=0,entries={}}
+batch.ghosts,batch.broken,batch.haunted=0,0,{}
 return batch
 end
-local function entry_of(batch, id, fixed, record)
-if not batch.entries[id] then
-local task, text = parse_with(fixed or '', record)
-batch.entries[id] = { id = id, fixed = fixed, record = record, task = task, text = text }
+`;
+const $entry_of = `local function entry_of(batch,id,fixed,record)
+if not batch.entries[id]then
+local task,text=parse_with(fixed or'',record)
+batch.entries[id]={id=id,fixed=fixed,record=record,task=task,text=text}
 end
 return batch.entries[id]
 end
-local function stray(batch, entry, place)
-local task = entry.task
-if tonumber(task.g or 0) > 0 and in_list(place) then
-add(task, 'g', -1)
-task.g = task.g ~= '0' and task.g or nil
-batch.ghosts = batch.ghosts + 1
+`;
+const $stray = `local function stray(batch,entry,place)
+local task=entry.task
+if tonumber(task.g or 0)>0 and in_list(place)then
+add(task,'g',-1)
+task.g=task.g~='0'and task.g or nil
+batch.ghosts=batch.ghosts+1
 if not entry.changed then
-entry.changed = true
-batch.haunted[#batch.haunted + 1] = entry
+entry.changed=true
+batch.haunted[#batch.haunted+1]=entry
 end
 return true
 end
-if task.s ~= '' or not sound(entry.fixed) then
-batch.broken = batch.broken + 1
-return true
-end
-return false
-end
-local function limited(plan, entry, place)
-local task = entry.task
-if in_list(place) or not shared(task) then
-return false
-end
-local group = group_of(plan, task)
-if deliverable(group, plan.now) < 1 then
-have_turn(plan, task, place.score, entry.id)
-enter(plan, entry.id, task, 'aside')
+if task.s~=''or not sound(entry.fixed)then
+batch.broken=batch.broken+1
 return true
 end
 return false
 end
-local function take(batch, entry)
-local task, most = entry.task, batch.most
+`;
+const $limited = `local function limited(plan,entry,place)
+local task=entry.task
+if in_list(place)or not shared(task)then
+return false
+end
+local group=group_of(plan,task)
+if deliverable(group,plan.now)<1 then
+have_turn(plan,task,place.score,entry.id)
+enter(plan,entry.id,task,'aside')
+return true
+end
+return false
+end
+`;
+const $take = `local function take(batch,entry)
+local task,most=entry.task,batch.most
 if task.x then
-most = math.min(most, math.max(1, math.floor(batch.max / 10 ^ tonumber(task.x))))
+most=math.min(most,math.max(1,math.floor(batch.max/10^tonumber(task.x))))
 end
-local size = batch.bytes + #entry.fixed
-if #batch >= most or (#batch > 0 and size > batch.most_bytes) then
+local size=batch.bytes+#entry.fixed
+if#batch>=most or(#batch>0 and size>batch.most_bytes)then
 return false
 end
-batch.most, batch.bytes = most, size
-batch[#batch + 1] = entry
-task.s = 'w'
+batch.most,batch.bytes=most,size
+batch[#batch+1]=entry
+task.s='w'
 return true
 end
-local function look_at(line, slot, first, last)
-local found = line.reads and table.remove(line.reads, 1)
-if not found or refusal(found) then
-local ids = {}
-for i = first, last do
-ids[i] = line[i].id
+`;
+const $look_at = `local function look_at(line,slot,first,last)
+local found=line.reads and table.remove(line.reads,1)
+if not found or refusal(found)then
+local ids={}
+for i=first,last do
+ids[i]=line[i].id
 end
-found = read_waiting(line.at.tasks, slot, ids, first, last)
+found=read_waiting(line.at.tasks,slot,ids,first,last)
 end
-return refusal(found) and error(found) or found
+return refusal(found)and error(found)or found
 end
-local function go_through(plan, line, batch, first, last, found)
-local known, foreign = {}, nil
-for i = first, last do
-local fixed, record = found[CONTROL + 2 * (i - first) + 1], found[CONTROL + 2 * (i - first) + 2]
-if newer(fixed) or newer(record) then
-foreign = i
+`;
+const $go_through = `local function go_through(plan,line,batch,first,last,found)
+local known,foreign={},nil
+for i=first,last do
+local fixed,record=found[CONTROL+2*(i-first)+1],found[CONTROL+2*(i-first)+2]
+if newer(fixed)or newer(record)then
+foreign=i
 break
 end
-known[#known + 1] = entry_of(batch, line[i].id, fixed, record).task
+known[#known+1]=entry_of(batch,line[i].id,fixed,record).task
 end
-open_groups(plan, known)
-for i = first, foreign and foreign - 1 or last do
-local place = line[i]
-local entry = batch.entries[place.id]
-if plan.bound and tonumber(place.score) >= plan.bound then
-put_back(line, i)
+open_groups(plan,known)
+for i=first,foreign and foreign-1 or last do
+local place=line[i]
+local entry=batch.entries[place.id]
+if plan.bound and tonumber(place.score)>=plan.bound then
+put_back(line,i)
 return true
 end
-if stray(batch, entry, place) then
+if stray(batch,entry,place)then
 if place.listed then
-line.unpaid = line.unpaid + SHARE
-elseif place.score and shared(entry.task) then
-have_turn(plan, entry.task, place.score, entry.id)
+line.unpaid=line.unpaid+SHARE
+elseif place.score and shared(entry.task)then
+have_turn(plan,entry.task,place.score,entry.id)
 end
-elseif not limited(plan, entry, place) then
-if not take(batch, entry) then
-put_back(line, i)
+elseif not limited(plan,entry,place)then
+if not take(batch,entry)then
+put_back(line,i)
 return true
 end
 if line.times then
-serve(plan, entry.id, entry.task, place)
+serve(plan,entry.id,entry.task,place)
 end
 end
 end
 if foreign then
-put_back(line, #batch > 0 and foreign or 1)
-return #batch > 0 or { 'newer_schema' }
+put_back(line,#batch>0 and foreign or 1)
+return#batch>0 or{'newer_schema'}
 end
 end
-local function write_strays(batch, tasks)
-local fields, gone = {}, {}
-for _, entry in ipairs(batch.haunted) do
+`;
+const $write_strays = `local function write_strays(batch,tasks)
+local fields,gone={},{}
+for _,entry in ipairs(batch.haunted)do
 if not entry.written then
-local name, left = '.' .. entry.id, entry.task.g
-local version, enqueued_at, state = string.match(entry.record, '^1;(%d+);(%d*);%d+;%d+;(%a?)')
-if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
-local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
-append(fields, name, record)
+local name,left='.'..entry.id,entry.task.g
+local version,enqueued_at,state=string.match(entry.record,'^1;(%d+);(%d*);%d+;%d+;(%a?)')
+if left or enqueued_at~=''or(state~='g'and version~='1')then
+local record=string.gsub(entry.record,';g=%d+',left and';g='..left or'',1)
+append(fields,name,record)
 else
-append(gone, name, state == 'g' and entry.id or nil)
+append(gone,name,state=='g'and entry.id or nil)
 end
 end
 end
-write('HDEL', tasks, gone)
-write('HSET', tasks, fields)
-if batch.ghosts > 0 then
-redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))
+write('HDEL',tasks,gone)
+write('HSET',tasks,fields)
+if batch.ghosts>0 then
+redis.call('HINCRBY',tasks,'~dropped',int(batch.ghosts))
 end
-if batch.broken > 0 then
-redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
+if batch.broken>0 then
+redis.call('HINCRBY',tasks,'~broken',int(batch.broken))
 end
 end
-local function lease_slice(plan, batch, call, first, last)
-local ids, deadlines, members = {}, {}, {}
-for i = first, last do
-local entry = batch[i]
-local task = entry.task
-transition(task, 'w', plan.now)
-add(task, 'a', 1)
-add(task, 'c', 1)
-task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)
-task.W = call.worker
-task.l = lease_of(entry.fixed, call.lease)
-entry.deadline, entry.written = plan.now + tonumber(task.l), true
-ids[#ids + 1] = entry.id
-append(deadlines, int(entry.deadline), entry.id)
-append(plan.fields, '.' .. entry.id, format(task, entry.text))
-append(members, call.worker and '0', call.worker and hand(call.worker, task.n, entry.id))
+`;
+const $LEASES = `local LEASES=490
+`;
+const $lease_slice = `local function lease_slice(plan,batch,call,first,last)
+local ids,deadlines,members={},{},{}
+for i=first,last do
+local entry=batch[i]
+local task=entry.task
+transition(task,'w',plan.now)
+add(task,'a',1)
+add(task,'c',1)
+task.n,task.k,task.q=int(call.counter+i),call.token,int(plan.now)
+task.W=call.worker
+task.l=lease_of(entry.fixed,call.lease)
+entry.deadline,entry.written=plan.now+tonumber(task.l),true
+ids[#ids+1]=entry.id
+append(deadlines,int(entry.deadline),entry.id)
+append(plan.fields,'.'..entry.id,format(task,entry.text))
+append(members,call.worker and'0',call.worker and hand(call.worker,task.n,entry.id))
 end
-local failed = refusal(redis.pcall('ZADD', plan.at.working, unpack(deadlines)))
+local failed=refusal(redis.pcall('ZADD',plan.at.working,unpack(deadlines)))
 if failed then
 return failed
 end
-failed = store(plan.at.tasks, plan.fields)
+failed=store(plan.at.tasks,plan.fields)
 if failed then
-redis.call('ZREM', plan.at.working, unpack(ids))
+redis.call('ZREM',plan.at.working,unpack(ids))
 else
-write('ZADD', plan.at.hands, members)
+write('ZADD',plan.at.hands,members)
 end
 return failed
 end
-local function give_up(line, batch, first)
-for i = #batch, first, -1 do
-local entry = batch[i]
-redis.call('RPUSH', line.at.pending, entry.id)
-local ghosts_left = entry.task.g
-entry.task, entry.text = parse_with(entry.fixed, entry.record)
-entry.task.g, entry.written, batch[i] = ghosts_left, nil, nil
+`;
+const $give_up = `local function give_up(line,batch,first)
+for i=#batch,first,-1 do
+local entry=batch[i]
+redis.call('RPUSH',line.at.pending,entry.id)
+local ghosts_left=entry.task.g
+entry.task,entry.text=parse_with(entry.fixed,entry.record)
+entry.task.g,entry.written,batch[i]=ghosts_left,nil,nil
 end
-line.drained = false
+line.drained=false
 end
-local function lease_all(plan, line, batch, call)
-local names = { call.token }
-for i, entry in ipairs(batch) do
-names[i + 1] = entry.id
-tell(plan, 'dequeued', entry.id)
+`;
+const $lease_all = `local function lease_all(plan,line,batch,call)
+local names={call.token}
+for i,entry in ipairs(batch)do
+names[i+1]=entry.id
+tell(plan,'dequeued',entry.id)
 end
 close(plan)
-if #batch == 0 then
+if#batch==0 then
 return nil
 end
-append(plan.fields, '~lease', int(call.counter + #batch))
-append(plan.fields, call.slot, table.concat(names, ' '))
+append(plan.fields,'~lease',int(call.counter+#batch))
+append(plan.fields,call.slot,table.concat(names,' '))
 if plan.settings.r then
-local _, _, used = recent(plan.settings.r, call.used, plan.now, #batch)
-append(plan.fields, '~rate', used)
+local _,_,used=recent(plan.settings.r,call.used,plan.now,#batch)
+append(plan.fields,'~rate',used)
 end
-for first = 1, #batch, LEASES do
-local last = math.min(first + LEASES - 1, #batch)
-local failed = batch[first] and lease_slice(plan, batch, call, first, last)
-plan.fields = {}
-if failed and first == 1 then
+for first=1,#batch,LEASES do
+local last=math.min(first+LEASES-1,#batch)
+local failed=batch[first]and lease_slice(plan,batch,call,first,last)
+plan.fields={}
+if failed and first==1 then
 return failed
 elseif failed then
-give_up(line, batch, first)
+give_up(line,batch,first)
 end
 end
 end
-local function spend_token(tasks, slot, token)
-redis.pcall('HSET', tasks, slot, token)
+`;
+const $slot_of = `local function slot_of(token,max)
+local a,b,c,d=string.byte(token,-4,-1)
+local hash=((a*31+b)*31+c)*31+d
+return max>100 and'~R'..int(hash%64)or'~r'..int(hash%1024)
 end
-local function give(reply, id, attempt, number, deadline, fixed)
-local last = #reply
-reply[last + 1], reply[last + 2], reply[last + 3] = id, attempt, number
-reply[last + 4], reply[last + 5] = deadline, fixed
+`;
+const $spend_token = `local function spend_token(tasks,slot,token)
+redis.pcall('HSET',tasks,slot,token)
 end
-local function give_task(reply, id, task, deadline, fixed)
-give(reply, id, tonumber(task.a), tonumber(task.n), deadline, fixed)
+`;
+const $give = `local function give(reply,id,attempt,number,deadline,fixed)
+local last=#reply
+reply[last+1],reply[last+2],reply[last+3]=id,attempt,number
+reply[last+4],reply[last+5]=deadline,fixed
 end
-local function lease_again(at, now, token, held)
-local ids, fields = {}, {}
-for id in string.gmatch(held, '%S+') do
-ids[#ids + 1] = id
-append(fields, id, '.' .. id)
+`;
+const $give_task = `local function give_task(reply,id,task,deadline,fixed)
+give(reply,id,tonumber(task.a),tonumber(task.n),deadline,fixed)
 end
-local found = read('HMGET', at.tasks, fields)
-local deadlines = read('ZMSCORE', at.working, ids)
-local reply = { 'ok', now }
-for i, id in ipairs(ids) do
-local task = parse(found[2 * i])
-if task.s == 'w' and task.k == token then
-give_task(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
+`;
+const $lease_again = `local function lease_again(at,now,token,held)
+local ids,fields={},{}
+for id in string.gmatch(held,'%S+')do
+ids[#ids+1]=id
+append(fields,id,'.'..id)
+end
+local found=read('HMGET',at.tasks,fields)
+local deadlines=read('ZMSCORE',at.working,ids)
+local reply={'ok',now}
+for i,id in ipairs(ids)do
+local task=parse(found[2*i])
+if task.s=='w'and task.k==token then
+give_task(reply,id,task,tonumber(deadlines[i]or 0),found[2*i-1])
 end
 end
 return reply
 end
-local SHARED = 200
-local GROUPS = 90
-local PASSED = 200
-local function dequeue_in_full(at, call, popped, ahead, reads)
-local tasks, max, slot, token, worker = at.tasks, call.max, call.slot, call.token, call.worker
-local plan, line = new_plan(at, call.now), new_line(at, popped, ahead, reads)
-local batch = new_batch(max, tonumber(call.max_bytes))
-local counter, used, alarm, wake
+`;
+const $noted = `local function noted(calls,token)
+local notes=redis.call('GET',calls)or''
+local _,stop=string.find(notes,' '..token..'=',1,true)
+return stop and string.match(string.sub(notes,stop+1),'^%S*'),notes
+end
+`;
+const $note_call = `local function note_call(calls,notes,token,answer)
+local _,count=string.gsub(notes,'=','')
+if count>=16 then
+notes=string.match(notes,'^ %S+(.*)$')
+end
+redis.pcall('SET',calls,notes..' '..token..'='..answer,'PX',int(RESEND_WINDOW))
+end
+`;
+const $SETTLEMENT = `local SETTLEMENT=4
+`;
+const $MARKS = `local MARKS=8
+`;
+const $MARK = `local MARK=8
+`;
+const $append_settled = `local function append_settled(names,items,from)
+for place=from+1,#items,SETTLEMENT do
+names[#names+1]='.'..items[place]
+end
+return names
+end
+`;
+const $settle_in_full = `local function settle_in_full(at,now,call,items,from,records)
+local count=(#items-from)/SETTLEMENT
+local function item(i)
+local id,proof,terms,text=unpack(items,from+(i-1)*SETTLEMENT+1,from+i*SETTLEMENT)
+local outcome,ms,uncounted=string.match(terms,'^(%a+) ?(%d*) ?(%a*)$')
+return id,proof,text,outcome,ms,uncounted~=''
+end
+local extended={}
+for i=1,count do
+local id,_,_,outcome=item(i)
+append(extended,outcome=='extend'and id or nil)
+end
+local deadlines={}
+for i,deadline in ipairs(read('ZMSCORE',at.working,extended))do
+deadlines[extended[i]]=tonumber(finite(deadline)or 0)
+end
+local plan=new_plan(at,now)
+if heed(plan,records[1],records[2])then
+return{'newer_schema'}
+end
+local longer={}
+local open={}
+local known={}
+local function answer(state,reason,when,flag)
+return state=='completed'and flag==0 and state or{state,reason,when,flag}
+end
+local function destination(task,outcome,ms)
+if outcome=='complete'then
+return'completed','',0
+elseif task.f then
+return'rejected','cancelled',0
+elseif outcome=='reject'then
+return'rejected','rejected',0
+elseif outcome=='return'then
+return'pending','',0
+elseif exhausted(task)then
+return'rejected','attempts_exhausted',0
+elseif tonumber(ms)>0 then
+return'delayed','',now+tonumber(ms)
+end
+return'pending','',0
+end
+local function release_to(id,task,old_text,outcome,ms,uncounted,text,receipt)
+if uncounted or outcome=='return'then
+add(task,'c',-1)
+end
+local state,reason,due=destination(task,outcome,ms)
+local flag=task.f and 1 or 0
+text=(text~=''or outcome=='complete')and text or old_text
+task.p=table.concat({receipt,state,reason,int(due),int(flag)},',')
+leave(plan,id,task)
+longer[id]=nil
+if state=='completed'or state=='rejected'then
+finish(plan,id,task,text,state,reason,outcome~='requeue'and ms~=''and ms or nil)
+else
+if outcome=='requeue'then
+task.u,task.x=int(now),nil
+add(task,'b',1)
+tell(plan,'requeued',id)
+end
+wait_again(plan,id,task,text,outcome=='return'and'kept'or'back',due>0 and due or nil)
+end
+return answer(state,reason,due,flag)
+end
+local function is_latest(task)
+local mark,marks=','..string.sub(call,1,MARK),task.T or''
+local told=call~=''and string.find(marks,mark,1,true)
+if call~=''and not told then
+task.T=string.sub(marks..mark,-MARKS*#mark)
+end
+return not told or string.sub(marks,-#mark)==mark
+end
+local function extend(id,task,old_text,ms,progress)
+local deadline=now+tonumber(ms~=''and ms or task.l~=''and task.l or 0)
+longer[id]=math.max(longer[id]or deadlines[id],deadline)
+if progress~=''and is_latest(task)then
+task.O=progress
+append(plan.fields,'.'..id,format(task,old_text))
+end
+return{'working','',longer[id],task.f and 1 or 0}
+end
+local function answer_again(task,receipt)
+local prefix=receipt..','
+if task.p and string.sub(task.p,1,#prefix)==prefix then
+local state,reason,due,flag=
+string.match(string.sub(task.p,#prefix+1),'^(%a*),([%a_]*),(%d*),(%d)$')
+return answer(state,reason,tonumber(due),tonumber(flag))
+end
+return{'lost','',0,0}
+end
+for i=1,count do
+local id=item(i)
+if not open[id]then
+local task,text=parse(records[i+2])
+open[id]={task=task,text=text}
+append(known,task.s=='w'and task or nil)
+end
+end
+open_groups(plan,known)
+local reply={'ok'}
+for i=1,count do
+local id,proof,text,outcome,ms,uncounted=item(i)
+local task=open[id].task
+local receipt=proof..','..outcome
+if newer(records[i+2])then
+reply[i+1]={'newer','',0,0}
+elseif task.s~='w'or task.n..','..task.k~=proof then
+reply[i+1]=answer_again(task,receipt)
+elseif outcome=='extend'then
+reply[i+1]=extend(id,task,open[id].text,ms,text)
+else
+reply[i+1]=release_to(id,task,open[id].text,outcome,ms,uncounted,text,receipt)
+end
+if#plan.leave==PLAN or#plan.fields>=4*PLAN or i==count then
+release(plan)
+local failed=commit(plan)
+if failed then
+return failed
+end
+clear(plan)
+end
+end
+put_deadlines(at,longer)
+return reply
+end
+`;
+const $SHARED = `local SHARED=200
+`;
+const $GROUPS = `local GROUPS=90
+`;
+const $PASSED = `local PASSED=200
+`;
+const $dequeue_in_full = `local function dequeue_in_full(at,call,popped,ahead,reads)
+local tasks,max,slot,token,worker=at.tasks,call.max,call.slot,call.token,call.worker
+local plan,line=new_plan(at,call.now),new_line(at,popped,ahead,reads)
+local batch=new_batch(max,tonumber(call.max_bytes))
+local counter,used,alarm,wake
 local function time()
-plan.now = plan.now or clock(call.test_now)
+plan.now=plan.now or clock(call.test_now)
 return plan.now
 end
 local function spend()
-if call.resend == '1' then
-spend_token(tasks, slot, token)
+if call.resend=='1'then
+spend_token(tasks,slot,token)
 end
 end
 local function heed_control(control)
-counter = tonumber(control.lease or 0) or error('~lease is not a number')
-used, alarm, wake = control.rate or '', control.alarm, control.wake
-if control.slot and string.match(control.slot, '^%S+') == token then
-batch.given = true
-local again = lease_again(at, time(), token, string.sub(control.slot, #token + 1))
-local paused = #again == 2 and not newer(control.set) and parse_settings(control.set or nil).p
-return paused and { 'paused' } or again, false
-elseif heed(plan, control.set, control.stats) then
-return { 'newer_schema' }, false
+counter=tonumber(control.lease or 0)or error('~lease is not a number')
+used,alarm,wake=control.rate or'',control.alarm,control.wake
+if control.slot and string.match(control.slot,'^%S+')==token then
+batch.given=true
+local again=lease_again(at,time(),token,string.sub(control.slot,#token+1))
+local paused=#again==2 and not newer(control.set)and parse_settings(control.set or nil).p
+return paused and{'paused'}or again,false
+elseif heed(plan,control.set,control.stats)then
+return{'newer_schema'},false
 elseif plan.settings.p then
 spend()
-return { 'paused' }, false
+return{'paused'},false
 end
-if (plan.settings.m or plan.settings.r) and (#line > 0 or control.fair) then
-local again, jumped
-local leased = plan.settings.m and redis.call('ZCARD', at.working)
-batch.most, again, used, jumped = allowed(plan.settings, max, leased, used, time())
+if(plan.settings.m or plan.settings.r)and(#line>0 or control.fair)then
+local again,jumped
+local leased=plan.settings.m and redis.call('ZCARD',at.working)
+batch.most,again,used,jumped=allowed(plan.settings,max,leased,used,time())
 if jumped then
-redis.pcall('HSET', tasks, '~rate', used)
+redis.pcall('HSET',tasks,'~rate',used)
 end
-if batch.most < 1 then
-return { 'ok', again }, true
+if batch.most<1 then
+return{'ok',again},true
 end
 end
 end
 local function choose()
-fetch(line, max, time)
-local first, last = 1, slice_end(line, 1)
-local found = look_at(line, slot, first, last)
-local control = control_in(found)
-line.looked = true
-local reply, full = heed_control(control)
+fetch(line,max,time)
+local first,last=1,slice_end(line,1)
+local found=look_at(line,slot,first,last)
+local control=control_in(found)
+line.looked=true
+local reply,full=heed_control(control)
 if reply then
-put_back(line, 1)
-if full and plan.settings.m and not line.next_due and bring_due(line, 1, max, time) then
+put_back(line,1)
+if full and plan.settings.m and not line.next_due and bring_due(line,1,max,time)then
 return choose()
 elseif full then
 spend()
 end
 return reply
 end
-line.busy = plan.news
+line.busy=plan.news
 if control.fair then
-put_back(line, 1)
-local times = parse_clock(control.fair)
-if not line.reset and times.h > 0 and ((times.t or 0) > time() or times.c) then
-reset_timers(at, plan.now, times)
-line.reset, line.looked, line.busy, line.next_due = true, nil, nil, nil
+put_back(line,1)
+local times=parse_clock(control.fair)
+if not line.reset and times.h>0 and((times.t or 0)>time()or times.c)then
+reset_timers(at,plan.now,times)
+line.reset,line.looked,line.busy,line.next_due=true,nil,nil,nil
 return choose()
 end
-if not line.next_due and times.h > 0 and bring_due(line, 1, max, time) then
-line.busy = nil
+if not line.next_due and times.h>0 and bring_due(line,1,max,time)then
+line.busy=nil
 return choose()
 end
-plan.times, plan.shared, line.times = times, true, times
-line.busy, batch.most = true, math.min(batch.most, SHARED)
+plan.times,plan.shared,line.times=times,true,times
+line.busy,batch.most=true,math.min(batch.most,SHARED)
 time()
-fetch(line, batch.most)
-last, found = 128, nil
-elseif batch.most < #line then
-put_back(line, batch.most + 1)
+fetch(line,batch.most)
+last,found=128,nil
+elseif batch.most<#line then
+put_back(line,batch.most+1)
 end
-while first <= #line do
-last = math.min(last, #line)
-local ended = go_through(plan, line, batch, first, last, found or look_at(line, slot, first, last))
+while first<=#line do
+last=math.min(last,#line)
+local ended=go_through(plan,line,batch,first,last,found or look_at(line,slot,first,last))
 if ended then
-return ended ~= true and ended or nil
+return ended~=true and ended or nil
 end
-first, last, found = last + 1, last + 128, nil
-if #batch >= batch.most then
-put_back(line, first)
-elseif first > #line and not line.drained and #line - #batch < PASSED and plan.opened < GROUPS then
-local looked = line.next_due
-fetch(line, math.max(batch.most - #batch, math.min(#line, 128)), time)
-if worker ~= '' and line.next_due ~= looked then
-alarm = redis.call('HGET', tasks, '~alarm')
-end
-end
+first,last,found=last+1,last+128,nil
+if#batch>=batch.most then
+put_back(line,first)
+elseif first>#line and not line.drained and#line-#batch<PASSED and plan.opened<GROUPS then
+local looked=line.next_due
+fetch(line,math.max(batch.most-#batch,math.min(#line,128)),time)
+if worker~=''and line.next_due~=looked then
+alarm=redis.call('HGET',tasks,'~alarm')
 end
 end
-local fine, answer = pcall(choose)
+end
+end
+local fine,answer=pcall(choose)
 if not fine then
-put_back(line, 1)
-return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. answer)
+put_back(line,1)
+return redis.error_reply(type(answer)=='table'and answer.err or'ERR '..answer)
 elseif answer then
-if worker ~= '' and not batch.given and answer[1] ~= 'newer_schema' then
+if worker~=''and not batch.given and answer[1]~='newer_schema'then
 time()
-note_worker(plan, worker, call.info, alarm)
-return commit(plan) or answer
+note_worker(plan,worker,call.info,alarm)
+return commit(plan)or answer
 end
 return answer
 end
-if #batch > 0 or not line.drained or worker ~= '' then
+if#batch>0 or not line.drained or worker~=''then
 time()
 end
-if worker ~= '' then
-note_worker(plan, worker, call.info, alarm)
+if worker~=''then
+note_worker(plan,worker,call.info,alarm)
 end
 pay_back(line)
-plan.dry = line.drained
+plan.dry=line.drained
 straighten(plan)
-local holder = worker ~= '' and worker or nil
-local terms =
-{ counter = counter, token = token, slot = slot, lease = call.lease, worker = holder, used = used }
-if wake and #batch > 0 then
-append(plan.fields, '~wake', awake_from(plan.now, nil, wake))
+local holder=worker~=''and worker or nil
+local terms=
+{counter=counter,token=token,slot=slot,lease=call.lease,worker=holder,used=used}
+if wake and#batch>0 then
+append(plan.fields,'~wake',awake_from(plan.now,nil,wake))
 end
-local failed = lease_all(plan, line, batch, terms) or commit(plan)
+local failed=lease_all(plan,line,batch,terms)or commit(plan)
 if failed then
-put_back(line, 1)
+put_back(line,1)
 return failed
 end
-write_strays(batch, tasks)
-if #batch == 0 and (line.unseen or not (line.drained and line.next_due)) then
-return { 'more', time() }
-elseif #batch == 0 then
+write_strays(batch,tasks)
+if#batch==0 and(line.unseen or not(line.drained and line.next_due))then
+return{'more',time()}
+elseif#batch==0 then
 spend()
-write('HDEL', tasks, { wake and line.drained and '~wake' or nil })
+write('HDEL',tasks,{wake and line.drained and'~wake'or nil})
 end
-local reply = { 'ok', when_again(line, plan) }
-for _, entry in ipairs(batch) do
-give_task(reply, entry.id, entry.task, entry.deadline, entry.fixed)
+local reply={'ok',when_again(line,plan)}
+for _,entry in ipairs(batch)do
+give_task(reply,entry.id,entry.task,entry.deadline,entry.fixed)
 end
 return reply
 end
-return dequeue_in_full(at, call, ids, ahead, reads)
-`,
-  sha1: "a425a081bcaef95aee1e3276b87c8c588c06092e",
-  keyLockingSha1: "50c05b6f955a7fff7783f5438e9ca5df8ff10619",
+`;
+const $PLAIN = `local PLAIN=true
+`;
+const $PLAIN_SETTLEMENTS = `local PLAIN_SETTLEMENTS=240
+`;
+const $lease_plainly = `local function lease_plainly(working,tasks,ids,reads,slot,token,lease,max_bytes,time,next_due)
+local found,first,last=reads[1],1,slice_end(ids,1)
+local last_lease,told,set,_,times,_,_,wake=unpack(found,1,CONTROL)
+local number=tonumber(last_lease or 0)
+local a_copy=told and string.find(told,token,1,true)==1
+if set or times or wake or a_copy or not number or found.err then
+return nil
+elseif#ids==0 then
+return{'ok',next_due}
+end
+local now_text,most,bytes=time(),tonumber(max_bytes),0
+local now=tonumber(now_text)
+local letters,kept,length,deadline='','',lease,now+tonumber(lease)
+local deadline_text,enqueued_at,since,told_number=int(deadline),'','',''
+local deadlines,fields={'',''},{'~lease','',slot,'','',''}
+local reply={'ok',next_due or now,'',0,0,0,''}
+for i,id in ipairs(ids)do
+if i>last then
+first,last=i,slice_end(ids,i)
+found=read_waiting(tasks,slot,ids,first,last)
+reads[#reads+1]=found
+end
+local place=CONTROL+2*(i-first)+1
+local fixed,record=found[place],found[place+1]
+local e,own_letters=string.match(fixed or'','^1;(%d+)([^\\n]*)\\n')
+number,bytes=number+1,bytes+#(fixed or'')
+if record or not e or(bytes>most and i>1)then
+return nil
+end
+if own_letters~=letters then
+if string.find(own_letters,';[GP]=')or string.find(own_letters,string.rep('%d',17))then
+return nil
+end
+letters,kept=own_letters,''
+for letter in string.gmatch('mrdt','%a')do
+kept=kept..(string.match(letters,';'..letter..'=[^;]*')or'')
+end
+length=string.match(letters,';l=(%d+)')or lease
+deadline=now+tonumber(length)
+deadline_text=int(deadline)
+end
+if e~=enqueued_at then
+enqueued_at,since=e,int(math.max(0,now-tonumber(e)))
+end
+told_number=int(number)
+deadlines[2*i-1],deadlines[2*i]=deadline_text,id
+fields[2*i+3]='.'..id
+fields[2*i+4]='1;2;'
+..e
+..';1;1;w;'
+..told_number
+..';'
+..token
+..';'
+..now_text
+..';'
+..length
+..kept
+..';h=w'
+..since
+..'\\n'
+local at=5*i-2
+reply[at],reply[at+1],reply[at+2],reply[at+3],reply[at+4]=id,1,number,deadline,fixed
+end
+fields[2],fields[4]=told_number,token..' '..table.concat(ids,' ')
+if redis.pcall('ZADD',working,unpack(deadlines))~=#ids then
+return nil
+end
+return type(redis.pcall('HSET',tasks,unpack(fields)))=='number'and reply
+end
+`;
+const $WORKING = `local WORKING='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+`;
+const $complete_plainly = `local function complete_plainly(working,tasks,expiry,items,from,records,now_text)
+local count=(#items-from)/SETTLEMENT
+if records[1]or count>PLAIN_SETTLEMENTS then
+return nil
+end
+local ids,fields,ends,reply={''},{'','','',''},{'',''},{'ok',''}
+local now,enqueued_at,since,kept_for,over=tonumber(now_text),'','',-1,''
+for i=1,count do
+local place=from+SETTLEMENT*(i-1)
+local id,proof,terms,text=unpack(items,place+1,place+SETTLEMENT)
+local v,e,a,c,n,k,q,letters,history=string.match(records[i+2]or'',WORKING)
+if terms~='complete'or not v or n..','..k~=proof or tonumber(v)>HISTORY then
+return nil
+end
+local own,ttl='',DEFAULT_RESULT_TTL
+if letters~=''then
+if string.find(letters,';[^mrdt]')or string.find(letters,string.rep('%d',17))then
+return nil
+end
+own=string.match(letters,';t=[^;]*')or''
+ttl=tonumber(string.match(letters,';r=(%d+)')or ttl)
+end
+if ttl~=kept_for then
+kept_for,over=ttl,int(now+math.max(ttl,RESEND_WINDOW))
+end
+if e~=enqueued_at then
+enqueued_at,since=e,int(math.max(0,now-tonumber(e)))
+end
+ids[i]=id
+local at=4*i
+fields[at-3],fields[at-2],fields[at-1]=id,'','.'..id
+fields[at]='1;'
+..int(v+1)
+..';'
+..e
+..';'
+..a
+..';'
+..c
+..';c;'
+..n
+..';;'
+..q
+..';;z='
+..now_text
+..own
+..';h='
+..history
+..'c'
+..since
+..';p='
+..proof
+..',complete,completed,,0,0\\n'
+..(ttl>0 and text or'')
+ends[2*i-1],ends[2*i]=over,id
+reply[i+1]='completed'
+end
+if redis.pcall('ZREM',working,unpack(ids))~=count then
+return nil
+end
+if type(redis.pcall('HSET',tasks,unpack(fields)))~='number'then
+return nil
+end
+return type(redis.pcall('ZADD',expiry,unpack(ends)))=='number'and reply
+end
+`;
+const $LOOK = `local LOOK=1000
+`;
+const $LOOK_BYTES = `local LOOK_BYTES=8000000
+`;
+const $parse_filter = `local function parse_filter(argument)
+local letters,text=string.match(argument,'^([^\\n]*)\\n?(.*)$')
+local filter=parse_settings(letters)
+filter.text=text
+return filter
+end
+`;
+const $within = `local function within(instant,from,to)
+if not(from or to)then
+return true
+end
+instant=tonumber(instant)
+return instant and instant>=tonumber(from or instant)and not(to and instant>=tonumber(to))
+end
+`;
+const $matches = `local function matches(filter,task,text)
+return(not filter.G or task.G==filter.G)
+and(not filter.y or task.y==filter.y)
+and within(task.z,filter.z,filter.Z)
+and within(task.e,filter.e,filter.E)
+and(
+filter.text==''or string.sub(text,1,1)=='j'and string.find(text,filter.text,2,true)~=nil
+)
+end
+`;
+const $zset_of = `local function zset_of(at,state,filter)
+if state=='completed'or(state=='rejected'and filter.y=='cancelled')then
+return at.expiry
+end
+return state=='rejected'and at.dead or at[state]
+end
+`;
+const $precedes = `local function precedes(first,second)
+for i=1,math.min(#first,#second)do
+local one,other=string.byte(first,i),string.byte(second,i)
+if one~=other then
+return one<other
+end
+end
+return#first<#second
+end
+`;
+const $place_from = `local function place_from(from)
+return(from or'0')..' -'
+end
+`;
+const $behind = `local function behind(key,place,before)
+local score,id=string.match(place,'^(%S+) (.+)$')
+local low=redis.call('ZCOUNT',key,'-inf','('..score)
+local high=redis.call('ZCOUNT',key,'-inf',score)
+while low<high do
+local middle=math.floor((low+high)/2)
+if precedes(id,redis.call('ZRANGE',key,int(middle),int(middle))[1])then
+high=middle
+else
+low=middle+1
+end
+end
+local found=redis.call('ZRANGE',key,int(low),int(low+LOOK-1),'WITHSCORES')
+local entries={}
+for i=1,#found,2 do
+if before and tonumber(found[i+1])>=tonumber(before)then
+break
+end
+entries[#entries+1]={id=found[i],score=found[i+1],place=found[i+1]..' '..found[i]}
+end
+return entries
+end
+`;
+const $turns_behind = `local function turns_behind(order,group,place)
+local score,id=string.match(place,'^(%S+) (.+)$')
+local first,last='('..turn_of(group,score,id),'('..group..'!'
+local entries={}
+for i,member in ipairs(redis.call('ZRANGE',order,first,last,'BYLEX','LIMIT','0',int(LOOK)))do
+local own_score,own_id=string.match(member,' 0*(%d+) (%S+)$')
+entries[i]={id=own_id,score=own_score,place=own_score..' '..own_id}
+end
+return entries
+end
+`;
+const $look_through = `local function look_through(tasks,entries,visit)
+local done,bytes,slice=0,0,16
+local most=math.min(#entries,LOOK)
+while done<most and bytes<LOOK_BYTES do
+local names={}
+for i=done+1,math.min(done+slice,most)do
+append(names,entries[i].id,'.'..entries[i].id)
+end
+local found=redis.call('HMGET',tasks,unpack(names))
+for i=1,#names,2 do
+local entry=entries[done+1]
+entry.fixed,entry.record=found[i]or'',found[i+1]
+bytes=bytes+#entry.fixed+#(entry.record or'')
+if string.sub(entry.id,1,1)~='~'then
+if newer(entry.fixed)or newer(entry.record)then
+entry.left=true
+else
+entry.task,entry.text=parse_with(entry.fixed,entry.record)
+if visit(entry,done+1)then
+return done
+end
+end
+end
+done=done+1
+end
+slice=math.max(1,math.min(128,math.floor((LOOK_BYTES-bytes)/(bytes/done+1))))
+end
+return done
+end
+`;
+const $left_among = `local function left_among(entries,done)
+local left=0
+for i=1,done do
+left=left+(entries[i].left and 1 or 0)
+end
+return left
+end
+`;
+const $place_behind = `local function place_behind(entries,done,place)
+if done==#entries and done<LOOK then
+return''
+end
+return done>0 and entries[done].place or place
+end
+`;
+const $carry_out = `local function carry_out(at,now,chosen,done,carry)
+for first=1,#chosen,PLAN do
+local plan,ids,known=open_plan(at,now),{},{}
+for i=first,math.min(first+PLAN-1,#chosen)do
+append(ids,chosen[i].id)
+append(known,chosen[i].task)
+end
+local failed=not plan and{'newer_schema'}or carry(plan,ids,known,first-1)
+if failed and first==1 then
+return failed,nil
+elseif failed then
+return first-1,chosen[first].number-1
+end
+end
+return#chosen,done
+end
+`;
+const $erase = `local function erase(plan,id,task)
+local known_until=math.min(tonumber(task.z or 0),plan.now)+RESEND_WINDOW
+if known_until>plan.now then
+add(task,'v',1)
+task.s,task.h,task.y,task.m,task.r,task.d='x',nil,nil,nil,nil,nil
+append(plan.fields,id,'')
+append(plan.fields,'.'..id,format(task,''))
+append(plan.expiry,int(known_until),id)
+else
+forget_task(plan.fields,plan.gone,id,task)
+plan.over[#plan.over+1]=id
+end
+plan.raised[#plan.raised+1]=id
+tell(plan,'deleted',id)
+end
+`;
+const $ZSETS = `local ZSETS={'fair','held','working','delayed','dead','expiry'}
+`;
+const $RARE = `local RARE={held=true,delayed=true,dead=true}
+`;
+const $BLANK = `local BLANK='-'
+`;
+const $READ_BYTES = `local READ_BYTES=4000000
+`;
+const $new_mending = `local function new_mending(at,now)
+local mending={at=at,now=now,plan=new_plan(at,now),report={},ghosts=0,bytes=0}
+mending.out,mending.deadlines,mending.lost={hands={},order={},workers={}},{},{}
+mending.hands,mending.turns={},{}
+for _,place in ipairs(ZSETS)do
+mending.out[place]={}
+end
+return mending
+end
+`;
+const $note = `local function note(mending,fault,id)
+append(mending.report,fault,id)
+end
+`;
+const $take_from = `local function take_from(mending,place,id)
+local ids=mending.out[place]
+ids[#ids+1]=id
+end
+`;
+const $scores_in = `local function scores_in(mending,place,members)
+local found={}
+local seen=mending.seen and mending.seen[place]
+if not seen then
+return read('ZMSCORE',mending.at[place],members)
+end
+for i,member in ipairs(members)do
+found[i]=seen[member]or false
+end
+return found
+end
+`;
+const $fields_in = `local function fields_in(mending,names)
+local found={}
+local seen=mending.seen and mending.seen.tasks
+if not seen then
+return read('HMGET',mending.at.tasks,names)
+end
+for i,name in ipairs(names)do
+found[i]=seen[name]or false
+end
+return found
+end
+`;
+const $read_records = `local function read_records(mending,ids)
+local entries,bytes,slice={},0,16
+while#entries<#ids do
+local names={}
+local first=#entries==0 and 3 or 1
+if first==3 then
+append(names,'~set','~lease')
+end
+for i=#entries+1,math.min(#entries+slice,#ids)do
+append(names,ids[i],'.'..ids[i])
+end
+local found=fields_in(mending,names)
+if first==3 then
+mending.newer,mending.lease=newer(found[1]),tonumber(found[2]or 0)
+end
+for i=first,#names,2 do
+local entry={id=names[i],expected=0}
+bytes=bytes+#(found[i]or'')+#(found[i+1]or'')
+entry.fixed=not string.find(entry.id,'^[.~]')and found[i]and first_line(found[i])
+entry.record=found[i+1]and first_line(found[i+1])
+entry.newer=newer(entry.fixed)or newer(entry.record)
+entries[#entries+1]=entry
+end
+slice=math.max(1,math.min(SLICE/2-1,math.floor(READ_BYTES*#entries/(bytes+1))))
+end
+mending.bytes=mending.bytes+bytes
+return entries
+end
+`;
+const $look_up = `local function look_up(mending,ids)
+local at,entries=mending.at,read_records(mending,ids)
+local few=not mending.seen and redis.call('EXISTS',at.held,at.delayed,at.dead)==0
+for _,place in ipairs(ZSETS)do
+for i,score in ipairs(few and RARE[place]and{}or scores_in(mending,place,ids))do
+entries[i][place]=finite(score)
+end
+end
+return entries
+end
+`;
+const $set_aside = `local function set_aside(mending,field)
+local plan,kept=mending.plan,'~b:'..field
+append(plan.fields,kept,redis.call('HGET',mending.at.tasks,field))
+append(plan.expiry,int(mending.now+DEFAULT_DEAD_TTL),kept)
+note(mending,'record_broken',field)
+end
+`;
+const $rewritten = `local function rewritten(mending,entry)
+local _,text=parse(entry.record and redis.call('HGET',mending.at.tasks,'.'..entry.id))
+return format(entry.task,text)
+end
+`;
+const $put = `local function put(mending,field,before,after)
+if after and after~=before then
+append(mending.plan.fields,field,after)
+elseif before and not after then
+mending.plan.gone[#mending.plan.gone+1]=field
+end
+end
+`;
+const $keep_in = `local function keep_in(mending,entry,first,second)
+local elsewhere=false
+for _,place in ipairs(ZSETS)do
+if entry[place]and place~=first and place~=second then
+take_from(mending,place,entry.id)
+entry[place],elsewhere=false,true
+end
+end
+return elsewhere
+end
+`;
+const $missing_names = `local function missing_names(mending,place,expected,fault)
+local ids,members,missing={},{},{}
+for i=1,#expected,2 do
+append(ids,expected[i])
+append(members,expected[i+1])
+end
+for i,score in ipairs(scores_in(mending,place,members))do
+if tonumber(score or 1)~=0 then
+append(missing,'0',members[i])
+note(mending,fault,ids[i])
+end
+end
+return missing
+end
+`;
+const $write_mended = `local function write_mended(mending)
+local failed=commit(mending.plan)
+if failed then
+return failed
+end
+for place,ids in pairs(mending.out)do
+write('ZREM',mending.at[place],ids)
+mending.out[place]={}
+end
+write('ZADD',mending.at.working,mending.deadlines)
+write('ZADD',mending.at.hands,missing_names(mending,'hands',mending.hands,'hand_wrong'))
+write('ZADD',mending.at.order,missing_names(mending,'order',mending.turns,'turn_wrong'))
+mending.hands,mending.turns,mending.deadlines={},{},{}
+clear(mending.plan)
+end
+`;
+const $blank = `local function blank(mending,indexes)
+local at,count=mending.at,#indexes
+if count==0 then
+return nil
+end
+local found=redis.call('HMGET',at.tasks,'.'..BLANK,'~ghosts')
+local task=parse(found[1])
+local record=bare_record('g',int(tonumber(task.g or 0)+count))
+local ghosts=int((tonumber(found[2]or 0)or 0)+count)
+local failed=store(at.tasks,{'.'..BLANK,record,'~ghosts',ghosts})
+if failed then
+return failed
+end
+mending.ghosts=mending.ghosts+count
+for _,index in ipairs(indexes)do
+redis.call('LSET',at.pending,int(index),BLANK)
+end
+end
+`;
+const $STATES = `local STATES={['']=true,w=true,c=true,r=true,x=true,g=true}
+`;
+const $LAST = `local LAST=8640000000000000
+`;
+const $LONGEST = `local LONGEST=630720000000
+`;
+const $LATEST_TAG = `local LATEST_TAG=BAND/2
+`;
+const $understand = `local function understand(mending,entry)
+local id,seen=entry.id,parse(entry.record)
+local named=id==BLANK or(#id<=128 and string.find(id,'^[A-Za-z0-9][!-~]*$')~=nil)
+local readable=named and STATES[seen.s]and#seen.v<=15 and#seen.n<=15
+entry.live=named and sound(entry.fixed)
+entry.had_fixed,entry.had_record=entry.fixed,entry.record
+if entry.record and not readable then
+set_aside(mending,'.'..id)
+entry.record=false
+end
+if entry.fixed and not entry.live and(entry.fixed~=''or not named)then
+set_aside(mending,id)
+entry.fixed=false
+end
+entry.task=parse_with(entry.live and entry.fixed or'',entry.record)
+entry.ghosts=tonumber(entry.task.g or 0)
+end
+`;
+const $zset_of_waiting = `local function zset_of_waiting(mending,entry)
+local plan,task,due=mending.plan,entry.task,tonumber(entry.delayed)
+local band,place=tonumber(task.P or 0),tonumber(entry.held)
+local own_band,tag=read_score(tonumber(entry.fair or 0))
+local number=place and shared(task)and tonumber(plan.groups[task.G or''].settings.n)
+if due and due>=mending.now+1 then
+return'delayed'
+elseif entry.fair and shared(task)and own_band==band and tag<LATEST_TAG then
+return'fair'
+elseif number and math.floor(place/HELD_BAND)==number*HELD_GROUP/HELD_BAND+9-band then
+return'held'
+elseif due and not(entry.listed and entry.ghosts==0)then
+return'delayed'
+end
+end
+`;
+const $mend_waiting = `local function mend_waiting(mending,entry)
+local id,task,plan=entry.id,entry.task,mending.plan
+local home=zset_of_waiting(mending,entry)
+if keep_in(mending,entry,home)then
+note(mending,(home or entry.listed)and'two_places'or'wrong_place',id)
+end
+entry.waits=home and 0 or 1
+if home=='fair'then
+append(mending.turns,id,turn_of(task.G or'',entry.fair,id))
+elseif home=='delayed'then
+local due=tonumber(entry.delayed)
+local whole=due>=0 and due<=LAST and math.floor(due)or mending.now
+local score=score_when_due(task,whole)
+if due~=tonumber(score)then
+append(plan.later,score,id)
+note(mending,'time_broken',id)
+end
+if shared(task)and not string.find(entry.record or'','^1;%d+;%d')then
+entry.record=rewritten(mending,entry)
+note(mending,'record_incomplete',id)
+end
+end
+end
+`;
+const $mend_working = `local function mend_working(mending,entry)
+local id,task=entry.id,entry.task
+if not entry.working or task.k==''or task.l==''or task.n=='0'then
+keep_in(mending,entry)
+mending.lost[#mending.lost+1]=id
+note(mending,'lease_missing',id)
+return
+end
+if keep_in(mending,entry,'working')then
+note(mending,'two_places',id)
+end
+local deadline=tonumber(entry.working)
+if deadline<0 or deadline>mending.now+LONGEST then
+append(mending.deadlines,int(mending.now),id)
+note(mending,'time_broken',id)
+end
+if task.W then
+append(mending.hands,id,hand(task.W,task.n,id))
+end
+if tonumber(task.n)>(mending.lease or 0)then
+mending.lease=math.max(mending.now,tonumber(task.n))
+append(mending.plan.fields,'~lease',int(mending.lease))
+note(mending,'control_broken','~lease')
+end
+end
+`;
+const $mend_ended = `local function mend_ended(mending,entry)
+local id,task,plan=entry.id,entry.task,mending.plan
+local dead_letter=entry.live and task.s=='r'and task.y~='cancelled'
+local ttl=tonumber(task.s=='c'and(task.r or DEFAULT_RESULT_TTL)or task.d or DEFAULT_DEAD_TTL)
+local over=tonumber(entry.expiry)
+if keep_in(mending,entry,'expiry',dead_letter and'dead')then
+note(mending,'wrong_place',id)
+end
+if dead_letter and not entry.dead then
+append(plan.dead,task.z or int(mending.now),id)
+note(mending,'place_missing',id)
+end
+if not over or over>mending.now+LONGEST then
+local kept=(dead_letter or task.s=='c')and ttl or 0
+over=math.max((tonumber(task.z)or mending.now)+kept,mending.now+RESEND_WINDOW)
+append(plan.expiry,int(over),id)
+note(mending,entry.expiry and'time_broken'or'expiry_missing',id)
+end
+if not dead_letter and entry.fixed~=''then
+entry.fixed=''
+note(mending,'record_incomplete',id)
+end
+if not entry.record then
+entry.record=bare_record('x')
+note(mending,'record_incomplete',id)
+end
+end
+`;
+const $mend_lost = `local function mend_lost(mending,entry)
+local id,task=entry.id,entry.task
+local known=task.s~='g'and(entry.had_fixed or entry.had_record)
+if keep_in(mending,entry)or known then
+note(mending,'payload_missing',id)
+elseif entry.live then
+note(mending,'record_incomplete',id)
+end
+local ghosts=entry.ghosts>0
+entry.fixed=ghosts and id~=BLANK and''or false
+entry.record=ghosts and(task.s=='g'and entry.record or bare_record('g',task.g,task.v))
+end
+`;
+const $mend = `local function mend(mending,entry)
+local task=entry.task
+local ended=task.s=='c'or task.s=='r'or task.s=='x'
+entry.waits=0
+if ended or(entry.fixed==''and not entry.record)then
+mend_ended(mending,entry)
+elseif not entry.live or task.s=='g'then
+mend_lost(mending,entry)
+elseif task.s=='w'then
+mend_working(mending,entry)
+else
+mend_waiting(mending,entry)
+end
+entry.expected=entry.ghosts+entry.waits
+entry.witness=table.concat({task.v,task.e,task.g or'',int(entry.waits)},';')
+end
+`;
+const $mend_all = `local function mend_all(mending,entries,also)
+local tasks={}
+for _,entry in ipairs(entries)do
+if not entry.newer then
+understand(mending,entry)
+append(tasks,(entry.held or also)and entry.live and entry.task or nil)
+end
+end
+open_groups(mending.plan,tasks)
+for _,entry in ipairs(entries)do
+if entry.newer then
+note(mending,'record_newer',entry.id)
+else
+mend(mending,entry)
+if also then
+also(entry)
+end
+put(mending,entry.id,entry.had_fixed,entry.fixed)
+put(mending,'.'..entry.id,entry.had_record,entry.record)
+end
+local failed=#mending.plan.fields>=2*PLAN and write_mended(mending)
+if failed then
+return failed
+end
+end
+local failed,_=write_mended(mending),nil
+if not failed then
+_,_,_,failed=take_back(mending.at,mending.lost,mending.now,function(task)
+return task.s=='w'
+end)
+end
+return failed
+end
+`;
+const $SETTINGS = `local SETTINGS={
+p='^1$',
+e='^1$',
+s='^1$',
+m='^%d+$',
+b='^%d+$',
+n='^%d+$',
+k='^[1-9]%d*$',
+r='^%d+/[1-9]%d*$',
+}
+`;
+const $MOST_GROUPS = `local MOST_GROUPS=131071
+`;
+const $SPARE_GROUPS = `local SPARE_GROUPS=65536
+`;
+const $mend_settings = `local function mend_settings(mending,field,text,last)
+local plan,settings,readable=mending.plan,parse_settings(text),string.find(text,'^1')~=nil
+if newer(text)then
+return last
+end
+for letter,value in pairs(settings)do
+readable=readable and string.find(value,SETTINGS[letter]or'')~=nil
+end
+if not readable then
+set_aside(mending,field)
+plan.gone[#plan.gone+1]=field
+return last
+end
+local number=tonumber(settings.n)
+local needed=field~='~set'and(settings.m or settings.r or number)
+if needed and(number or MOST_GROUPS)>=MOST_GROUPS then
+number=math.max(last,SPARE_GROUPS)+1
+settings.n=int(number)
+append(plan.fields,field,format_settings(settings))
+note(mending,'control_broken',field)
+elseif needed and number>last then
+note(mending,'control_broken','~groups')
+end
+return needed and math.max(last,number)or last
+end
+`;
+const $mend_group_settings = `local function mend_group_settings(mending,texts)
+if not next(texts)then
+return
+end
+local last=tonumber(fields_in(mending,{'~groups'})[1]or 0)or 0
+local most=last
+for _,field in ipairs(sorted_keys(texts))do
+most=mend_settings(mending,field,texts[field],most)
+end
+if most>last then
+append(mending.plan.fields,'~groups',int(most))
+end
+end
+`;
+const $mend_infos = `local function mend_infos(mending,names)
+for i,score in ipairs(scores_in(mending,'workers',names))do
+if not score then
+mending.plan.gone[#mending.plan.gone+1]='~w:'..names[i]
+note(mending,'worker_wrong',names[i])
+end
+end
+end
+`;
+const $mend_kept = `local function mend_kept(mending,names,texts)
+for i,score in ipairs(scores_in(mending,'expiry',names))do
+if not score then
+local over=string.match(texts[i],'^(%d+) ')or int(mending.now+LOST_FOR)
+append(mending.plan.expiry,over,names[i])
+note(mending,'expiry_missing',names[i])
+end
+end
+end
+`;
+const $mend_times = `local function mend_times(mending,names)
+for i,text in ipairs(fields_in(mending,names))do
+if not text then
+take_from(mending,'expiry',names[i])
+note(mending,'record_missing',names[i])
+end
+end
+end
+`;
+const $mend_turns = `local function mend_turns(mending,members)
+local ids={}
+for i,member in ipairs(members)do
+ids[i]=string.match(member,'%S*$')
+end
+for i,entry in ipairs(look_up(mending,ids))do
+local task=parse_with(sound(entry.fixed)and entry.fixed or'',entry.record)
+local own=entry.fair and turn_of(task.G or'',entry.fair,ids[i])
+if not entry.newer and own~=members[i]then
+take_from(mending,'order',members[i])
+note(mending,'turn_wrong',ids[i])
+end
+end
+end
+`;
+const $mend_leases = `local function mend_leases(mending,members)
+local ids,names={},{}
+for i,member in ipairs(members)do
+ids[i]=string.match(member,'%S*$')
+names[i]='.'..ids[i]
+end
+for i,record in ipairs(fields_in(mending,names))do
+local task=parse(record)
+local holds=task.s=='w'and task.W and hand(task.W,task.n,ids[i])==members[i]
+if not(holds or newer(record))then
+take_from(mending,'hands',members[i])
+note(mending,'hand_wrong',ids[i])
+end
+end
+end
+`;
+const $mend_workers = `local function mend_workers(mending,workers)
+local at,names=mending.at,{}
+for i,worker in ipairs(workers)do
+names[i]='~w:'..worker
+end
+local silent=scores_in(mending,'workers',workers)
+for i,info in ipairs(fields_in(mending,names))do
+local worker,score=workers[i],tonumber(finite(silent[i]))
+if not info and#in_hands(at,worker,'0',1)==0 then
+take_from(mending,'workers',worker)
+elseif score<0 or score>mending.now+LONGEST then
+append(mending.plan.workers,int(mending.now),worker)
+note(mending,'time_broken',worker)
+end
+end
+end
+`;
+const $mend_fields = `local function mend_fields(mending,found)
+local ids,seen,groups={},{},{}
+local settings,infos,kept,texts={},{},{},{}
+for i=1,#found,2 do
+local field,text=found[i],found[i+1]
+mending.bytes=mending.bytes+#text
+local kind=string.match(field,'^~%a:')
+if kind=='~g:'then
+append(groups,string.sub(field,4),text)
+elseif kind=='~s:'then
+settings[field]=text
+elseif kind=='~w:'then
+infos[#infos+1]=string.sub(field,4)
+elseif kind=='~d:'or kind=='~f:'or kind=='~b:'then
+kept[#kept+1],texts[#texts+1]=field,text
+elseif string.sub(field,1,1)~='~'then
+local id=string.gsub(field,'^%.','')
+append(ids,not seen[id]and id or nil)
+seen[id]=true
+end
+end
+mend_group_settings(mending,settings)
+mend_infos(mending,infos)
+mend_kept(mending,kept,texts)
+return ids,groups
+end
+`;
+const $PAIRS = `local PAIRS={'~ghosts','~dropped','~timers','~rung','~broken','~mended'}
+`;
+const $NUMBERS = `local NUMBERS={'~lease','~groups','~alarm',unpack(PAIRS)}
+`;
+const $CONTROL_NAMES = `local CONTROL_NAMES={'~set','~fair',unpack(NUMBERS)}
+`;
+const $mend_control = `local function mend_control(mending,found,is)
+local plan,now=mending.plan,mending.now
+local beyond=
+{['~lease']=now,['~groups']=SPARE_GROUPS,['~broken']=tonumber(found['~mended']or 0)}
+local limits={['~groups']=MOST_GROUPS}
+for _,name in ipairs(NUMBERS)do
+local value=found[name]
+local readable=value and#value<=15 and string.find(value,'^%-?%d+$')
+if value and not(readable and tonumber(value)<(limits[name]or LAST))then
+note(mending,'control_broken',name)
+found[name]=beyond[name]and int(beyond[name])
+put(mending,name,value,found[name])
+end
+end
+if tonumber(found['~mended']or 0)>tonumber(found['~broken']or 0)then
+note(mending,'control_broken','~mended')
+put(mending,'~mended',found['~mended'],found['~broken'])
+found['~mended']=found['~broken']
+end
+if found['~set']then
+mend_settings(mending,'~set',found['~set'],0)
+end
+local times=parse_clock(found['~fair'])
+local lost=not found['~fair']and is.fair>0
+for band=0,9 do
+if lost or(times[band]or 0)>=LATEST_TAG then
+local least,before=score_at(band,0),score_at(band,LATEST_TAG)
+local range={int(least),'('..int(before)}
+local next_in_line=
+redis.call('ZRANGE',mending.at.fair,range[1],range[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
+times[band],lost=math.max(0,tonumber(next_in_line[2]or least)-least-SHARE),true
+end
+end
+if(times.l or 0)>=LATEST_TAG then
+times.l,lost=nil,true
+end
+if lost or times.h~=is.held then
+times.h=is.held
+append(plan.fields,'~fair',format_clock(times))
+note(mending,'control_broken','~fair')
+end
+local timer,alarm=is.timer,tonumber(found['~alarm'])
+local first=is.first and math.max(0,math.min(is.first,now+LONGEST))
+local late=first and(not timer or timer>math.max(first,now)or not alarm or alarm>first)
+if late or(timer and not alarm)then
+local when=first or math.floor(timer)
+append(plan.timers,int(when),'~w')
+append(plan.fields,'~alarm',int(when))
+note(mending,'timer_wrong','~alarm')
+elseif alarm and not timer then
+put(mending,'~alarm',alarm)
+note(mending,'timer_wrong','~alarm')
+end
+end
+`;
+const $count_ready = `local function count_ready(group,score)
+local band,tag=read_score(score)
+local share=ready(group,band,1)
+share.last=math.max(share.last,tag%LATEST_TAG)
+end
+`;
+const $count_working = `local function count_working(group)
+group.w=group.w+1
+end
+`;
+const $correct = `local function correct(group,is,text)
+local wrong=group.w~=is.w or group.h~=is.h
+wrong=wrong or(not group.changed and format_group(group)~=text)
+if is.h>0 and group.q==0 then
+group.q=HELD_LATER/2
+end
+group.w,group.h,group.ready=is.w,is.h,is.ready
+for band=0,9 do
+local share=group.bands[band]or{last=0,ready=0}
+local real=is.bands[band]or{last=0,ready=0}
+wrong=wrong or share.ready~=real.ready or share.last>=LATEST_TAG
+if real.ready>0 then
+local last=share.last<LATEST_TAG and share.last or 0
+group.bands[band]={last=math.max(last,real.last),ready=real.ready,straight=share.straight}
+else
+group.bands[band]=nil
+end
+end
+return wrong
+end
+`;
+const $unwatched = `local function unwatched(mending,group)
+if group.h==0 then
+return false
+end
+local plan=mending.plan
+set_timer(plan,group)
+local needed=#plan.timers>0
+plan.timers={}
+return needed and not scores_in(mending,'delayed',{'~g:'..group.name})[1]
+end
+`;
+
+export const audit: Script = {
+  name: "audit",
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local test_now=ARGV[1]
+local part=ARGV[2]
+local cursor=ARGV[3]
+local size=ARGV[4]
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+local groups,timers,expected,members={},{},{},{}
+${$append}local function read_list()
+local first=tonumber(cursor)
+local found=redis.call('LRANGE',pending,cursor,int(first+size-1))
+local ids,places={},{}
+for i,id in ipairs(found)do
+append(ids,not places[id]and id or nil)
+places[id]=places[id]or{}
+append(places[id],first+i-1)
+end
+return#found<tonumber(size)and'0'or int(first+#found),ids,places
+end
+${$SLICE}${$read}${$note}${$take_from}${$fields_in}${$mend_times}local function read_zset()
+local page=redis.call('ZSCAN',at[part],cursor,'COUNT',size)
+local ids,times={},{}
+for i=1,#page[2],2 do
+local member=page[2][i]
+local control=string.sub(member,1,1)=='~'
+local list=control and part=='delayed'and timers or control and part=='expiry'and times or ids
+list[#list+1]=member
+end
+mend_times(mending,times)
+return page[1],ids
+end
+${$sorted_keys}${$DEFAULT_DEAD_TTL}${$newer}${$parse_settings}${$format_settings}${$LOST_FOR}${$scores_in}${$set_aside}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_fields}local function read_tasks()
+local page=redis.call('HSCAN',tasks,cursor,'COUNT',size)
+local found,states=mend_fields(mending,page[2])
+groups=states
+return page[1],found
+end
+${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$look_up}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local function look_at_ids(ids,places)
+local entries,blanks=look_up(mending,ids),{}
+if mending.newer then
+return{'newer_schema'}
+end
+for _,entry in ipairs(entries)do
+entry.listed=places and true
+end
+local failed=mend_all(mending,entries)
+for _,entry in ipairs(entries)do
+local task=entry.task
+if entry.expected>0 then
+append(expected,entry.id,entry.ghosts)
+append(expected,entry.waits,entry.witness)
+elseif places and not entry.newer then
+for _,index in ipairs(places[entry.id])do
+append(blanks,index)
+note(mending,entry.live and'two_places'or'payload_missing',entry.id)
+end
+end
+local band,tag=read_score(tonumber(entry.fair or 0))
+local counted=entry.working and'1'or entry.fair and int(band)..'='..int(tag)or entry.held and''
+if counted and entry.live and shared(task)and not entry.newer then
+append(members,entry.id,task.G or'')
+members[#members+1]=counted
+end
+end
+return failed or blank(mending,blanks)
+end
+local read_part={tasks=read_tasks,pending=read_list}
+local next_cursor,ids,places=(read_part[part]or read_zset)()
+local answer
+if part=='hands'then
+${$mend_leases}mend_leases(mending,ids)
+answer=write_mended(mending)
+elseif part=='order'then
+${$mend_turns}mend_turns(mending,ids)
+answer=mending.newer and{'newer_schema'}or write_mended(mending)
+elseif part=='workers'then
+${$in_hands}${$mend_workers}mend_workers(mending,ids)
+answer=write_mended(mending)
+else
+answer=look_at_ids(ids,places)
+end
+local report=mending.report
+return answer
+or{'ok',next_cursor,#ids,mending.bytes,mending.ghosts,report,expected,groups,timers,members}
+`;
+  },
+  sha1: "64aa94c3e14b99364501f862af75f92197f16ed0",
+  keyLockingSha1: "01807365de11f9f091719bf7b0d8517c8a02adb7",
+};
+
+export const cancel: Script = {
+  name: "cancel",
+  get source() {
+    return `local fair=KEYS[1]
+local order=KEYS[2]
+local held=KEYS[3]
+local working=KEYS[4]
+local delayed=KEYS[5]
+local tasks=KEYS[6]
+local expiry=KEYS[7]
+local test_now=ARGV[1]
+local id=ARGV[2]
+local lease=ARGV[3]
+${$queue_at}local at=queue_at(nil,fair,order,held,working,delayed,tasks,expiry)
+${$RUN}${$clear}${$new_plan}local plan=new_plan(at)
+local found=redis.call('HMGET',tasks,id,'.'..id,'~ghosts','~set','~stats')
+local fixed,record,ghosts=found[1],found[2],tonumber(found[3]or 0)
+${$newer}${$parse_settings}${$heed}if newer(fixed)or newer(record)or heed(plan,found[4],found[5])then
+return{'newer_schema'}
+end
+${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}local task,text=parse_with(fixed or'',record)
+if not fixed or task.s=='g'or task.s=='x'then
+return{'not_found'}
+end
+if lease~=''and task.n~=lease then
+return{'lease_lost'}
+end
+if task.s=='c'or(task.s=='r'and task.y~='cancelled')then
+return{'already_ended'}
+elseif task.s=='r'then
+return{'rejected'}
+end
+${$int}${$clock_text}${$clock}plan.now=clock(test_now)
+if task.s=='w'then
+if not task.f then
+task.f='1'
+${$add}${$HISTORY}${$transition}transition(task,'f',plan.now)
+${$append}${$LETTERS}${$format}append(plan.fields,'.'..id,format(task,text))
+${$tell}tell(plan,'cancelRequested',id)
+end
+${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'working'}
+end
+local place,score=delayed,redis.call('ZSCORE',delayed,id)
+${$SLICE}${$append}${$read}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,{task})
+if not score and shared(task)then
+${$BAND}${$group_of}${$ready}${$turn_of}${$take_off_fair}${$refund}${$take_out}place,score=take_out(plan,id,task)
+end
+if score then
+redis.call('ZREM',place,id)
+else
+${$add}add(task,'g',1)
+append(plan.fields,'~ghosts',int(ghosts+1))
+end
+${$RESEND_WINDOW}${$add}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$LETTERS}${$format}${$transition}${$tell}${$finish}finish(plan,id,task,'','rejected','cancelled')
+${$SHARE}${$BAND}${$score_at}${$cost_of}${$turn_of}${$turns_from}${$move_up}${$straighten}straighten(plan)
+${$HELD_GROUP}${$HELD_BAND}${$deliverable}${$room}${$ready_below}${$ready}${$put_into_fair}${$admit}${$held_by}${$release}release(plan)
+${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
+if failed and score then
+redis.call('ZADD',place,score,id)
+end
+return failed or{'rejected'}
+`;
+  },
+  sha1: "316e02a4758e4e7e844d342e9bc47ea3ca6168f4",
+  keyLockingSha1: "458900fdfe790a0354d28a9ea032c7faa52634a4",
+};
+
+export const configure: Script = {
+  name: "configure",
+  get source() {
+    return `local fair=KEYS[1]
+local order=KEYS[2]
+local held=KEYS[3]
+local delayed=KEYS[4]
+local tasks=KEYS[5]
+local calls=KEYS[6]
+local test_now=ARGV[1]
+local token=ARGV[2]
+local group=ARGV[3]
+local changes=ARGV
+${$queue_at}local at=queue_at(nil,fair,order,held,nil,delayed,tasks)
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan(at,clock(test_now))
+local field=group==''and'~set'or'~s:'..group
+local found=redis.call('HMGET',tasks,field,'~groups','~rate')
+if group~=''then
+${$SLICE}${$append}${$read}${$parse_settings}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,{{G=group}})
+end
+${$newer}if newer(found[1])or newer(plan.was['~g:'..group])then
+return{'newer_schema'}
+end
+${$noted}local done,notes=noted(calls,token)
+if done or#changes==3 then
+return{'ok',found[1]or''}
+end
+${$parse_settings}local was,settings=parse_settings(found[1]),parse_settings(found[1])
+for i=4,#changes,2 do
+settings[changes[i]]=changes[i+1]~=''and changes[i+1]or nil
+end
+${$parse_rate}${$recount}local function recounted(used)
+return was.r and settings.r and recount(used,was.r,settings.r,plan.now)or''
+end
+${$append}local function follow_queue()
+local used=recounted(found[3]or'')
+if used~=''then
+append(plan.fields,'~rate',used)
+elseif found[3]then
+append(plan.gone,'~rate')
+end
+if was.s and not settings.s then
+append(plan.gone,'~stats')
+for i=0,59 do
+append(plan.gone,'~m'..int(i))
+end
+end
+end
+${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$held_by}${$release}local function follow_group()
+local state=plan.groups[group]
+local used=recounted(state.u)
+state.settings=settings
+if state.h>0 or state.u~=used then
+group_of(plan,{G=group}).u=used
+release(plan)
+end
+if not(settings.m or settings.r)and state.h==0 then
+settings.n=nil
+elseif not settings.n then
+settings.n=int(tonumber(found[2]or 0)+1)
+append(plan.fields,'~groups',settings.n)
+end
+end
+if group==''then
+follow_queue()
+else
+follow_group()
+end
+${$sorted_keys}${$format_settings}local text=format_settings(settings)
+if text~=''then
+append(plan.fields,field,text)
+elseif found[1]then
+append(plan.gone,field)
+end
+${$SLICE}${$add}${$write}${$reversed}${$refusal}${$store}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
+if failed then
+return failed
+end
+${$RESEND_WINDOW}${$note_call}note_call(calls,notes,token,'')
+return{'ok',text}
+`;
+  },
+  sha1: "514bec19d50487f185aa75e92e458265329b9269",
+  keyLockingSha1: "0a1258948ff7ffe5351ab7a8f6fe0172435d8c0c",
+};
+
+export const control: Script = {
+  name: "control",
+  get source() {
+    return `local fair=KEYS[1]
+local order=KEYS[2]
+local held=KEYS[3]
+local delayed=KEYS[4]
+local tasks=KEYS[5]
+local expiry=KEYS[6]
+local workers=KEYS[7]
+local calls=KEYS[8]
+local test_now=ARGV[1]
+local began=ARGV[2]
+local items=ARGV
+${$queue_at}local at=queue_at(nil,fair,order,held,nil,delayed,tasks,expiry,nil,workers)
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+local found={}
+${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}for i,value in ipairs(redis.call('HMGET',tasks,unpack(CONTROL_NAMES)))do
+found[CONTROL_NAMES[i]]=value
+end
+${$newer}if newer(found['~set'])then
+return{'newer_schema'}
+end
+${$finite}${$head}local is={fair=redis.call('ZCARD',fair),held=redis.call('ZCARD',held),first=head(workers)}
+is.timer=tonumber(finite(redis.call('ZSCORE',delayed,'~w')))
+${$append}${$sorted_keys}${$DEFAULT_DEAD_TTL}${$parse_settings}${$format_settings}${$SHARE}${$BAND}${$score_at}${$parse_clock}${$format_clock}${$note}${$set_aside}${$put}${$LAST}${$LONGEST}${$LATEST_TAG}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_control}mend_control(mending,found,is)
+local gone_of={}
+for i=1,#PAIRS,2 do
+gone_of[PAIRS[i]]=PAIRS[i+1]
+end
+local function was_deleted()
+for when in string.gmatch(redis.call('GET',calls)or'','=ok,(%d+)')do
+if tonumber(when)>=tonumber(began)then
+return true
+end
+end
+return false
+end
+for i=3,#items,4 do
+local field,other=items[i],gone_of[items[i]]
+local came,gone,count=tonumber(items[i+1]),tonumber(items[i+2]),tonumber(items[i+3])
+local says,less=tonumber(found[field]or 0),tonumber(found[other]or 0)
+if field=='~broken'then
+local told=came>less and says>=came and not was_deleted()
+put(mending,other,found[other],told and int(came)or found[other])
+elseif says==came and less==gone and says-less~=count and not was_deleted()then
+local raised=says-less<count and field or other
+put(mending,raised,found[raised],int(raised==field and less+count or says-count))
+note(mending,field=='~ghosts'and'ghosts_wrong'or'timer_wrong',field)
+end
+end
+${$SLICE}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$parse_rate}${$recent}${$stuck}${$format_group}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$scores_in}${$missing_names}${$write_mended}local failed=write_mended(mending)
+local reply={'ok',mending.now}
+for i,value in ipairs(redis.call('HMGET',tasks,unpack(PAIRS)))do
+reply[i+2]=tonumber(value or 0)
+end
+reply[#reply+1]=mending.report
+return failed or reply
+`;
+  },
+  sha1: "cd564f8f4c139b186178a0faf875d0e6e9b9c694",
+  keyLockingSha1: "3f8092a8b2030d02ee45266661f14a3ad927bfbe",
+};
+
+export const count: Script = {
+  name: "count",
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local held=KEYS[3]
+local working=KEYS[4]
+local delayed=KEYS[5]
+local tasks=KEYS[6]
+local dead=KEYS[7]
+local workers=KEYS[8]
+local test_now=ARGV[1]
+local MOST=1000
+local PAGE=100
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+local function age_from(enqueued_at)
+return math.max(0,now-tonumber(enqueued_at))
+end
+${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}local function may_wait(record)
+return not newer(record)and(parse(record).s or'')==''
+end
+${$parse_fixed}${$sound}local function age_of(fixed)
+return sound(fixed)and age_from(parse_fixed(fixed).e)or nil
+end
+${$first_line}${$read_first_lines}local function first_age(ids)
+local first,last=1,1
+while first<=#ids do
+local fixed=read_first_lines(tasks,{unpack(ids,first,last)})
+for i=first,last do
+local age=age_of(fixed[ids[i]])
+if age then
+return age
+end
+end
+first=last+1
+last=#ids
+end
+end
+${$reversed}local function page_of(line,skipped)
+if line==pending then
+return reversed(redis.call('LRANGE',pending,int(-skipped-PAGE),int(-skipped-1)),1)
+end
+return redis.call('ZRANGE',line,int(skipped),int(skipped+PAGE-1))
+end
+${$SLICE}${$read}local function age_behind(line)
+local seen,bound={},nil
+for skipped=0,MOST-1,PAGE do
+local ids,names,waiting=page_of(line,skipped),{},{}
+for i,id in ipairs(ids)do
+names[i]='.'..id
+end
+local records=read('HMGET',tasks,names)
+for i,id in ipairs(ids)do
+local task=parse(records[i])
+seen[id]=(seen[id]or 0)+1
+if line==pending and seen[id]<=tonumber(task.g or 0)then
+if(task.e or'')~=''then
+bound=age_from(task.e)
+end
+elseif may_wait(records[i])then
+waiting[#waiting+1]=id
+end
+end
+local age=first_age(waiting)
+if age or#ids<PAGE then
+return age
+end
+end
+return bound
+end
+local next_listed=redis.call('LRANGE',pending,'-1','-1')[1]
+local next_fair=redis.call('ZRANGE',fair,'0','0')[1]
+local fields={'~ghosts','~dropped','~timers','~rung','~broken','~mended','~fair','~set'}
+local next_ids={}
+${$append}append(next_ids,next_listed,next_fair)
+for _,id in ipairs(next_ids)do
+append(fields,id,'.'..id)
+end
+local found,values={},redis.call('HMGET',tasks,unpack(fields))
+for i,field in ipairs(fields)do
+found[field]=values[i]
+end
+local function age_in(line,id)
+local record=found['.'..id]
+local haunted=line==pending and tonumber(parse(record).g or 0)>0
+return not haunted and may_wait(record)and age_of(found[id])or age_behind(line)
+end
+${$standing}local listed=(next_listed and redis.call('LLEN',pending)or 0)-standing(found,'~ghosts','~dropped')
+local in_fair=next_fair and redis.call('ZCARD',fair)or 0
+${$parse_clock}local in_held=parse_clock(found['~fair']or nil).h
+local waiting=listed+in_fair+in_held
+local ages={}
+append(ages,next_listed and listed>0 and age_in(pending,next_listed)or nil)
+append(ages,next_fair and age_in(fair,next_fair))
+if#ages==0 and in_held>0 then
+append(ages,age_behind(held))
+end
+local oldest=#ages>0 and math.max(unpack(ages))
+${$parse_settings}local settings=parse_settings(found['~set']or nil)
+${$finite}${$head}${$upcoming}local _,wake=upcoming(delayed,head(working))
+return{
+'ok',
+waiting,
+redis.call('ZCARD',delayed)-standing(found,'~timers','~rung'),
+redis.call('ZCARD',working),
+redis.call('ZCARD',dead),
+oldest or(waiting>0 and 0)or-1,
+wake or 0,
+standing(found,'~broken','~mended'),
+redis.call('ZCARD',workers),
+settings.p and 1 or 0,
+}
+`;
+  },
+  sha1: "4957485f61632c2eb93879f33deda5bc1725ee8a",
+  keyLockingSha1: "711a9256e46641dd6ccc7f94371ae4e65c326c92",
+};
+
+export const dequeue: Script = {
+  name: "dequeue",
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local test_now=ARGV[1]
+local max_tasks=ARGV[2]
+local lease=ARGV[3]
+local token=ARGV[4]
+local resend=ARGV[5]
+local max_bytes=ARGV[6]
+local worker=ARGV[7]
+local info=ARGV[8]
+local max=tonumber(max_tasks)
+${$int}${$slot_of}local slot=slot_of(token,max)
+local ids=redis.call('RPOP',pending,max_tasks)or{}
+local now_text,ahead
+${$LEASES}${$PLAIN}local plain=PLAIN and worker==''and#ids<=LEASES
+${$clock_text}local function time()
+now_text=now_text or clock_text(test_now)
+return now_text
+end
+if plain and#ids<max then
+${$finite}${$head}${$upcoming}${$look_ahead}plain,ahead=pcall(look_ahead,working,delayed,time)
+plain=plain and not(ahead.due or ahead.expired)
+end
+local reads={}
+if plain then
+${$slice_end}${$read_waiting}reads[1]=read_waiting(tasks,slot,ids,1,slice_end(ids,1))
+local next_due=ahead and ahead.next_due
+${$CONTROL}${$lease_plainly}local reply=lease_plainly(working,tasks,ids,reads,slot,token,lease,max_bytes,time,next_due)
+if reply and#ids==0 and resend=='1'then
+${$spend_token}spend_token(tasks,slot,token)
+end
+if reply then
+return reply
+end
+end
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
+call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and tonumber(now_text)
+${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$give_task}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
+`;
+  },
+  sha1: "1067f8b4427484ab9b8ad542541d5e7571300aef",
+  keyLockingSha1: "f73208c4a27ccfc3759021eedb49d1438999bc01",
 };
 
 export const drop: Script = {
   name: "drop",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local schedules = KEYS[12]
-local timetable = KEYS[13]
-local calls = KEYS[14]
-local test_now = ARGV[1]
-local token = ARGV[2]
-local force = ARGV[3]
-local function noted(calls, token)
-local notes = redis.call('GET', calls) or ''
-local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
-return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
-end
-local done, notes = noted(calls, token)
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local schedules=KEYS[12]
+local timetable=KEYS[13]
+local calls=KEYS[14]
+local test_now=ARGV[1]
+local token=ARGV[2]
+local force=ARGV[3]
+${$noted}local done,notes=noted(calls,token)
 if not done then
-local function int(number)
-return string.format('%.0f', tonumber(number))
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan({tasks=tasks},clock(test_now))
+${$newer}${$parse_settings}${$heed}if heed(plan,redis.call('HGET',tasks,'~set'))then
+return{'newer_schema'}
 end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local plan = new_plan({ tasks = tasks }, clock(test_now))
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-if heed(plan, redis.call('HGET', tasks, '~set')) then
-return { 'newer_schema' }
-end
-local count = force == '1' and 0 or redis.call('ZCARD', working)
-if count == 0 then
-local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-append(parts, schedules, timetable)
-redis.call('UNLINK', unpack(parts))
+local count=force=='1'and 0 or redis.call('ZCARD',working)
+if count==0 then
+local parts={pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands}
+${$append}append(parts,schedules,timetable)
+redis.call('UNLINK',unpack(parts))
 if plan.settings.e then
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
+${$tell}tell(plan,'deleted','*')
+${$sorted_keys}${$publish}publish(plan)
 end
 end
-tell(plan, 'deleted', '*')
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
+done=count>0 and'working,'..int(count)or'ok,'..int(plan.now)
+${$RESEND_WINDOW}${$note_call}note_call(calls,notes,token,done)
 end
-table.sort(keys)
-return keys
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-publish(plan)
-end
-end
-done = count > 0 and 'working,' .. int(count) or 'ok,' .. int(plan.now)
-local RESEND_WINDOW = 300000
-local function note_call(calls, notes, token, answer)
-local _, count = string.gsub(notes, '=', '')
-if count >= 16 then
-notes = string.match(notes, '^ %S+(.*)$')
-end
-redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
-end
-note_call(calls, notes, token, done)
-end
-local status, number = string.match(done, '^(%a+),(%d+)$')
-return { status, tonumber(number) }
-`,
-  sha1: "c2090682c13b55095a2dd746daac84868a450150",
-  keyLockingSha1: "a1f4118fc8cca24e3011703f0cd63ca534abb47b",
+local status,number=string.match(done,'^(%a+),(%d+)$')
+return{status,tonumber(number)}
+`;
+  },
+  sha1: "36806f108e9e100e717c2bf36a339718fb7e23ea",
+  keyLockingSha1: "6f1fa991ae1c2318533f37fb32d0a4a6de981b2d",
 };
 
 export const enqueue: Script = {
   name: "enqueue",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local test_now = ARGV[1]
-local look = ARGV[2]
-local wake = ARGV[3]
-local apart = ARGV[4]
-local new = ARGV
-local STRIDE = 4
-local PLAIN_TASKS = 490
-local CONTROL_FIELDS = { '~set', '~stats', '~ghosts', '~dropped', '~wake' }
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local now_text = clock_text(test_now)
-local count = (#new - STRIDE) / STRIDE
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local delayed=KEYS[5]
+local tasks=KEYS[6]
+local expiry=KEYS[7]
+local dead=KEYS[8]
+local test_now=ARGV[1]
+local look=ARGV[2]
+local wake=ARGV[3]
+local apart=ARGV[4]
+local new=ARGV
+local STRIDE=4
+local PLAIN_TASKS=490
+local CONTROL_FIELDS={'~set','~stats','~ghosts','~dropped','~wake'}
+${$int}${$clock_text}local now_text=clock_text(test_now)
+local count=(#new-STRIDE)/STRIDE
 local function stands_in_list(record)
-return string.byte(record) == 10 or not string.find(record, '^[^\\n]*;[GP]=')
+return string.byte(record)==10 or not string.find(record,'^[^\\n]*;[GP]=')
 end
-local front = '1;' .. now_text
-local ids, fields, made, stored = {}, {}, nil, nil
-if count == 1 and look ~= '1' and new[7] == '' and stands_in_list(new[8]) then
-ids[1], fields[1], fields[2] = new[5], new[5], front .. new[8]
-made = redis.pcall('HSETNX', tasks, ids[1], fields[2])
-local PLAIN = true
-if PLAIN and made == 1 and new[6] == '' and wake == '' then
-redis.call('LPUSH', pending, ids[1])
-return { 'ok', -1, 0, 1 }
+local front='1;'..now_text
+local ids,fields,made,stored={},{},nil,nil
+if count==1 and look~='1'and new[7]==''and stands_in_list(new[8])then
+ids[1],fields[1],fields[2]=new[5],new[5],front..new[8]
+made=redis.pcall('HSETNX',tasks,ids[1],fields[2])
+${$PLAIN}if PLAIN and made==1 and new[6]==''and wake==''then
+redis.call('LPUSH',pending,ids[1])
+return{'ok',-1,0,1}
 end
 else
-local names, reply, met = { unpack(CONTROL_FIELDS) }, { 'ok', 0, 0 }, {}
-local PLAIN = true
-local plain = PLAIN and wake == '' and count <= PLAIN_TASKS
-for i = 1, count do
-local id, when, unique, record = unpack(new, STRIDE * i + 1, STRIDE * i + STRIDE)
-plain = plain and when == '' and unique == '' and not met[id] and stands_in_list(record)
-met[id], ids[i], names[#CONTROL_FIELDS + i], reply[i + 3] = true, id, id, 1
-fields[2 * i - 1], fields[2 * i] = id, front .. record
+local names,reply,met={unpack(CONTROL_FIELDS)},{'ok',0,0},{}
+${$PLAIN}local plain=PLAIN and wake==''and count<=PLAIN_TASKS
+for i=1,count do
+local id,when,unique,record=unpack(new,STRIDE*i+1,STRIDE*i+STRIDE)
+plain=plain and when==''and unique==''and not met[id]and stands_in_list(record)
+met[id],ids[i],names[#CONTROL_FIELDS+i],reply[i+3]=true,id,id,1
+fields[2*i-1],fields[2*i]=id,front..record
 end
 if plain then
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-local function read_first_lines(tasks, fields)
-local found = {}
-for first = 1, #fields, 128 do
-local last = math.min(first + 127, #fields)
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
-if value then
-found[fields[first + i - 1]] = first_line(value)
-end
-end
-end
-return found
-end
-stored = read_first_lines(tasks, names)
-plain = not stored['~set']
-for i = 1, count do
-plain = plain and not stored[ids[i]]
+${$first_line}${$read_first_lines}stored=read_first_lines(tasks,names)
+plain=not stored['~set']
+for i=1,count do
+plain=plain and not stored[ids[i]]
 end
 end
 if plain then
-local added = redis.pcall('HSET', tasks, unpack(fields))
-if type(added) ~= 'number' then
+local added=redis.pcall('HSET',tasks,unpack(fields))
+if type(added)~='number'then
 return added
 end
-redis.call('LPUSH', pending, unpack(ids))
+redis.call('LPUSH',pending,unpack(ids))
 return reply
 end
 end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
+${$queue_at}local at=queue_at(pending,fair,order,held,nil,delayed,tasks,expiry,dead)
+${$RUN}${$clear}${$new_plan}local plan,options,keys=new_plan(at,tonumber(now_text)),{},{}
+${$TEXTS}${$parse_letters}${$parse_fixed}for i=1,count do
+options[i]=parse_fixed(fields[2*i])
+keys[i]=string.match(new[STRIDE*i+3],'^%d+ (.*)$')
 end
-local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local plan, options, keys = new_plan(at, tonumber(now_text)), {}, {}
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-for i = 1, count do
-options[i] = parse_fixed(fields[2 * i])
-keys[i] = string.match(new[STRIDE * i + 3], '^%d+ (.*)$')
-end
-local lone = made ~= nil
+local lone=made~=nil
 if lone then
-local fixed = made ~= 1 and redis.call('HGET', tasks, ids[1])
-if made ~= 1 and made ~= 0 and not fixed then
+local fixed=made~=1 and redis.call('HGET',tasks,ids[1])
+if made~=1 and made~=0 and not fixed then
 return made
 end
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-stored = { [ids[1]] = fixed and first_line(fixed) or nil }
+${$first_line}stored={[ids[1]]=fixed and first_line(fixed)or nil}
 else
-local names = { unpack(CONTROL_FIELDS) }
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
+local names={unpack(CONTROL_FIELDS)}
+${$append}for i,id in ipairs(ids)do
+append(names,id,keys[i]and'~d:'..keys[i])
 end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-for i, id in ipairs(ids) do
-append(names, id, keys[i] and '~d:' .. keys[i])
-end
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-local function read_first_lines(tasks, fields)
-local found = {}
-for first = 1, #fields, 128 do
-local last = math.min(first + 127, #fields)
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
-if value then
-found[fields[first + i - 1]] = first_line(value)
+${$first_line}${$read_first_lines}stored=stored or read_first_lines(tasks,names)
+${$newer}${$parse_settings}${$heed}if heed(plan,stored['~set'],stored['~stats'])then
+return{'newer_schema'}
 end
 end
+${$SLICE}${$append}${$read}${$parse_settings}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,options)
+local reused=false
+local function is_own(token,own)
+local key=string.match(own or'','^[^.]+%.')
+if token~=own and key and string.sub(token or'',1,#key)==key then
+reused=true
 end
-return found
+return token==own
 end
-stored = stored or read_first_lines(tasks, names)
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-if heed(plan, stored['~set'], stored['~stats']) then
-return { 'newer_schema' }
-end
-end
-local SLICE = 1000
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-open_groups(plan, options)
-local reused = false
-local function is_own(token, own)
-local key = string.match(own or '', '^[^.]+%.')
-if token ~= own and key and string.sub(token or '', 1, #key) == key then
-reused = true
-end
-return token == own
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local function known(i)
-local id, fixed = ids[i], stored[ids[i]]
-local own = options[i].t
+${$newer}${$CHANGING}${$parse}local function known(i)
+local id,fixed=ids[i],stored[ids[i]]
+local own=options[i].t
 if not fixed then
-return nil, nil
+return nil,nil
 end
-local again = new[STRIDE * i + 3] == 'again'
-if fixed ~= '' and not again then
-return is_own(parse_fixed(fixed).t, own), nil
+local again=new[STRIDE*i+3]=='again'
+if fixed~=''and not again then
+return is_own(parse_fixed(fixed).t,own),nil
 end
-local record = redis.call('HGET', tasks, '.' .. id)
-local task = parse(record)
-stored['.' .. id] = record
-if newer(record) then
-stored[id] = record
-elseif task.s == 'g' then
-return nil, task
-elseif fixed ~= '' and task.s ~= 'r' then
-return is_own(parse_fixed(fixed).t, own), nil
-elseif again and not is_own(task.t, own) then
-stored[id] = redis.call('HGET', tasks, id)
-return nil, task
+local record=redis.call('HGET',tasks,'.'..id)
+local task=parse(record)
+stored['.'..id]=record
+if newer(record)then
+stored[id]=record
+elseif task.s=='g'then
+return nil,task
+elseif fixed~=''and task.s~='r'then
+return is_own(parse_fixed(fixed).t,own),nil
+elseif again and not is_own(task.t,own)then
+stored[id]=redis.call('HGET',tasks,id)
+return nil,task
 end
-return is_own(task.t, own), nil
+return is_own(task.t,own),nil
 end
 local function due_of(i)
-local when = new[STRIDE * i + 2]
-local due = tonumber(when ~= '' and when or 0)
-return string.sub(when, 1, 1) == '+' and plan.now + due or due
+local when=new[STRIDE*i+2]
+local due=tonumber(when~=''and when or 0)
+return string.sub(when,1,1)=='+'and plan.now+due or due
 end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function bare_record(state, ghosts, version)
-local task =
-{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
-end
-local function first_record(fixed, old, wanted)
-local ghosts = old and old.g ~= '0' and old.g or nil
-local version = old and old.s ~= 'g' and int(old.v + 1) or '1'
-local record = (ghosts or version ~= '1' or wanted) and bare_record('', ghosts, version)
-return record and wanted and format(parse_with(fixed, record)) or record
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function enter(plan, id, task, place)
-if not shared(task) then
-local ids = place == 'back' and plan.back or plan.front
-ids[#ids + 1] = id
-return
-end
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local full = group.h > 0 or room(group, plan.now) < 1
-if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-ready(group, band, 1)
-put_into_fair(plan, group, task.S, id)
-group.returned = group.h > 0
-elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-local zone = place == 'aside' and 'p' or 'q'
-group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-plan.times.h = plan.times.h + 1
-local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
-else
-admit(plan, group, band, id)
-end
-task.S = nil
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
-end
-local function begin(i, old)
-local id, due = ids[i], due_of(i)
-local later = due > plan.now
+${$add}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$first_record}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}${$score_when_due}local function begin(i,old)
+local id,due=ids[i],due_of(i)
+local later=due>plan.now
 if old or not lone then
-append(plan.fields, id, fields[2 * i])
+append(plan.fields,id,fields[2*i])
 end
-if old and old.s ~= 'g' then
-append(plan.over, id)
-append(plan.raised, id)
+if old and old.s~='g'then
+append(plan.over,id)
+append(plan.raised,id)
 end
 if later then
-append(plan.later, score_when_due(options[i], due), id)
-elseif old and tonumber(old.g or 0) > 0 and not shared(options[i]) then
-add(old, 'g', -1)
-plan.ghosts = plan.ghosts + 1
+append(plan.later,score_when_due(options[i],due),id)
+elseif old and tonumber(old.g or 0)>0 and not shared(options[i])then
+add(old,'g',-1)
+plan.ghosts=plan.ghosts+1
 else
-enter(plan, id, options[i], 'back')
+enter(plan,id,options[i],'back')
 end
-local record = first_record(fields[2 * i], old, later and shared(options[i]))
+local record=first_record(fields[2*i],old,later and shared(options[i]))
 if record then
-append(plan.fields, '.' .. id, record)
+append(plan.fields,'.'..id,record)
 elseif old then
-plan.gone[#plan.gone + 1] = '.' .. id
+plan.gone[#plan.gone+1]='.'..id
 end
-tell(plan, 'enqueued', id)
+tell(plan,'enqueued',id)
 end
 local function coming()
-return #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
+return#plan.back+plan.ghosts+(#plan.fair+#plan.held)/2
 end
-plan.ghosts = 0
-local function standing(control, came, gone)
-return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+plan.ghosts=0
+${$standing}${$places_left}local places=apart=='1'and places_left(plan.settings,at,stored)
+local due_now,resent=false,false
+local reply,seen,fresh={'ok',-1,0},{},{}
+local made_by={}
+for i=1,count do
+local id,key=ids[i],keys[i]
+local until_at,first=string.match(key and(fresh[key]or stored['~d:'..key])or'','^(%d+) (.*)$')
+local stands=until_at and tonumber(until_at)>plan.now and first~=id
+local own,old
+if made_by[id]then
+own=is_own(made_by[id],options[i].t)
+elseif places or not seen[id]then
+own,old=known(i)
 end
-local function places_left(settings, at, control)
-if not settings or not settings.b then
-return math.huge
-end
-local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
-return tonumber(settings.b) - listed - zsets
-end
-local places = apart == '1' and places_left(plan.settings, at, stored)
-local due_now, resent = false, false
-local reply, seen, fresh = { 'ok', -1, 0 }, {}, {}
-local made_by = {}
-for i = 1, count do
-local id, key = ids[i], keys[i]
-local until_at, first = string.match(key and (fresh[key] or stored['~d:' .. key]) or '', '^(%d+) (.*)$')
-local stands = until_at and tonumber(until_at) > plan.now and first ~= id
-local own, old
-if made_by[id] then
-own = is_own(made_by[id], options[i].t)
-elseif places or not seen[id] then
-own, old = known(i)
-end
-local refused = newer(stored[id]) and 'newer_schema' or reused and 'reused'
+local refused=newer(stored[id])and'newer_schema'or reused and'reused'
 if refused and not places then
-return { refused }
-elseif not refused and own == nil and not stands and places and due_of(i) <= plan.now then
-refused = coming() >= places and 'full'
+return{refused}
+elseif not refused and own==nil and not stands and places and due_of(i)<=plan.now then
+refused=coming()>=places and'full'
 end
-reused = false
+reused=false
 if refused then
-reply[i + 3] = ' ' .. refused
-elseif seen[id] and not places then
-reply[i + 3] = seen[id]
-elseif own == nil and stands then
-reply[i + 3], seen[id] = first, first
+reply[i+3]=' '..refused
+elseif seen[id]and not places then
+reply[i+3]=seen[id]
+elseif own==nil and stands then
+reply[i+3],seen[id]=first,first
 else
-seen[id] = 0
+seen[id]=0
 if own and key then
-fresh[key] = int(plan.now + 1) .. ' ' .. id
+fresh[key]=int(plan.now+1)..' '..id
 end
-reply[i + 3] = own == false and 0 or 1
-due_now = due_now or (own ~= false and due_of(i) <= plan.now)
-resent = resent or own
-if own == nil then
-begin(i, old)
-made_by[id] = places and (options[i].t or '')
+reply[i+3]=own==false and 0 or 1
+due_now=due_now or(own~=false and due_of(i)<=plan.now)
+resent=resent or own
+if own==nil then
+begin(i,old)
+made_by[id]=places and(options[i].t or'')
 if key then
-local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
-fresh[key] = over .. ' ' .. id
-append(plan.fields, '~d:' .. key, fresh[key])
-append(plan.expiry, over, '~d:' .. key)
+local over=int(plan.now+string.match(new[STRIDE*i+3],'^%d+'))
+fresh[key]=over..' '..id
+append(plan.fields,'~d:'..key,fresh[key])
+append(plan.expiry,over,'~d:'..key)
 end
 end
 end
 end
 if plan.settings then
-reply[2] = (plan.settings.b or plan.settings.e or plan.settings.s) and 1 or 0
+reply[2]=(plan.settings.b or plan.settings.e or plan.settings.s)and 1 or 0
 end
-local function overfull(settings, at, control, coming)
-return coming > 0 and places_left(settings, at, control) < coming
+${$overfull}if not places and overfull(plan.settings,at,stored,coming())then
+return{'full'}
 end
-if not places and overfull(plan.settings, at, stored, coming()) then
-return { 'full' }
-end
-if wake ~= '' and due_now then
-local found = lone and redis.call('HMGET', tasks, '~wake', '~set') or { stored['~wake'], stored['~set'] }
-local function parse_wake(text)
-local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
-return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
-end
-local function asleep(text, now, patience)
-local sent, awake, window = parse_wake(text)
-local over = now >= awake or now < awake - window
-return over or (patience and awake == sent + window and now >= sent + patience)
-end
-if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
-local function awake_from(now, window, text)
-local sent, _, given = parse_wake(text)
-window = tonumber(window or given)
-return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
-end
-local sent = { '~wake', awake_from(plan.now, wake) }
-reply[3] = 1
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-if #plan.fields > 0 then
-append(plan.fields, unpack(sent))
-elseif store(tasks, sent) then
-reply[3] = 0
+if wake~=''and due_now then
+local found=lone and redis.call('HMGET',tasks,'~wake','~set')or{stored['~wake'],stored['~set']}
+${$parse_wake}${$asleep}if asleep(found[1],plan.now,resent and 0)and not parse_settings(found[2]or nil).p then
+${$awake_from}local sent={'~wake',awake_from(plan.now,wake)}
+reply[3]=1
+${$refusal}${$store}if#plan.fields>0 then
+append(plan.fields,unpack(sent))
+elseif store(tasks,sent)then
+reply[3]=0
 end
 end
 end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-close(plan)
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store_or_undo(plan, before)
-local tasks, fields = plan.at.tasks, plan.fields
-for first = 1, #fields, SLICE do
-local last = math.min(first + SLICE - 1, #fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields, first, last)))
-if failed then
-local new, old = {}, {}
-for i = 1, first - 1, 2 do
-local value = before[fields[i]] or plan.was[fields[i]]
-new[#new + 1] = fields[i]
-append(old, value and fields[i] or nil, value or nil)
-end
-write('HDEL', tasks, new)
-write('HSET', tasks, old)
-return failed
-end
-end
-plan.fields = {}
-end
-local failed = store_or_undo(plan, stored)
+${$sorted_keys}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$close}close(plan)
+${$write}${$refusal}${$store_or_undo}local failed=store_or_undo(plan,stored)
 if failed then
 return failed
 end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-commit(plan)
-if plan.ghosts > 0 then
-redis.call('HINCRBY', tasks, '~dropped', int(plan.ghosts))
+${$reversed}${$store}${$publish}${$commit}commit(plan)
+if plan.ghosts>0 then
+redis.call('HINCRBY',tasks,'~dropped',int(plan.ghosts))
 end
 return reply
-`,
-  sha1: "68ba4d4f6bb9745f6c5ae479417d6000b715875f",
-  keyLockingSha1: "fe60929421d97280170ad3145971d501823e94a7",
+`;
+  },
+  sha1: "a6d00affc9f8907bb659a82952041e3ad7f2a6d2",
+  keyLockingSha1: "ae90c4b67bbf33dc7e3aaa3fe3460bcfc217f80b",
 };
 
 export const fail: Script = {
   name: "fail",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local worker = ARGV[2]
-local limit = ARGV[3]
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local HISTORY = 16
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-local function exhausted(task)
-local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(task.c) >= most
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local RUN = 200
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function enter(plan, id, task, place)
-if not shared(task) then
-local ids = place == 'back' and plan.back or plan.front
-ids[#ids + 1] = id
-return
-end
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local full = group.h > 0 or room(group, plan.now) < 1
-if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-ready(group, band, 1)
-put_into_fair(plan, group, task.S, id)
-group.returned = group.h > 0
-elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-local zone = place == 'aside' and 'p' or 'q'
-group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-plan.times.h = plan.times.h + 1
-local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
-else
-admit(plan, group, band, id)
-end
-task.S = nil
-end
-local function held_by(plan, group, lowest, most)
-local waiting, highest = {}, lowest + HELD_GROUP
-if most > 0 then
-local least, before, limit = int(lowest), '(' .. int(highest), int(most)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
-for i = 1, #ids, 2 do
-waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
-end
-end
-local found = #waiting
-for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-local score = tonumber(plan.held[i])
-if score >= lowest and score < highest then
-waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
-end
-end
-table.sort(waiting, function(one, other)
-return one.score < other.score
-end)
-return waiting, found
-end
-local function release(plan)
-for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
-local most = math.max(free, past)
-group.returned = nil
-if most >= 1 then
-local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(most, group.h - group.fresh)
-local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, 0
-for i = 1, math.min(most, #waiting) do
-local task = waiting[i]
-local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
-if i > free and ready_below(group, band) == 0 then
-break
-end
-count = i
-admit(plan, group, band, task.id)
-if task.place then
-taken[task.place] = true
-else
-plan.freed[#plan.freed + 1] = task.id
-end
-end
-for i = 1, #plan.held, 2 do
-if taken[i] then
-group.fresh = group.fresh - 1
-else
-append(kept, plan.held[i], plan.held[i + 1])
-end
-end
-plan.held = kept
-local left = (found < wanted and #waiting or group.h) - count
-plan.times.h, group.h = plan.times.h - group.h + left, left
-end
-end
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
-end
-local function leave(plan, id, task)
-plan.leave[#plan.leave + 1] = id
-if task.W then
-plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
-end
-if shared(task) then
-local group = group_of(plan, task)
-group.w = math.max(0, group.w - 1)
-end
-end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
-end
-local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l, task.T = '', '', '', nil
-transition(task, due and 'd' or 'p', plan.now)
-if due then
-append(plan.later, score_when_due(task, due), id)
-task.S = nil
-else
-enter(plan, id, task, place)
-end
-append(plan.fields, '.' .. id, format(task, text))
-end
-local function finish(plan, id, task, text, state, reason, given)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
-end
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-transition(task, task.s, plan.now)
-task.y = reason ~= '' and reason or nil
-task.z = int(plan.now)
-task.f, task.S, task.O, task.T = nil, nil, nil, nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
-else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
-end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-tell(plan, reason == 'cancelled' and reason or state, id)
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local function take_back(at, ids, now, sure)
-local back, ended, left = 0, 0, 0
-for last = #ids, 1, -PLAN do
-local first = math.max(last - PLAN + 1, 1)
-local names = { '~set', '~stats' }
-for i = first, last do
-names[#names + 1] = '.' .. ids[i]
-end
-local records = redis.call('HMGET', at.tasks, unpack(names))
-local plan = new_plan(at, now)
-if heed(plan, records[1], records[2]) then
-return back, ended, left + last, nil
-end
-local tasks, texts = {}, {}
-for i = first, last do
-tasks[i], texts[i] = parse_with('', records[i - first + 3])
-end
-open_groups(plan, { unpack(tasks, first, last) })
-for i = first, last do
-local id, task = ids[i], tasks[i]
-if newer(records[i - first + 3]) then
-left = left + 1
-elseif sure(task, id) then
-leave(plan, id, task)
-add(task, 'x', 1)
-tell(plan, 'reclaimed', id)
-if task.f then
-finish(plan, id, task, texts[i], 'rejected', 'cancelled')
-elseif exhausted(task) then
-finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
-else
-wait_again(plan, id, task, texts[i], 'front')
-end
-end
-end
-release(plan)
-local failed = commit(plan)
-if failed then
-return back, ended, left, failed
-end
-back = back + #plan.leave - #plan.expiry / 2
-ended = ended + #plan.expiry / 2
-end
-return back, ended, left, nil
-end
-local LOST_FOR = 86400000
-local function note_lost(at, owners, now)
-local fields, ends = {}, {}
-for _, owner in ipairs(sorted_keys(owners)) do
-append(fields, '~f:' .. owner, '1;' .. int(now))
-append(ends, int(now + LOST_FOR), '~f:' .. owner)
-end
-pcall(write, 'HSET', at.tasks, fields)
-write('ZADD', at.expiry, ends)
-end
-local function fail(at, worker, now, limit)
-local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
-local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
-local more = #members > limit
-members[limit + 1] = nil
-local leases, by_id, owners, stale = {}, {}, {}, {}
-for i, member in ipairs(members) do
-local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
-leases[i] = { id = id, owner = owner, number = tonumber(number), member = member }
-by_id[id] = leases[i]
-end
-table.sort(leases, function(one, other)
-return one.number < other.number
-end)
-local ids = {}
-for i, lease in ipairs(leases) do
-ids[i] = lease.id
-end
-local back, ended, left, failed = take_back(at, ids, now, function(task, id)
-local lease = by_id[id]
-if task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number then
-owners[lease.owner] = true
-return true
-end
-stale[#stale + 1] = lease.member
-end)
-write('ZREM', at.hands, stale)
-if back + ended > 0 then
-note_lost(at, owners, now)
-end
-return back, ended, left, failed, more and back + ended + #stale > 0
-end
-local back, ended, left, failed, more = fail(at, worker, clock(test_now), tonumber(limit))
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local test_now=ARGV[1]
+local worker=ARGV[2]
+local limit=ARGV[3]
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+${$RESEND_WINDOW}${$SLICE}${$int}${$clock_text}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$LOST_FOR}${$note_lost}${$fail}local back,ended,left,failed,more=fail(at,worker,clock(test_now),tonumber(limit))
 if failed then
 return failed
-elseif left > 0 and back + ended == 0 then
-return { 'newer_schema' }
+elseif left>0 and back+ended==0 then
+return{'newer_schema'}
 end
-local gone = { worker }
-if not string.find(worker, ' ', 1, true) then
-gone = {}
-for _, registered in ipairs(redis.call('ZRANGE', workers, '0', '999')) do
-append(gone, string.match(registered, '^%S+') == worker and registered or nil)
+local gone={worker}
+if not string.find(worker,' ',1,true)then
+gone={}
+for _,registered in ipairs(redis.call('ZRANGE',workers,'0','999'))do
+append(gone,string.match(registered,'^%S+')==worker and registered or nil)
 end
 end
-local function forget_workers(at, workers, being_failed)
-local fields = {}
-for i, worker in ipairs(workers) do
-fields[i] = '~w:' .. worker
-end
-write('HDEL', at.tasks, fields)
-write('ZREM', at.workers, being_failed and {} or workers)
-end
-forget_workers(at, gone, more)
-return { 'ok', back, ended, more and 1 or 0 }
-`,
-  sha1: "165b152bb550e164bd873e8cfc340d26f436beed",
-  keyLockingSha1: "1f404906466781baf07c2cf1fcf88dcff240767b",
+${$forget_workers}forget_workers(at,gone,more)
+return{'ok',back,ended,more and 1 or 0}
+`;
+  },
+  sha1: "a110024235f13b1b20d6bfc0aa67494a47d711d4",
+  keyLockingSha1: "b3fb02752baf1ece86103c4dace950aaf2b082ce",
 };
 
 export const forget: Script = {
   name: "forget",
-  source: `local queues = KEYS[1]
-local since = ARGV[1]
-local names = ARGV
-local asked = { unpack(names, 2) }
-local gone = {}
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
+  get source() {
+    return `local queues=KEYS[1]
+local since=ARGV[1]
+local names=ARGV
+local asked={unpack(names,2)}
+local gone={}
+${$append}for i,seen in ipairs(redis.call('ZMSCORE',queues,unpack(asked)))do
+if seen and tonumber(seen)<=tonumber(since)then
+append(gone,asked[i],'~'..asked[i])
 end
 end
-for i, seen in ipairs(redis.call('ZMSCORE', queues, unpack(asked))) do
-if seen and tonumber(seen) <= tonumber(since) then
-append(gone, asked[i], '~' .. asked[i])
-end
-end
-local SLICE = 1000
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-write('ZREM', queues, gone)
-return { 'ok', #gone / 2 }
-`,
-  sha1: "5afda9fe2731c4142b6a4158d8002ec7012eda70",
-  keyLockingSha1: "3c5af44ac94a4ef2d077b449ee7cbc04387416a4",
+${$SLICE}${$write}write('ZREM',queues,gone)
+return{'ok',#gone/2}
+`;
+  },
+  sha1: "1cb1f21df510a882d683e1ca8871abbf7c5f52d2",
+  keyLockingSha1: "127704fc0b1bdde73e073999ca98845e28ced229",
 };
 
 export const glance: Script = {
   name: "glance",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local schedules = KEYS[12]
-local timetable = KEYS[13]
-local test_now = ARGV[1]
-local MEMBERS = 128
-local PAGES = 4
-local FIRST_PAGE = 16
-local PAGE = 1000
-local BYTES = 1000000
-local PLACES = { 'fair', 'order', 'held', 'working', 'delayed', 'expiry', 'dead', 'workers', 'hands' }
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local schedules=KEYS[12]
+local timetable=KEYS[13]
+local test_now=ARGV[1]
+local MEMBERS=128
+local PAGES=4
+local FIRST_PAGE=16
+local PAGE=1000
+local BYTES=1000000
+local PLACES={'fair','order','held','working','delayed','expiry','dead','workers','hands'}
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+local parts={pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands}
+${$append}append(parts,schedules,timetable)
+if redis.call('EXISTS',unpack(parts))==0 then
+return{'sound',0,0}
 end
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-append(parts, schedules, timetable)
-if redis.call('EXISTS', unpack(parts)) == 0 then
-return { 'sound', 0, 0 }
-end
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local function new_mending(at, now)
-local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
-mending.hands, mending.turns = {}, {}
-for _, place in ipairs(ZSETS) do
-mending.out[place] = {}
-end
-return mending
-end
-local mending = new_mending(at, clock(test_now))
-local members, listed, fields = {}, {}, {}
-mending.seen = { tasks = {} }
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+local members,listed,fields={},{},{}
+mending.seen={tasks={}}
 local function read_tasks()
-local cursor, size, bytes, records = '0', FIRST_PAGE, 0, 0
-for _ = 1, PAGES do
-local page = redis.call('HSCAN', tasks, cursor, 'COUNT', int(size))
-for i = 1, #page[2], 2 do
-local field, text = page[2][i], page[2][i + 1]
-if not mending.seen.tasks[field] then
-append(fields, field, text)
-bytes = bytes + #text
-records = records + (string.sub(field, 1, 1) ~= '~' and 1 or 0)
+local cursor,size,bytes,records='0',FIRST_PAGE,0,0
+for _=1,PAGES do
+local page=redis.call('HSCAN',tasks,cursor,'COUNT',int(size))
+for i=1,#page[2],2 do
+local field,text=page[2][i],page[2][i+1]
+if not mending.seen.tasks[field]then
+append(fields,field,text)
+bytes=bytes+#text
+records=records+(string.sub(field,1,1)~='~'and 1 or 0)
 end
-mending.seen.tasks[field] = text
+mending.seen.tasks[field]=text
 end
-cursor = page[1]
-if cursor == '0' or bytes > BYTES or records > 4 * MEMBERS then
+cursor=page[1]
+if cursor=='0'or bytes>BYTES or records>4*MEMBERS then
 break
 end
-size = math.min(PAGE, 1 + math.floor((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))
+size=math.min(PAGE,1+math.floor((BYTES-bytes)*(#fields/2+1)/(bytes+1)))
 end
-return cursor == '0'
+return cursor=='0'
 end
 local function read_places()
-listed = redis.call('LRANGE', pending, '0', int(MEMBERS))
-if #listed > MEMBERS then
+listed=redis.call('LRANGE',pending,'0',int(MEMBERS))
+if#listed>MEMBERS then
 return false
 end
-for _, place in ipairs(PLACES) do
-local found = redis.call('ZRANGE', at[place], '0', int(MEMBERS), 'WITHSCORES')
-mending.seen[place], members[place] = {}, {}
-for i = 1, #found, 2 do
-mending.seen[place][found[i]] = found[i + 1]
-members[place][(i + 1) / 2] = found[i]
+for _,place in ipairs(PLACES)do
+local found=redis.call('ZRANGE',at[place],'0',int(MEMBERS),'WITHSCORES')
+mending.seen[place],members[place]={},{}
+for i=1,#found,2 do
+mending.seen[place][found[i]]=found[i+1]
+members[place][(i+1)/2]=found[i]
 end
-if #members[place] > MEMBERS then
+if#members[place]>MEMBERS then
 return false
 end
 end
 return true
 end
 local function nothing_found()
-local plan, found = mending.plan, #mending.report + #mending.deadlines + #mending.lost
-for _, list in ipairs({
+local plan,found=mending.plan,#mending.report+#mending.deadlines+#mending.lost
+for _,list in ipairs({
 plan.fields,
 plan.gone,
 plan.expiry,
@@ -7282,869 +3818,97 @@ plan.later,
 plan.dead,
 plan.timers,
 plan.workers,
-}) do
-found = found + #list
+})do
+found=found+#list
 end
-for _, ids in pairs(mending.out) do
-found = found + #ids
+for _,ids in pairs(mending.out)do
+found=found+#ids
 end
-return found == 0
+return found==0
 end
 local function split(place)
-local ids, others = {}, {}
-for _, member in ipairs(members[place]) do
-local list = string.sub(member, 1, 1) == '~' and others or ids
-list[#list + 1] = member
+local ids,others={},{}
+for _,member in ipairs(members[place])do
+local list=string.sub(member,1,1)=='~'and others or ids
+list[#list+1]=member
 end
-return ids, others
+return ids,others
 end
-local looked, known, ids = 0, {}, {}
+local looked,known,ids=0,{},{}
 local function take_in(found)
-looked = looked + #found
-for _, id in ipairs(found) do
-if not known[id] then
-known[id] = true
-ids[#ids + 1] = id
+looked=looked+#found
+for _,id in ipairs(found)do
+if not known[id]then
+known[id]=true
+ids[#ids+1]=id
 end
 end
 end
-local function standing(control, came, gone)
-return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+${$standing}local function counts_agree(entries,timers)
+local control,ghosts,places=mending.seen.tasks,0,{}
+for _,id in ipairs(listed)do
+places[id]=(places[id]or 0)+1
 end
-local function counts_agree(entries, timers)
-local control, ghosts, places = mending.seen.tasks, 0, {}
-for _, id in ipairs(listed) do
-places[id] = (places[id] or 0) + 1
-end
-for _, entry in ipairs(entries) do
-ghosts = ghosts + entry.ghosts
-if (places[entry.id] or 0) ~= entry.expected then
+for _,entry in ipairs(entries)do
+ghosts=ghosts+entry.ghosts
+if(places[entry.id]or 0)~=entry.expected then
 return false
 end
 end
-return standing(control, '~ghosts', '~dropped') == ghosts
-and standing(control, '~timers', '~rung') == timers
-and standing(control, '~broken', '~mended') == 0
+return standing(control,'~ghosts','~dropped')==ghosts
+and standing(control,'~timers','~rung')==timers
+and standing(control,'~broken','~mended')==0
 end
-local SLICE = 1000
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
+${$SLICE}${$read}${$newer}${$parse_settings}${$parse_rate}${$recent}${$BAND}${$read_score}${$HELD_GROUP}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct}${$unwatched}local function groups_agree(entries,names,groups)
+local actual={}
+for _,name in ipairs(names)do
+actual[name]=parse_group(name)
 end
-end
-return found
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local BAND = 562949953421312
-local function read_score(score)
-return 9 - math.floor(score / BAND), score % BAND
-end
-local HELD_GROUP = 68719476736
-local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function scores_in(mending, place, members)
-local found = {}
-local seen = mending.seen and mending.seen[place]
-if not seen then
-return read('ZMSCORE', mending.at[place], members)
-end
-for i, member in ipairs(members) do
-found[i] = seen[member] or false
-end
-return found
-end
-local LATEST_TAG = BAND / 2
-local function count_ready(group, score)
-local band, tag = read_score(score)
-local share = ready(group, band, 1)
-share.last = math.max(share.last, tag % LATEST_TAG)
-end
-local function count_working(group)
-group.w = group.w + 1
-end
-local function correct(group, is, text)
-local wrong = group.w ~= is.w or group.h ~= is.h
-wrong = wrong or (not group.changed and format_group(group) ~= text)
-if is.h > 0 and group.q == 0 then
-group.q = HELD_LATER / 2
-end
-group.w, group.h, group.ready = is.w, is.h, is.ready
-for band = 0, 9 do
-local share = group.bands[band] or { last = 0, ready = 0 }
-local real = is.bands[band] or { last = 0, ready = 0 }
-wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
-if real.ready > 0 then
-local last = share.last < LATEST_TAG and share.last or 0
-group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
-else
-group.bands[band] = nil
-end
-end
-return wrong
-end
-local function unwatched(mending, group)
-if group.h == 0 then
-return false
-end
-local plan = mending.plan
-set_timer(plan, group)
-local needed = #plan.timers > 0
-plan.timers = {}
-return needed and not scores_in(mending, 'delayed', { '~g:' .. group.name })[1]
-end
-local function groups_agree(entries, names, groups)
-local actual = {}
-for _, name in ipairs(names) do
-actual[name] = parse_group(name)
-end
-for _, entry in ipairs(entries) do
-local task = entry.task
-local is = shared(task) and entry.live and actual[task.G or '']
+for _,entry in ipairs(entries)do
+local task=entry.task
+local is=shared(task)and entry.live and actual[task.G or'']
 if is and entry.fair then
-count_ready(is, tonumber(entry.fair))
+count_ready(is,tonumber(entry.fair))
 elseif is and entry.working then
 count_working(is)
 end
 end
-for _, name in ipairs(names) do
-local group, is = groups[name], actual[name]
-local number = tonumber(group.settings.n)
-for _, id in ipairs(number and members.held or {}) do
-is.h = is.h + (math.floor(tonumber(mending.seen.held[id]) / HELD_GROUP) == number and 1 or 0)
+for _,name in ipairs(names)do
+local group,is=groups[name],actual[name]
+local number=tonumber(group.settings.n)
+for _,id in ipairs(number and members.held or{})do
+is.h=is.h+(math.floor(tonumber(mending.seen.held[id])/HELD_GROUP)==number and 1 or 0)
 end
-local was = mending.plan.was['~g:' .. name] or ''
-if newer(was) or correct(group, is, was) or unwatched(mending, group) then
+local was=mending.plan.was['~g:'..name]or''
+if newer(was)or correct(group,is,was)or unwatched(mending,group)then
 return false
 end
 end
 return true
 end
-local RESEND_WINDOW = 300000
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function bare_record(state, ghosts, version)
-local task =
-{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
-end
-local function format_settings(settings)
-local text = ''
-for _, letter in ipairs(sorted_keys(settings)) do
-text = text .. ';' .. letter .. '=' .. settings[letter]
-end
-return text ~= '' and '1' .. text or ''
-end
-local SHARE = 25200
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_BAND = 4294967296
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
-end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
-end
-local LOST_FOR = 86400000
-local function in_hands(at, worker, from, limit)
-local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
-return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
-end
-local RARE = { held = true, delayed = true, dead = true }
-local BLANK = '-'
-local READ_BYTES = 4000000
-local function note(mending, fault, id)
-append(mending.report, fault, id)
-end
-local function take_from(mending, place, id)
-local ids = mending.out[place]
-ids[#ids + 1] = id
-end
-local function fields_in(mending, names)
-local found = {}
-local seen = mending.seen and mending.seen.tasks
-if not seen then
-return read('HMGET', mending.at.tasks, names)
-end
-for i, name in ipairs(names) do
-found[i] = seen[name] or false
-end
-return found
-end
-local function read_records(mending, ids)
-local entries, bytes, slice = {}, 0, 16
-while #entries < #ids do
-local names = {}
-local first = #entries == 0 and 3 or 1
-if first == 3 then
-append(names, '~set', '~lease')
-end
-for i = #entries + 1, math.min(#entries + slice, #ids) do
-append(names, ids[i], '.' .. ids[i])
-end
-local found = fields_in(mending, names)
-if first == 3 then
-mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
-end
-for i = first, #names, 2 do
-local entry = { id = names[i], expected = 0 }
-bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
-entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
-entry.record = found[i + 1] and first_line(found[i + 1])
-entry.newer = newer(entry.fixed) or newer(entry.record)
-entries[#entries + 1] = entry
-end
-slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
-end
-mending.bytes = mending.bytes + bytes
-return entries
-end
-local function look_up(mending, ids)
-local at, entries = mending.at, read_records(mending, ids)
-local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
-for _, place in ipairs(ZSETS) do
-for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
-entries[i][place] = finite(score)
-end
-end
-return entries
-end
-local function set_aside(mending, field)
-local plan, kept = mending.plan, '~b:' .. field
-append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
-append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
-note(mending, 'record_broken', field)
-end
-local function rewritten(mending, entry)
-local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
-return format(entry.task, text)
-end
-local function put(mending, field, before, after)
-if after and after ~= before then
-append(mending.plan.fields, field, after)
-elseif before and not after then
-mending.plan.gone[#mending.plan.gone + 1] = field
-end
-end
-local function keep_in(mending, entry, first, second)
-local elsewhere = false
-for _, place in ipairs(ZSETS) do
-if entry[place] and place ~= first and place ~= second then
-take_from(mending, place, entry.id)
-entry[place], elsewhere = false, true
-end
-end
-return elsewhere
-end
-local function missing_names(mending, place, expected, fault)
-local ids, members, missing = {}, {}, {}
-for i = 1, #expected, 2 do
-append(ids, expected[i])
-append(members, expected[i + 1])
-end
-for i, score in ipairs(scores_in(mending, place, members)) do
-if tonumber(score or 1) ~= 0 then
-append(missing, '0', members[i])
-note(mending, fault, ids[i])
-end
-end
-return missing
-end
-local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
-local LAST = 8640000000000000
-local LONGEST = 630720000000
-local function understand(mending, entry)
-local id, seen = entry.id, parse(entry.record)
-local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
-local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
-entry.live = named and sound(entry.fixed)
-entry.had_fixed, entry.had_record = entry.fixed, entry.record
-if entry.record and not readable then
-set_aside(mending, '.' .. id)
-entry.record = false
-end
-if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
-set_aside(mending, id)
-entry.fixed = false
-end
-entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
-entry.ghosts = tonumber(entry.task.g or 0)
-end
-local function zset_of_waiting(mending, entry)
-local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
-local band, place = tonumber(task.P or 0), tonumber(entry.held)
-local own_band, tag = read_score(tonumber(entry.fair or 0))
-local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
-if due and due >= mending.now + 1 then
-return 'delayed'
-elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
-return 'fair'
-elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + 9 - band then
-return 'held'
-elseif due and not (entry.listed and entry.ghosts == 0) then
-return 'delayed'
-end
-end
-local function mend_waiting(mending, entry)
-local id, task, plan = entry.id, entry.task, mending.plan
-local home = zset_of_waiting(mending, entry)
-if keep_in(mending, entry, home) then
-note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
-end
-entry.waits = home and 0 or 1
-if home == 'fair' then
-append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
-elseif home == 'delayed' then
-local due = tonumber(entry.delayed)
-local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
-local score = score_when_due(task, whole)
-if due ~= tonumber(score) then
-append(plan.later, score, id)
-note(mending, 'time_broken', id)
-end
-if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
-entry.record = rewritten(mending, entry)
-note(mending, 'record_incomplete', id)
-end
-end
-end
-local function mend_working(mending, entry)
-local id, task = entry.id, entry.task
-if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
-keep_in(mending, entry)
-mending.lost[#mending.lost + 1] = id
-note(mending, 'lease_missing', id)
-return
-end
-if keep_in(mending, entry, 'working') then
-note(mending, 'two_places', id)
-end
-local deadline = tonumber(entry.working)
-if deadline < 0 or deadline > mending.now + LONGEST then
-append(mending.deadlines, int(mending.now), id)
-note(mending, 'time_broken', id)
-end
-if task.W then
-append(mending.hands, id, hand(task.W, task.n, id))
-end
-if tonumber(task.n) > (mending.lease or 0) then
-mending.lease = math.max(mending.now, tonumber(task.n))
-append(mending.plan.fields, '~lease', int(mending.lease))
-note(mending, 'control_broken', '~lease')
-end
-end
-local function mend_ended(mending, entry)
-local id, task, plan = entry.id, entry.task, mending.plan
-local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
-local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
-local over = tonumber(entry.expiry)
-if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
-note(mending, 'wrong_place', id)
-end
-if dead_letter and not entry.dead then
-append(plan.dead, task.z or int(mending.now), id)
-note(mending, 'place_missing', id)
-end
-if not over or over > mending.now + LONGEST then
-local kept = (dead_letter or task.s == 'c') and ttl or 0
-over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
-append(plan.expiry, int(over), id)
-note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
-end
-if not dead_letter and entry.fixed ~= '' then
-entry.fixed = ''
-note(mending, 'record_incomplete', id)
-end
-if not entry.record then
-entry.record = bare_record('x')
-note(mending, 'record_incomplete', id)
-end
-end
-local function mend_lost(mending, entry)
-local id, task = entry.id, entry.task
-local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
-if keep_in(mending, entry) or known then
-note(mending, 'payload_missing', id)
-elseif entry.live then
-note(mending, 'record_incomplete', id)
-end
-local ghosts = entry.ghosts > 0
-entry.fixed = ghosts and id ~= BLANK and '' or false
-entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
-end
-local function mend(mending, entry)
-local task = entry.task
-local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
-entry.waits = 0
-if ended or (entry.fixed == '' and not entry.record) then
-mend_ended(mending, entry)
-elseif not entry.live or task.s == 'g' then
-mend_lost(mending, entry)
-elseif task.s == 'w' then
-mend_working(mending, entry)
-else
-mend_waiting(mending, entry)
-end
-entry.expected = entry.ghosts + entry.waits
-entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
-end
-local SETTINGS = {
-p = '^1$',
-e = '^1$',
-s = '^1$',
-m = '^%d+$',
-b = '^%d+$',
-n = '^%d+$',
-k = '^[1-9]%d*$',
-r = '^%d+/[1-9]%d*$',
-}
-local MOST_GROUPS = 131071
-local SPARE_GROUPS = 65536
-local function mend_settings(mending, field, text, last)
-local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
-if newer(text) then
-return last
-end
-for letter, value in pairs(settings) do
-readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
-end
-if not readable then
-set_aside(mending, field)
-plan.gone[#plan.gone + 1] = field
-return last
-end
-local number = tonumber(settings.n)
-local needed = field ~= '~set' and (settings.m or settings.r or number)
-if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
-number = math.max(last, SPARE_GROUPS) + 1
-settings.n = int(number)
-append(plan.fields, field, format_settings(settings))
-note(mending, 'control_broken', field)
-elseif needed and number > last then
-note(mending, 'control_broken', '~groups')
-end
-return needed and math.max(last, number) or last
-end
-local function mend_group_settings(mending, texts)
-if not next(texts) then
-return
-end
-local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
-local most = last
-for _, field in ipairs(sorted_keys(texts)) do
-most = mend_settings(mending, field, texts[field], most)
-end
-if most > last then
-append(mending.plan.fields, '~groups', int(most))
-end
-end
-local function mend_infos(mending, names)
-for i, score in ipairs(scores_in(mending, 'workers', names)) do
-if not score then
-mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
-note(mending, 'worker_wrong', names[i])
-end
-end
-end
-local function mend_kept(mending, names, texts)
-for i, score in ipairs(scores_in(mending, 'expiry', names)) do
-if not score then
-local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
-append(mending.plan.expiry, over, names[i])
-note(mending, 'expiry_missing', names[i])
-end
-end
-end
-local function mend_times(mending, names)
-for i, text in ipairs(fields_in(mending, names)) do
-if not text then
-take_from(mending, 'expiry', names[i])
-note(mending, 'record_missing', names[i])
-end
-end
-end
-local function mend_turns(mending, members)
-local ids = {}
-for i, member in ipairs(members) do
-ids[i] = string.match(member, '%S*$')
-end
-for i, entry in ipairs(look_up(mending, ids)) do
-local task = parse_with(sound(entry.fixed) and entry.fixed or '', entry.record)
-local own = entry.fair and turn_of(task.G or '', entry.fair, ids[i])
-if not entry.newer and own ~= members[i] then
-take_from(mending, 'order', members[i])
-note(mending, 'turn_wrong', ids[i])
-end
-end
-end
-local function mend_leases(mending, members)
-local ids, names = {}, {}
-for i, member in ipairs(members) do
-ids[i] = string.match(member, '%S*$')
-names[i] = '.' .. ids[i]
-end
-for i, record in ipairs(fields_in(mending, names)) do
-local task = parse(record)
-local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
-if not (holds or newer(record)) then
-take_from(mending, 'hands', members[i])
-note(mending, 'hand_wrong', ids[i])
-end
-end
-end
-local function mend_workers(mending, workers)
-local at, names = mending.at, {}
-for i, worker in ipairs(workers) do
-names[i] = '~w:' .. worker
-end
-local silent = scores_in(mending, 'workers', workers)
-for i, info in ipairs(fields_in(mending, names)) do
-local worker, score = workers[i], tonumber(finite(silent[i]))
-if not info and #in_hands(at, worker, '0', 1) == 0 then
-take_from(mending, 'workers', worker)
-elseif score < 0 or score > mending.now + LONGEST then
-append(mending.plan.workers, int(mending.now), worker)
-note(mending, 'time_broken', worker)
-end
-end
-end
-local function mend_fields(mending, found)
-local ids, seen, groups = {}, {}, {}
-local settings, infos, kept, texts = {}, {}, {}, {}
-for i = 1, #found, 2 do
-local field, text = found[i], found[i + 1]
-mending.bytes = mending.bytes + #text
-local kind = string.match(field, '^~%a:')
-if kind == '~g:' then
-append(groups, string.sub(field, 4), text)
-elseif kind == '~s:' then
-settings[field] = text
-elseif kind == '~w:' then
-infos[#infos + 1] = string.sub(field, 4)
-elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
-kept[#kept + 1], texts[#texts + 1] = field, text
-elseif string.sub(field, 1, 1) ~= '~' then
-local id = string.gsub(field, '^%.', '')
-append(ids, not seen[id] and id or nil)
-seen[id] = true
-end
-end
-mend_group_settings(mending, settings)
-mend_infos(mending, infos)
-mend_kept(mending, kept, texts)
-return ids, groups
-end
-local PAIRS = { '~ghosts', '~dropped', '~timers', '~rung', '~broken', '~mended' }
-local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
-local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
-local function mend_control(mending, found, is)
-local plan, now = mending.plan, mending.now
-local beyond =
-{ ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~mended'] or 0) }
-local limits = { ['~groups'] = MOST_GROUPS }
-for _, name in ipairs(NUMBERS) do
-local value = found[name]
-local readable = value and #value <= 15 and string.find(value, '^%-?%d+$')
-if value and not (readable and tonumber(value) < (limits[name] or LAST)) then
-note(mending, 'control_broken', name)
-found[name] = beyond[name] and int(beyond[name])
-put(mending, name, value, found[name])
-end
-end
-if tonumber(found['~mended'] or 0) > tonumber(found['~broken'] or 0) then
-note(mending, 'control_broken', '~mended')
-put(mending, '~mended', found['~mended'], found['~broken'])
-found['~mended'] = found['~broken']
-end
-if found['~set'] then
-mend_settings(mending, '~set', found['~set'], 0)
-end
-local times = parse_clock(found['~fair'])
-local lost = not found['~fair'] and is.fair > 0
-for band = 0, 9 do
-if lost or (times[band] or 0) >= LATEST_TAG then
-local least, before = score_at(band, 0), score_at(band, LATEST_TAG)
-local range = { int(least), '(' .. int(before) }
-local next_in_line =
-redis.call('ZRANGE', mending.at.fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
-times[band], lost = math.max(0, tonumber(next_in_line[2] or least) - least - SHARE), true
-end
-end
-if (times.l or 0) >= LATEST_TAG then
-times.l, lost = nil, true
-end
-if lost or times.h ~= is.held then
-times.h = is.held
-append(plan.fields, '~fair', format_clock(times))
-note(mending, 'control_broken', '~fair')
-end
-local timer, alarm = is.timer, tonumber(found['~alarm'])
-local first = is.first and math.max(0, math.min(is.first, now + LONGEST))
-local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
-if late or (timer and not alarm) then
-local when = first or math.floor(timer)
-append(plan.timers, int(when), '~w')
-append(plan.fields, '~alarm', int(when))
-note(mending, 'timer_wrong', '~alarm')
-elseif alarm and not timer then
-put(mending, '~alarm', alarm)
-note(mending, 'timer_wrong', '~alarm')
-end
-end
-local function sound_queue()
-if not (read_places() and read_tasks()) then
+${$RESEND_WINDOW}${$sorted_keys}${$finite}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$format_settings}${$SHARE}${$score_at}${$HELD_BAND}${$parse_clock}${$format_clock}${$open_groups}${$turn_of}${$hand}${$score_when_due}${$LOST_FOR}${$in_hands}${$RARE}${$BLANK}${$READ_BYTES}${$note}${$take_from}${$fields_in}${$read_records}${$look_up}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_times}${$mend_turns}${$mend_leases}${$mend_workers}${$mend_fields}${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}${$mend_control}local function sound_queue()
+if not(read_places()and read_tasks())then
 return false
 end
-local found = {}
-for _, name in ipairs(CONTROL_NAMES) do
-found[name] = mending.seen.tasks[name]
+local found={}
+for _,name in ipairs(CONTROL_NAMES)do
+found[name]=mending.seen.tasks[name]
 end
-if newer(found['~set']) then
+if newer(found['~set'])then
 return false
 end
-local next_silent = members.workers[1]
-local first = next_silent and math.floor(tonumber(finite(mending.seen.workers[next_silent])))
-local timer = tonumber(finite(mending.seen.delayed['~w'] or ''))
-mend_control(mending, found, { fair = #members.fair, held = #members.held, first = first, timer = timer })
-local fields_ids, states = mend_fields(mending, fields)
-local later, timers = split('delayed')
-local ends, times = split('expiry')
-mend_times(mending, times)
-mend_leases(mending, members.hands)
-mend_turns(mending, members.order)
-mend_workers(mending, members.workers)
-for _, place in ipairs({
+local next_silent=members.workers[1]
+local first=next_silent and math.floor(tonumber(finite(mending.seen.workers[next_silent])))
+local timer=tonumber(finite(mending.seen.delayed['~w']or''))
+mend_control(mending,found,{fair=#members.fair,held=#members.held,first=first,timer=timer})
+local fields_ids,states=mend_fields(mending,fields)
+local later,timers=split('delayed')
+local ends,times=split('expiry')
+mend_times(mending,times)
+mend_leases(mending,members.hands)
+mend_turns(mending,members.order)
+mend_workers(mending,members.workers)
+for _,place in ipairs({
 members.working,
 members.fair,
 members.held,
@@ -8152,11294 +3916,1375 @@ later,
 members.dead,
 ends,
 fields_ids,
-}) do
+})do
 take_in(place)
 end
-local once, met = {}, {}
-for _, id in ipairs(listed) do
-if not met[id] then
-met[id], once[#once + 1] = true, id
+local once,met={},{}
+for _,id in ipairs(listed)do
+if not met[id]then
+met[id],once[#once+1]=true,id
 end
 end
 take_in(once)
-looked = looked + #members.hands + #members.order + #members.workers
-local entries, kinds, names, named = look_up(mending, ids), {}, {}, {}
-for _, entry in ipairs(entries) do
+looked=looked+#members.hands+#members.order+#members.workers
+local entries,kinds,names,named=look_up(mending,ids),{},{},{}
+for _,entry in ipairs(entries)do
 if entry.newer then
 return false
 end
-understand(mending, entry)
-if entry.live and shared(entry.task) then
-kinds[#kinds + 1] = entry.task
+understand(mending,entry)
+if entry.live and shared(entry.task)then
+kinds[#kinds+1]=entry.task
 end
 end
-if not nothing_found() then
+if not nothing_found()then
 return false
 end
-for i = 1, #states, 2 do
-kinds[#kinds + 1] = { G = states[i] ~= '' and states[i] or nil, P = '0' }
+for i=1,#states,2 do
+kinds[#kinds+1]={G=states[i]~=''and states[i]or nil,P='0'}
 end
-open_groups(mending.plan, kinds)
-for _, entry in ipairs(entries) do
-mend(mending, entry)
-put(mending, entry.id, entry.had_fixed, entry.fixed)
-put(mending, '.' .. entry.id, entry.had_record, entry.record)
+open_groups(mending.plan,kinds)
+for _,entry in ipairs(entries)do
+mend(mending,entry)
+put(mending,entry.id,entry.had_fixed,entry.fixed)
+put(mending,'.'..entry.id,entry.had_record,entry.record)
 end
-missing_names(mending, 'hands', mending.hands, 'hand_wrong')
-missing_names(mending, 'order', mending.turns, 'turn_wrong')
-for _, task in ipairs(kinds) do
-local name = task.G or ''
-if not named[name] then
-named[name], names[#names + 1] = true, name
+missing_names(mending,'hands',mending.hands,'hand_wrong')
+missing_names(mending,'order',mending.turns,'turn_wrong')
+for _,task in ipairs(kinds)do
+local name=task.G or''
+if not named[name]then
+named[name],names[#names+1]=true,name
 end
 end
 return nothing_found()
-and counts_agree(entries, #timers)
-and groups_agree(entries, names, mending.plan.groups)
+and counts_agree(entries,#timers)
+and groups_agree(entries,names,mending.plan.groups)
 end
-if not sound_queue() then
-return { 'look', 0, 1 }
+if not sound_queue()then
+return{'look',0,1}
 end
-return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }
-`,
-  sha1: "0fed6e8001a5b82827136c7adba8e4e275d9fd5d",
-  keyLockingSha1: "f047398d18fe072acd0f5435bb2dcdf5eb8dbdef",
+return{'sound',looked,redis.call('EXISTS',schedules,timetable)>0 and 1 or 0}
+`;
+  },
+  sha1: "555942dd1e7bd708614850e71b605c2cfa99d986",
+  keyLockingSha1: "90f984139750f5c9954234e24bfe3223fa16a75b",
 };
 
 export const heartbeat: Script = {
   name: "heartbeat",
-  source: `local working = KEYS[1]
-local delayed = KEYS[2]
-local tasks = KEYS[3]
-local workers = KEYS[4]
-local hands = KEYS[5]
-local test_now = ARGV[1]
-local worker = ARGV[2]
-local info = ARGV[3]
-local lease = ARGV[4]
-local from = ARGV[5]
-local limit = ARGV[6]
-local told = ARGV[7]
-local leases = ARGV
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local at = queue_at(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local now = clock(test_now)
-local most = tonumber(limit)
-local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }
+  get source() {
+    return `local working=KEYS[1]
+local delayed=KEYS[2]
+local tasks=KEYS[3]
+local workers=KEYS[4]
+local hands=KEYS[5]
+local test_now=ARGV[1]
+local worker=ARGV[2]
+local info=ARGV[3]
+local lease=ARGV[4]
+local from=ARGV[5]
+local limit=ARGV[6]
+local told=ARGV[7]
+local leases=ARGV
+${$queue_at}local at=queue_at(nil,nil,nil,nil,working,delayed,tasks,nil,nil,workers,hands)
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+local most=tonumber(limit)
+local names={'~w:'..worker,'~f:'..worker,'~alarm'}
 local next_one
-local proofs = {}
-if told == '1' then
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-for i = 8, #leases, 3 do
-append(names, '.' .. leases[i])
-proofs[#names] = leases[i + 1] .. ' ' .. leases[i + 2]
+local proofs={}
+if told=='1'then
+${$append}for i=8,#leases,3 do
+append(names,'.'..leases[i])
+proofs[#names]=leases[i+1]..' '..leases[i+2]
 end
 else
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
-end
-local function in_hands(at, worker, from, limit)
-local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
-return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
-end
-local members = in_hands(at, worker, from, most + 1)
-next_one = members[most + 1]
-members[most + 1] = nil
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
+${$hand}${$in_hands}local members=in_hands(at,worker,from,most+1)
+next_one=members[most+1]
+members[most+1]=nil
+${$append}for _,member in ipairs(members)do
+append(names,'.'..string.match(member,'%S+$'))
 end
 end
-for _, member in ipairs(members) do
-append(names, '.' .. string.match(member, '%S+$'))
+${$SLICE}${$read}local found=read('HMGET',tasks,names)
+${$newer}if newer(found[1])then
+return{'newer_schema'}
+elseif found[2]and not found[1]then
+return{'worker_lost'}
 end
-end
-local SLICE = 1000
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local found = read('HMGET', tasks, names)
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-if newer(found[1]) then
-return { 'newer_schema' }
-elseif found[2] and not found[1] then
-return { 'worker_lost' }
-end
-local function current(task, proof)
-if task.s ~= 'w' or (proof and proof ~= task.n .. ' ' .. task.k) then
+local function current(task,proof)
+if task.s~='w'or(proof and proof~=task.n..' '..task.k)then
 return false
 end
-return task.W == worker or (proof and not task.W)
+return task.W==worker or(proof and not task.W)
 end
-local deadlines, count, first = {}, 0, 0
-local reply, lost = { 'ok', 0, 0, 0, 0 }, {}
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-for i = 4, #names do
-local id, task = string.sub(names[i], 2), parse(found[i])
-if current(task, proofs[i]) then
-local deadline = now + (tonumber(lease) or tonumber(task.l) or 0)
-deadlines[id], count = deadline, count + 1
-first = math.min(first > 0 and first or deadline, deadline)
-append(reply, task.f and id)
+local deadlines,count,first={},0,0
+local reply,lost={'ok',0,0,0,0},{}
+${$append}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}for i=4,#names do
+local id,task=string.sub(names[i],2),parse(found[i])
+if current(task,proofs[i])then
+local deadline=now+(tonumber(lease)or tonumber(task.l)or 0)
+deadlines[id],count=deadline,count+1
+first=math.min(first>0 and first or deadline,deadline)
+append(reply,task.f and id)
 else
-append(lost, proofs[i] and id)
+append(lost,proofs[i]and id)
 end
 end
-reply[5] = #reply - 5
-for _, id in ipairs(lost) do
-append(reply, id)
+reply[5]=#reply-5
+for _,id in ipairs(lost)do
+append(reply,id)
 end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function put_deadlines(at, deadlines)
-local scores = {}
-for id, deadline in pairs(deadlines) do
-append(scores, int(deadline), id)
-end
-for first = 1, #scores, SLICE do
-local last = math.min(first + SLICE - 1, #scores)
-if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then
-redis.call('HDEL', at.tasks, '')
-redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
-end
-end
-end
-put_deadlines(at, deadlines)
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local plan = new_plan(at, now)
-local FORGOTTEN_AFTER = 3600000
-local function note_worker(plan, worker, info, alarm)
-local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
-append(plan.workers, int(deadline), worker)
-append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
-if not alarm or tonumber(alarm) > deadline then
-append(plan.fields, '~alarm', int(deadline))
-append(plan.timers, int(deadline), '~w')
-end
-end
-note_worker(plan, worker, info, found[3])
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local failed = commit(plan)
+${$refusal}${$put_deadlines}put_deadlines(at,deadlines)
+${$RUN}${$clear}${$new_plan}local plan=new_plan(at,now)
+${$FORGOTTEN_AFTER}${$note_worker}note_worker(plan,worker,info,found[3])
+${$sorted_keys}${$add}${$write}${$reversed}${$store}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
 if failed then
 return failed
 end
-reply[2], reply[3] = count, first
-reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0
+reply[2],reply[3]=count,first
+reply[4]=next_one and tonumber((string.match(next_one,'(%d+) %S+$')))or 0
 return reply
-`,
-  sha1: "aa9aed5db85aa859bc8fb9e4c0aef4be5edc613f",
-  keyLockingSha1: "911a12bd776dddb041e56b3d33531fbb65da9474",
+`;
+  },
+  sha1: "6b89127a5b895d08f7d3b5bafee1db3f8856b4b0",
+  keyLockingSha1: "86b5066ad387b9d3970895b282284c88e9e45aa6",
 };
 
 export const inspect: Script = {
   name: "inspect",
-  source: `local working = KEYS[1]
-local delayed = KEYS[2]
-local tasks = KEYS[3]
-local id = ARGV[1]
-local found = redis.call('HMGET', tasks, id, '.' .. id)
-local fixed, record = found[1], found[2] or ''
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
+  get source() {
+    return `local working=KEYS[1]
+local delayed=KEYS[2]
+local tasks=KEYS[3]
+local id=ARGV[1]
+local found=redis.call('HMGET',tasks,id,'.'..id)
+local fixed,record=found[1],found[2]or''
+${$newer}if newer(fixed)or newer(record)then
+return{'newer_schema'}
 end
-if newer(fixed) or newer(record) then
-return { 'newer_schema' }
+${$TEXTS}${$parse_letters}${$CHANGING}${$parse}local task=parse(record)
+if not fixed or task.s=='g'or task.s=='x'then
+return{'not_found'}
 end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
+${$first_line}${$parse_fixed}${$without_payload}fixed=without_payload(fixed)
+if task.s=='c'then
+return{'ok','completed',0,fixed,record}
+elseif task.s=='r'then
+return{'ok','rejected',0,fixed,record}
+elseif task.s=='w'then
+local deadline=redis.call('ZSCORE',working,id)
+return{'ok','working',tonumber(deadline or 0),fixed,record}
 end
-end
-return into
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local task = parse(record)
-if not fixed or task.s == 'g' or task.s == 'x' then
-return { 'not_found' }
-end
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function without_payload(fixed)
-local line = first_line(fixed)
-return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).h) or 0))
-end
-fixed = without_payload(fixed)
-if task.s == 'c' then
-return { 'ok', 'completed', 0, fixed, record }
-elseif task.s == 'r' then
-return { 'ok', 'rejected', 0, fixed, record }
-elseif task.s == 'w' then
-local deadline = redis.call('ZSCORE', working, id)
-return { 'ok', 'working', tonumber(deadline or 0), fixed, record }
-end
-local due = redis.call('ZSCORE', delayed, id)
-return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }
-`,
-  sha1: "c6cc69d5d39911d42dbed204d6c062e91e845039",
-  keyLockingSha1: "b694a9731ae82face39888a6dc307cbae4fd5988",
+local due=redis.call('ZSCORE',delayed,id)
+return{'ok',due and'delayed'or'pending',tonumber(due or 0),fixed,record}
+`;
+  },
+  sha1: "928fb0a1f5faeac41bdd643d4d0306f36ba93b71",
+  keyLockingSha1: "ed3ab84fb8be8cce8bd1b31ea42dbeadb2e98977",
 };
 
 export const occur: Script = {
   name: "occur",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local schedules = KEYS[7]
-local timetable = KEYS[8]
-local test_now = ARGV[1]
-local items = ARGV
-local STRIDE = 5
-local MAX_BYTES = 8000000
-local READ = 16
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local at = queue_at(pending, fair, order, held, nil, delayed, tasks)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local plan = new_plan(at, clock(test_now))
-local count = (#items - 1) / STRIDE
-local names, fields = {}, { '~set', '~stats', '~ghosts', '~dropped' }
-for i = 1, count do
-local name, _, _, times = unpack(items, STRIDE * i - 3, STRIDE * i)
-names[i] = name
-for time in string.gmatch(times, '%d+') do
-fields[#fields + 1] = name .. '.' .. time
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local delayed=KEYS[5]
+local tasks=KEYS[6]
+local schedules=KEYS[7]
+local timetable=KEYS[8]
+local test_now=ARGV[1]
+local items=ARGV
+local STRIDE=5
+local MAX_BYTES=8000000
+local READ=16
+${$queue_at}local at=queue_at(pending,fair,order,held,nil,delayed,tasks)
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan(at,clock(test_now))
+local count=(#items-1)/STRIDE
+local names,fields={},{'~set','~stats','~ghosts','~dropped'}
+for i=1,count do
+local name,_,_,times=unpack(items,STRIDE*i-3,STRIDE*i)
+names[i]=name
+for time in string.gmatch(times,'%d+')do
+fields[#fields+1]=name..'.'..time
 end
 end
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
+${$first_line}${$read_first_lines}local stored=read_first_lines(tasks,fields)
+${$newer}${$parse_settings}${$heed}if heed(plan,stored['~set'],stored['~stats'])then
+return{'newer_schema'}
 end
-local function read_first_lines(tasks, fields)
-local found = {}
-for first = 1, #fields, 128 do
-local last = math.min(first + 127, #fields)
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
-if value then
-found[fields[first + i - 1]] = first_line(value)
+local scores=redis.call('ZMSCORE',schedules,unpack(names))
+${$standing}${$places_left}local room_left,bytes,full=places_left(plan.settings,at,stored),0,false
+local found={}
+${$append}local function kept_of(i)
+if(i-1)%READ==0 then
+local wanted={}
+for j=i,math.min(i+READ-1,count)do
+append(wanted,'.'..names[j],names[j])
 end
+found=redis.call('HMGET',timetable,unpack(wanted))
 end
+local place=2*((i-1)%READ)
+return found[place+1],found[place+2]
 end
-return found
-end
-local stored = read_first_lines(tasks, fields)
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-if heed(plan, stored['~set'], stored['~stats']) then
-return { 'newer_schema' }
-end
-local scores = redis.call('ZMSCORE', schedules, unpack(names))
-local function standing(control, came, gone)
-return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
-end
-local function places_left(settings, at, control)
-if not settings or not settings.b then
-return math.huge
-end
-local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
-local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
-return tonumber(settings.b) - listed - zsets
-end
-local room_left, bytes, full = places_left(plan.settings, at, stored), 0, false
-local found = {}
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function kept_of(i)
-if (i - 1) % READ == 0 then
-local wanted = {}
-for j = i, math.min(i + READ - 1, count) do
-append(wanted, '.' .. names[j], names[j])
-end
-found = redis.call('HMGET', timetable, unpack(wanted))
-end
-local place = 2 * ((i - 1) % READ)
-return found[place + 1], found[place + 2]
-end
-local function record_of(task, time)
-local stop = string.find(task, '\\n', 1, true) or 0
-local line, rest = string.sub(task, 1, stop - 1), string.sub(task, stop + 1)
-local size = stop > 0 and tonumber((string.match(line, ';h=(%d+)')))
+local function record_of(task,time)
+local stop=string.find(task,'\\n',1,true)or 0
+local line,rest=string.sub(task,1,stop-1),string.sub(task,stop+1)
+local size=stop>0 and tonumber((string.match(line,';h=(%d+)')))
 if not size then
 return nil
 end
-local longer = string.gsub(line, ';h=%d+', ';h=' .. int(size + #time))
-local headers = string.sub(rest, 1, size - 2) .. time .. string.sub(rest, size - 1, size)
-return '1;' .. int(plan.now) .. longer .. '\\n' .. headers .. string.sub(rest, size + 1)
+local longer=string.gsub(line,';h=%d+',';h='..int(size+#time))
+local headers=string.sub(rest,1,size-2)..time..string.sub(rest,size-1,size)
+return'1;'..int(plan.now)..longer..'\\n'..headers..string.sub(rest,size+1)
 end
-local SLICE = 1000
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function enter(plan, id, task, place)
-if not shared(task) then
-local ids = place == 'back' and plan.back or plan.front
-ids[#ids + 1] = id
-return
-end
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local full = group.h > 0 or room(group, plan.now) < 1
-if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-ready(group, band, 1)
-put_into_fair(plan, group, task.S, id)
-group.returned = group.h > 0
-elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-local zone = place == 'aside' and 'p' or 'q'
-group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-plan.times.h = plan.times.h + 1
-local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
-else
-admit(plan, group, band, id)
-end
-task.S = nil
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function enqueue_due(i, task)
-local name, _, _, times, following = unpack(items, STRIDE * i - 3, STRIDE * i + 1)
-local added, last = 0, nil
-for time in string.gmatch(times, '%d+') do
-local id = name .. '.' .. time
-if not stored[id] then
-local record = record_of(task, time)
+${$SLICE}${$read}${$TEXTS}${$parse_letters}${$parse_fixed}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}local function enqueue_due(i,task)
+local name,_,_,times,following=unpack(items,STRIDE*i-3,STRIDE*i+1)
+local added,last=0,nil
+for time in string.gmatch(times,'%d+')do
+local id=name..'.'..time
+if not stored[id]then
+local record=record_of(task,time)
 if not record then
-return 0, nil, '-2'
-elseif room_left < 1 or bytes > MAX_BYTES then
-full = full or room_left < 1
-return added, last, time
+return 0,nil,'-2'
+elseif room_left<1 or bytes>MAX_BYTES then
+full=full or room_left<1
+return added,last,time
 end
-local options = parse_fixed(record)
-open_groups(plan, { options })
-append(plan.fields, id, record)
-enter(plan, id, options, 'back')
-tell(plan, 'enqueued', id)
-added = added + 1
-bytes, room_left = bytes + #record, room_left - 1
+local options=parse_fixed(record)
+open_groups(plan,{options})
+append(plan.fields,id,record)
+enter(plan,id,options,'back')
+tell(plan,'enqueued',id)
+added=added+1
+bytes,room_left=bytes+#record,room_left-1
 end
-last = time
+last=time
 end
-return added, last, following
+return added,last,following
 end
-local reply, set, moved = { 'ok', 0 }, {}, {}
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function format_settings(settings)
-local text = ''
-for _, letter in ipairs(sorted_keys(settings)) do
-text = text .. ';' .. letter .. '=' .. settings[letter]
-end
-return text ~= '' and '1' .. text or ''
-end
-for i = 1, count do
-local read_at, read_record = unpack(items, STRIDE * i - 2, STRIDE * i - 1)
-local added, last, following = 0, nil, read_at
-if bytes <= MAX_BYTES then
-local record, task = kept_of(i)
-if record ~= read_record or tonumber(scores[i] or -1) ~= tonumber(read_at) then
-following = '-1'
+local reply,set,moved={'ok',0},{},{}
+${$sorted_keys}${$format_settings}for i=1,count do
+local read_at,read_record=unpack(items,STRIDE*i-2,STRIDE*i-1)
+local added,last,following=0,nil,read_at
+if bytes<=MAX_BYTES then
+local record,task=kept_of(i)
+if record~=read_record or tonumber(scores[i]or-1)~=tonumber(read_at)then
+following='-1'
 else
-added, last, following = enqueue_due(i, task or '')
+added,last,following=enqueue_due(i,task or'')
 end
 if last then
-local letters = parse_settings(record)
-letters.o = last
-append(set, '.' .. names[i], format_settings(letters))
-append(moved, following, names[i])
+local letters=parse_settings(record)
+letters.o=last
+append(set,'.'..names[i],format_settings(letters))
+append(moved,following,names[i])
 end
 end
-append(reply, added, tonumber(following))
+append(reply,added,tonumber(following))
 end
-reply[2] = full and 1 or 0
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-close(plan)
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store_or_undo(plan, before)
-local tasks, fields = plan.at.tasks, plan.fields
-for first = 1, #fields, SLICE do
-local last = math.min(first + SLICE - 1, #fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields, first, last)))
-if failed then
-local new, old = {}, {}
-for i = 1, first - 1, 2 do
-local value = before[fields[i]] or plan.was[fields[i]]
-new[#new + 1] = fields[i]
-append(old, value and fields[i] or nil, value or nil)
-end
-write('HDEL', tasks, new)
-write('HSET', tasks, old)
-return failed
-end
-end
-plan.fields = {}
-end
-local failed = store_or_undo(plan, { ['~stats'] = stored['~stats'] })
+reply[2]=full and 1 or 0
+${$add}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$close}close(plan)
+${$write}${$refusal}${$store_or_undo}local failed=store_or_undo(plan,{['~stats']=stored['~stats']})
 if failed then
 return failed
 end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-commit(plan)
-write('HSET', timetable, set)
-write('ZADD', schedules, moved)
+${$reversed}${$store}${$publish}${$commit}commit(plan)
+write('HSET',timetable,set)
+write('ZADD',schedules,moved)
 return reply
-`,
-  sha1: "787446507f94bfa6359c1c7b1864d0d42bed2bea",
-  keyLockingSha1: "6b06df8431562db8d8b941dbbc4dd5371fe07aa0",
+`;
+  },
+  sha1: "d5e8d7bd33ccbf0e785dbd1c179937eeaf8b59d4",
+  keyLockingSha1: "737b74a6dbb24b22a237760e2644f32a71adde1b",
 };
 
 export const occurrences: Script = {
   name: "occurrences",
-  source: `local schedules = KEYS[1]
-local timetable = KEYS[2]
-local test_now = ARGV[1]
-local limit = ARGV[2]
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local now = clock(test_now)
-local found = redis.call('ZRANGE', schedules, '0', limit, 'WITHSCORES')
-local names, fields, reply = {}, {}, { 'ok', now, 0 }
-for i = 1, #found, 2 do
-local at = tonumber(found[i + 1])
-if at > now or #names == tonumber(limit) then
-reply[3] = at
+  get source() {
+    return `local schedules=KEYS[1]
+local timetable=KEYS[2]
+local test_now=ARGV[1]
+local limit=ARGV[2]
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+local found=redis.call('ZRANGE',schedules,'0',limit,'WITHSCORES')
+local names,fields,reply={},{},{'ok',now,0}
+for i=1,#found,2 do
+local at=tonumber(found[i+1])
+if at>now or#names==tonumber(limit)then
+reply[3]=at
 break
 end
-names[#names + 1], fields[#fields + 1] = i, '.' .. found[i]
+names[#names+1],fields[#fields+1]=i,'.'..found[i]
 end
-local SLICE = 1000
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local records = read('HMGET', timetable, fields)
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-for n, i in ipairs(names) do
-append(reply, found[i], tonumber(found[i + 1]))
-reply[#reply + 1] = records[n] or ''
+${$SLICE}${$read}local records=read('HMGET',timetable,fields)
+${$append}for n,i in ipairs(names)do
+append(reply,found[i],tonumber(found[i+1]))
+reply[#reply+1]=records[n]or''
 end
 return reply
-`,
-  sha1: "f2d87268a14b3f1918e6d7dc7b8a912cf85a4101",
-  keyLockingSha1: "38a85bb0fd8f760ea81faeb4d1af594de0282fd6",
+`;
+  },
+  sha1: "f9cd716f92c0a97fe38c78d08b09216df382678e",
+  keyLockingSha1: "2dc18bec9c2fde140b9c9bb2bfa293742f466ac1",
 };
 
 export const page: Script = {
   name: "page",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local state = ARGV[1]
-local cursor = ARGV[2]
-local size = ARGV[3]
-local filter = ARGV[4]
-local payloads = ARGV[5]
-local max_bytes = ARGV[6]
-local at = { working = working, delayed = delayed, expiry = expiry, dead = dead }
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_filter(argument)
-local letters, text = string.match(argument, '^([^\\n]*)\\n?(.*)$')
-local filter = parse_settings(letters)
-filter.text = text
-return filter
-end
-local wanted = parse_filter(filter)
-local letter = ({ working = 'w', completed = 'c', rejected = 'r' })[state] or ''
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local held=KEYS[3]
+local working=KEYS[4]
+local delayed=KEYS[5]
+local tasks=KEYS[6]
+local expiry=KEYS[7]
+local dead=KEYS[8]
+local state=ARGV[1]
+local cursor=ARGV[2]
+local size=ARGV[3]
+local filter=ARGV[4]
+local payloads=ARGV[5]
+local max_bytes=ARGV[6]
+local at={working=working,delayed=delayed,expiry=expiry,dead=dead}
+${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
+local letter=({working='w',completed='c',rejected='r'})[state]or''
 local entries
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local LOOK = 1000
-local function precedes(first, second)
-for i = 1, math.min(#first, #second) do
-local one, other = string.byte(first, i), string.byte(second, i)
-if one ~= other then
-return one < other
-end
-end
-return #first < #second
-end
-local function behind(key, place, before)
-local score, id = string.match(place, '^(%S+) (.+)$')
-local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
-local high = redis.call('ZCOUNT', key, '-inf', score)
-while low < high do
-local middle = math.floor((low + high) / 2)
-if precedes(id, redis.call('ZRANGE', key, int(middle), int(middle))[1]) then
-high = middle
+${$int}${$SHARE}${$BAND}${$parse_clock}${$LOOK}${$precedes}${$behind}local function read_line(place)
+local index,fair_place,held_place=string.match(place,'^(%d+) (%S+ %S+) (%S+ %S+)$')
+index=tonumber(index)
+local control=redis.call('HGET',tasks,'~fair')
+local times=parse_clock(control)
+local ids=redis.call('LRANGE',pending,int(-index-LOOK),int(-index-1))
+local sharing=control and behind(fair,fair_place)or{}
+local tag=9*BAND+(times.l or(times[0]or 0)+SHARE)+index*SHARE
+local line,i,j={},#ids,1
+while ids[i]or sharing[j]do
+if ids[i]and not(sharing[j]and tonumber(sharing[j].score)<tag)then
+line[#line+1]={id=ids[i],listed=true}
+i,tag=i-1,tag+SHARE
 else
-low = middle + 1
+line[#line+1]=sharing[j]
+j=j+1
 end
 end
-local found = redis.call('ZRANGE', key, int(low), int(low + LOOK - 1), 'WITHSCORES')
-local entries = {}
-for i = 1, #found, 2 do
-if before and tonumber(found[i + 1]) >= tonumber(before) then
-break
-end
-entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i + 1] .. ' ' .. found[i] }
-end
-return entries
-end
-local function read_line(place)
-local index, fair_place, held_place = string.match(place, '^(%d+) (%S+ %S+) (%S+ %S+)$')
-index = tonumber(index)
-local control = redis.call('HGET', tasks, '~fair')
-local times = parse_clock(control)
-local ids = redis.call('LRANGE', pending, int(-index - LOOK), int(-index - 1))
-local sharing = control and behind(fair, fair_place) or {}
-local tag = 9 * BAND + (times.l or (times[0] or 0) + SHARE) + index * SHARE
-local line, i, j = {}, #ids, 1
-while ids[i] or sharing[j] do
-if ids[i] and not (sharing[j] and tonumber(sharing[j].score) < tag) then
-line[#line + 1] = { id = ids[i], listed = true }
-i, tag = i - 1, tag + SHARE
-else
-line[#line + 1] = sharing[j]
-j = j + 1
-end
-end
-local waiting = #line
-for _, entry in ipairs(control and waiting < LOOK and behind(held, held_place) or {}) do
-line[#line + 1] = entry
+local waiting=#line
+for _,entry in ipairs(control and waiting<LOOK and behind(held,held_place)or{})do
+line[#line+1]=entry
 end
 return line,
 function(done)
-for k = 1, done do
+for k=1,done do
 if line[k].listed then
-index = index + 1
-elseif k <= waiting then
-fair_place = line[k].place
+index=index+1
+elseif k<=waiting then
+fair_place=line[k].place
 else
-held_place = line[k].place
+held_place=line[k].place
 end
 end
-return int(index) .. ' ' .. fair_place .. ' ' .. held_place
+return int(index)..' '..fair_place..' '..held_place
 end
 end
-local seen = {}
-local function shared(task)
-return task.G or task.P
-end
-local function ghostly(entry)
-local task = entry.task
-if not entry.listed or tonumber(task.g or 0) == 0 then
+local seen={}
+${$shared}local function ghostly(entry)
+local task=entry.task
+if not entry.listed or tonumber(task.g or 0)==0 then
 return false
 end
-local again = seen[entry.id] or shared(task) or redis.call('ZSCORE', delayed, entry.id)
-seen[entry.id] = true
+local again=seen[entry.id]or shared(task)or redis.call('ZSCORE',delayed,entry.id)
+seen[entry.id]=true
 return again
 end
-local reply, bytes = { 'ok', '', 0 }, 0
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local function without_payload(fixed)
-local line = first_line(fixed)
-return string.sub(fixed, 1, #line + (tonumber(parse_fixed(line).h) or 0))
-end
-local function within(instant, from, to)
-if not (from or to) then
-return true
-end
-instant = tonumber(instant)
-return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
-end
-local function matches(filter, task, text)
-return (not filter.G or task.G == filter.G)
-and (not filter.y or task.y == filter.y)
-and within(task.z, filter.z, filter.Z)
-and within(task.e, filter.e, filter.E)
-and (
-filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
-)
-end
-local function show(entry)
-local task = entry.task
-if task.s ~= letter or not matches(wanted, task, entry.text) or ghostly(entry) then
+local reply,bytes={'ok','',0},0
+${$append}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$without_payload}${$within}${$matches}local function show(entry)
+local task=entry.task
+if task.s~=letter or not matches(wanted,task,entry.text)or ghostly(entry)then
 return false
-elseif entry.fixed == '' and letter == '' or not (sound(entry.fixed) or entry.fixed == '') then
-entry.left = true
+elseif entry.fixed==''and letter==''or not(sound(entry.fixed)or entry.fixed=='')then
+entry.left=true
 return false
 end
-local fixed, record = without_payload(entry.fixed), entry.record or ''
-local payload = payloads == '1' and string.sub(entry.fixed, #fixed + 1) or ''
-bytes = bytes + #fixed + #payload + #record
-if #reply > 3 and (bytes > tonumber(max_bytes) or #reply >= 3 + 5 * tonumber(size)) then
+local fixed,record=without_payload(entry.fixed),entry.record or''
+local payload=payloads=='1'and string.sub(entry.fixed,#fixed+1)or''
+bytes=bytes+#fixed+#payload+#record
+if#reply>3 and(bytes>tonumber(max_bytes)or#reply>=3+5*tonumber(size))then
 return true
 end
-local timed = state == 'working' or state == 'delayed'
-append(reply, entry.id, timed and math.floor(tonumber(entry.score)) or 0)
-append(reply, fixed, payload)
-reply[#reply + 1] = record
+local timed=state=='working'or state=='delayed'
+append(reply,entry.id,timed and math.floor(tonumber(entry.score))or 0)
+append(reply,fixed,payload)
+reply[#reply+1]=record
 end
-local place, place_of = cursor, nil
-if state == 'pending' then
-place = place ~= '' and place or '0 0 - 0 -'
-entries, place_of = read_line(place)
+local place,place_of=cursor,nil
+if state=='pending'then
+place=place~=''and place or'0 0 - 0 -'
+entries,place_of=read_line(place)
 else
-local function zset_of(at, state, filter)
-if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
-return at.expiry
+${$zset_of}local key=zset_of(at,state,wanted)
+${$place_from}place=place~=''and place or place_from(key==dead and wanted.z)
+entries=behind(key,place,key==dead and wanted.Z)
 end
-return state == 'rejected' and at.dead or at[state]
-end
-local key = zset_of(at, state, wanted)
-local function place_from(from)
-return (from or '0') .. ' -'
-end
-place = place ~= '' and place or place_from(key == dead and wanted.z)
-entries = behind(key, place, key == dead and wanted.Z)
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local LOOK_BYTES = 8000000
-local function look_through(tasks, entries, visit)
-local done, bytes, slice = 0, 0, 16
-local most = math.min(#entries, LOOK)
-while done < most and bytes < LOOK_BYTES do
-local names = {}
-for i = done + 1, math.min(done + slice, most) do
-append(names, entries[i].id, '.' .. entries[i].id)
-end
-local found = redis.call('HMGET', tasks, unpack(names))
-for i = 1, #names, 2 do
-local entry = entries[done + 1]
-entry.fixed, entry.record = found[i] or '', found[i + 1]
-bytes = bytes + #entry.fixed + #(entry.record or '')
-if string.sub(entry.id, 1, 1) ~= '~' then
-if newer(entry.fixed) or newer(entry.record) then
-entry.left = true
-else
-entry.task, entry.text = parse_with(entry.fixed, entry.record)
-if visit(entry, done + 1) then
-return done
-end
-end
-end
-done = done + 1
-end
-slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
-end
-return done
-end
-local done = look_through(tasks, entries, show)
-if place_of and (done < #entries or done >= LOOK) then
-reply[2] = place_of(done)
+${$newer}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LOOK_BYTES}${$look_through}local done=look_through(tasks,entries,show)
+if place_of and(done<#entries or done>=LOOK)then
+reply[2]=place_of(done)
 elseif not place_of then
-local function place_behind(entries, done, place)
-if done == #entries and done < LOOK then
-return ''
+${$place_behind}reply[2]=place_behind(entries,done,place)
 end
-return done > 0 and entries[done].place or place
-end
-reply[2] = place_behind(entries, done, place)
-end
-local function left_among(entries, done)
-local left = 0
-for i = 1, done do
-left = left + (entries[i].left and 1 or 0)
-end
-return left
-end
-reply[3] = left_among(entries, done)
+${$left_among}reply[3]=left_among(entries,done)
 return reply
-`,
-  sha1: "25a4effc7a23a8a21d27339ee12c074fcb7b3fbf",
-  keyLockingSha1: "9f6ab2f30b38715e268a39f3b1fe5b4d42fdbe05",
+`;
+  },
+  sha1: "a2ab95433962692e5f63a6ba80c1b4727f722d59",
+  keyLockingSha1: "3c5e8af768f8cf8ea81ce2992cc6d3cd5bdc5291",
 };
 
 export const purge: Script = {
   name: "purge",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local test_now = ARGV[1]
-local state = ARGV[2]
-local limit = ARGV[3]
-local cursor = ARGV[4]
-local filter = ARGV[5]
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local now, most = clock(test_now), tonumber(limit)
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_filter(argument)
-local letters, text = string.match(argument, '^([^\\n]*)\\n?(.*)$')
-local filter = parse_settings(letters)
-filter.text = text
-return filter
-end
-local wanted = parse_filter(filter)
-local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
-local ended = letter ~= ''
-local reply = { 'ok', 0, '', 0 }
-local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local HISTORY = 16
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-local function bare_record(state, ghosts, version)
-local task =
-{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
-end
-local function forget_task(fields, gone, id, task)
-if tonumber(task.g or 0) > 0 then
-append(fields, '.' .. id, bare_record('g', task.g))
-append(fields, id, '')
-else
-append(gone, id, '.' .. id)
-end
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local RUN = 200
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function take_off_fair(plan, task, score, id)
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local share = ready(group, band, -1)
-local member = turn_of(group.name, score, id)
-plan.unordered[#plan.unordered + 1], plan.taken[member] = member, true
-share.gone = (share.gone or 0) + 1
-return share
-end
-local function turns_from(plan, group, base, tag, most)
-local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
-local turns = {}
-local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
-for _, member in ipairs(found) do
-local score, id = string.match(member, ' (%d+) (%S+)$')
-if score and not plan.taken[member] then
-turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
-end
-end
-return turns, #found == most
-end
-local function move_up(plan, group, band, share)
-local base, cost, holes = score_at(band, 0), cost_of(group), share.holes or {}
-local turns, more, passed = {}, false, 0
-table.sort(holes)
-local before = holes[1] and holes[1] - cost or math.max(share.straight, (plan.times[band] or 0) - cost)
-if share.ready > 0 then
-turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
-end
-for _, place in ipairs(turns) do
-while holes[passed + 1] and holes[passed + 1] <= place.tag do
-passed = passed + 1
-end
-local tag = before + cost
-if not share.straight or place.tag <= share.straight then
-tag = math.max(tag, place.tag - passed * cost)
-end
-if tag < place.tag then
-append(plan.moved, int(base + tag), place.id)
-append(plan.order, '0', turn_of(group.name, base + tag, place.id))
-append(plan.unordered, turn_of(group.name, base + place.tag, place.id))
-end
-before = math.min(tag, place.tag)
-end
-share.straight, share.holes, share.through, share.gone = more and before or nil, nil, nil, nil
-if not more then
-share.last = math.max(0, before)
-end
-end
-local function straighten(plan)
-local lines = {}
-for _, group in pairs(plan.groups) do
-for band = 0, 9 do
-local share = group.bands and group.bands[band]
-if share and (share.holes or share.through) then
-lines[#lines + 1] = { group, band, share }
-end
-end
-end
-plan.run = math.min(plan.run, math.ceil(2000 / #lines))
-for _, line in ipairs(lines) do
-move_up(plan, unpack(line))
-end
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function refund(plan, id, task, place, score)
-if place == plan.at.fair then
-local share, tag = take_off_fair(plan, task, score, id), score % BAND
-if tag >= (plan.times[tonumber(task.P or 0)] or 0) and tag <= (share.straight or tag) then
-share.holes = share.holes or {}
-append(share.holes, tag)
-end
-else
-local group = group_of(plan, task)
-group.h, plan.times.h = group.h - 1, plan.times.h - 1
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-local function open_plan(at, now)
-local plan, control = new_plan(at, now), redis.call('HMGET', at.tasks, '~set', '~stats')
-return not heed(plan, control[1], control[2]) and plan
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function finish(plan, id, task, text, state, reason, given)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
-end
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-transition(task, task.s, plan.now)
-task.y = reason ~= '' and reason or nil
-task.z = int(plan.now)
-task.f, task.S, task.O, task.T = nil, nil, nil, nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
-else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
-end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-tell(plan, reason == 'cancelled' and reason or state, id)
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local LOOK = 1000
-local LOOK_BYTES = 8000000
-local function within(instant, from, to)
-if not (from or to) then
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local delayed=KEYS[5]
+local tasks=KEYS[6]
+local expiry=KEYS[7]
+local dead=KEYS[8]
+local test_now=ARGV[1]
+local state=ARGV[2]
+local limit=ARGV[3]
+local cursor=ARGV[4]
+local filter=ARGV[5]
+${$queue_at}local at=queue_at(pending,fair,order,held,nil,delayed,tasks,expiry,dead)
+${$int}${$clock_text}${$clock}local now,most=clock(test_now),tonumber(limit)
+${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
+local letter=state=='completed'and'c'or state=='rejected'and'r'or''
+local ended=letter~=''
+local reply={'ok',0,'',0}
+${$RESEND_WINDOW}${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$forget_task}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$ready}${$cost_of}${$RUN}${$turn_of}${$take_off_fair}${$turns_from}${$move_up}${$straighten}${$set_timer}${$refund}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$open_plan}${$count_news}${$publish}${$finish}${$close}${$commit}${$LOOK}${$LOOK_BYTES}${$within}${$matches}${$precedes}${$place_from}${$behind}${$turns_behind}${$look_through}${$left_among}${$place_behind}${$carry_out}${$erase}local function purge_zset(key,place)
+local grouped=key==fair and wanted.G
+local chosen,entries=
+{},grouped and turns_behind(order,wanted.G,place)or behind(key,place,key==dead and wanted.Z)
+local done=look_through(tasks,entries,function(entry,number)
+local task=entry.task
+if#chosen==most then
 return true
-end
-instant = tonumber(instant)
-return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
-end
-local function matches(filter, task, text)
-return (not filter.G or task.G == filter.G)
-and (not filter.y or task.y == filter.y)
-and within(task.z, filter.z, filter.Z)
-and within(task.e, filter.e, filter.E)
-and (
-filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
-)
-end
-local function precedes(first, second)
-for i = 1, math.min(#first, #second) do
-local one, other = string.byte(first, i), string.byte(second, i)
-if one ~= other then
-return one < other
-end
-end
-return #first < #second
-end
-local function place_from(from)
-return (from or '0') .. ' -'
-end
-local function behind(key, place, before)
-local score, id = string.match(place, '^(%S+) (.+)$')
-local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
-local high = redis.call('ZCOUNT', key, '-inf', score)
-while low < high do
-local middle = math.floor((low + high) / 2)
-if precedes(id, redis.call('ZRANGE', key, int(middle), int(middle))[1]) then
-high = middle
-else
-low = middle + 1
-end
-end
-local found = redis.call('ZRANGE', key, int(low), int(low + LOOK - 1), 'WITHSCORES')
-local entries = {}
-for i = 1, #found, 2 do
-if before and tonumber(found[i + 1]) >= tonumber(before) then
-break
-end
-entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i + 1] .. ' ' .. found[i] }
-end
-return entries
-end
-local function turns_behind(order, group, place)
-local score, id = string.match(place, '^(%S+) (.+)$')
-local first, last = '(' .. turn_of(group, score, id), '(' .. group .. '!'
-local entries = {}
-for i, member in ipairs(redis.call('ZRANGE', order, first, last, 'BYLEX', 'LIMIT', '0', int(LOOK))) do
-local own_score, own_id = string.match(member, ' 0*(%d+) (%S+)$')
-entries[i] = { id = own_id, score = own_score, place = own_score .. ' ' .. own_id }
-end
-return entries
-end
-local function look_through(tasks, entries, visit)
-local done, bytes, slice = 0, 0, 16
-local most = math.min(#entries, LOOK)
-while done < most and bytes < LOOK_BYTES do
-local names = {}
-for i = done + 1, math.min(done + slice, most) do
-append(names, entries[i].id, '.' .. entries[i].id)
-end
-local found = redis.call('HMGET', tasks, unpack(names))
-for i = 1, #names, 2 do
-local entry = entries[done + 1]
-entry.fixed, entry.record = found[i] or '', found[i + 1]
-bytes = bytes + #entry.fixed + #(entry.record or '')
-if string.sub(entry.id, 1, 1) ~= '~' then
-if newer(entry.fixed) or newer(entry.record) then
-entry.left = true
-else
-entry.task, entry.text = parse_with(entry.fixed, entry.record)
-if visit(entry, done + 1) then
-return done
-end
-end
-end
-done = done + 1
-end
-slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
-end
-return done
-end
-local function left_among(entries, done)
-local left = 0
-for i = 1, done do
-left = left + (entries[i].left and 1 or 0)
-end
-return left
-end
-local function place_behind(entries, done, place)
-if done == #entries and done < LOOK then
-return ''
-end
-return done > 0 and entries[done].place or place
-end
-local function carry_out(at, now, chosen, done, carry)
-for first = 1, #chosen, PLAN do
-local plan, ids, known = open_plan(at, now), {}, {}
-for i = first, math.min(first + PLAN - 1, #chosen) do
-append(ids, chosen[i].id)
-append(known, chosen[i].task)
-end
-local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
-if failed and first == 1 then
-return failed, nil
-elseif failed then
-return first - 1, chosen[first].number - 1
-end
-end
-return #chosen, done
-end
-local function erase(plan, id, task)
-local known_until = math.min(tonumber(task.z or 0), plan.now) + RESEND_WINDOW
-if known_until > plan.now then
-add(task, 'v', 1)
-task.s, task.h, task.y, task.m, task.r, task.d = 'x', nil, nil, nil, nil, nil
-append(plan.fields, id, '')
-append(plan.fields, '.' .. id, format(task, ''))
-append(plan.expiry, int(known_until), id)
-else
-forget_task(plan.fields, plan.gone, id, task)
-plan.over[#plan.over + 1] = id
-end
-plan.raised[#plan.raised + 1] = id
-tell(plan, 'deleted', id)
-end
-local function purge_zset(key, place)
-local grouped = key == fair and wanted.G
-local chosen, entries =
-{}, grouped and turns_behind(order, wanted.G, place) or behind(key, place, key == dead and wanted.Z)
-local done = look_through(tasks, entries, function(entry, number)
-local task = entry.task
-if #chosen == most then
-return true
-elseif not ended and not (sound(entry.fixed) and (key == delayed or shared(task))) then
-entry.left = true
-elseif task.s == letter and matches(wanted, task, entry.text) then
-entry.number = number
-chosen[#chosen + 1] = entry
+elseif not ended and not(sound(entry.fixed)and(key==delayed or shared(task)))then
+entry.left=true
+elseif task.s==letter and matches(wanted,task,entry.text)then
+entry.number=number
+chosen[#chosen+1]=entry
 end
 end)
-local scores, lowest = {}, nil
+local scores,lowest={},nil
 local count
-count, done = carry_out(at, now, chosen, done, function(plan, ids, known, before)
+count,done=carry_out(at,now,chosen,done,function(plan,ids,known,before)
 if ended then
-for i, id in ipairs(ids) do
-erase(plan, id, known[i])
+for i,id in ipairs(ids)do
+erase(plan,id,known[i])
 end
 return commit(plan)
 end
-open_groups(plan, key ~= delayed and known or {})
-for i, id in ipairs(ids) do
-if key ~= delayed then
-refund(plan, id, known[i], key, scores[id] or chosen[before + i].score)
+open_groups(plan,key~=delayed and known or{})
+for i,id in ipairs(ids)do
+if key~=delayed then
+refund(plan,id,known[i],key,scores[id]or chosen[before+i].score)
 end
-finish(plan, id, known[i], '', 'rejected', 'cancelled')
+finish(plan,id,known[i],'','rejected','cancelled')
 end
-plan.run = 1
+plan.run=1
 straighten(plan)
-local failed = commit(plan)
-write('ZREM', key, failed and {} or ids)
-for i = 1, failed and 0 or #plan.moved, 2 do
-scores[plan.moved[i + 1]] = plan.moved[i]
-lowest = math.min(lowest or math.huge, tonumber(plan.moved[i]))
+local failed=commit(plan)
+write('ZREM',key,failed and{}or ids)
+for i=1,failed and 0 or#plan.moved,2 do
+scores[plan.moved[i+1]]=plan.moved[i]
+lowest=math.min(lowest or math.huge,tonumber(plan.moved[i]))
 end
 return failed
 end)
 if not done then
 return count
 end
-local behind_all = lowest and place_from(int(lowest)) or place_behind(entries, done, place)
-reply[2], reply[3], reply[4] = count, behind_all, left_among(entries, done)
+local behind_all=lowest and place_from(int(lowest))or place_behind(entries,done,place)
+reply[2],reply[3],reply[4]=count,behind_all,left_among(entries,done)
 end
-local function in_list(entry)
-return entry.listed or not entry.score
-end
-local function new_batch(max, bytes)
-local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
-batch.ghosts, batch.broken, batch.haunted = 0, 0, {}
-return batch
-end
-local function entry_of(batch, id, fixed, record)
-if not batch.entries[id] then
-local task, text = parse_with(fixed or '', record)
-batch.entries[id] = { id = id, fixed = fixed, record = record, task = task, text = text }
-end
-return batch.entries[id]
-end
-local function stray(batch, entry, place)
-local task = entry.task
-if tonumber(task.g or 0) > 0 and in_list(place) then
-add(task, 'g', -1)
-task.g = task.g ~= '0' and task.g or nil
-batch.ghosts = batch.ghosts + 1
-if not entry.changed then
-entry.changed = true
-batch.haunted[#batch.haunted + 1] = entry
-end
-return true
-end
-if task.s ~= '' or not sound(entry.fixed) then
-batch.broken = batch.broken + 1
-return true
-end
-return false
-end
-local function write_strays(batch, tasks)
-local fields, gone = {}, {}
-for _, entry in ipairs(batch.haunted) do
-if not entry.written then
-local name, left = '.' .. entry.id, entry.task.g
-local version, enqueued_at, state = string.match(entry.record, '^1;(%d+);(%d*);%d+;%d+;(%a?)')
-if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
-local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
-append(fields, name, record)
-else
-append(gone, name, state == 'g' and entry.id or nil)
-end
-end
-end
-write('HDEL', tasks, gone)
-write('HSET', tasks, fields)
-if batch.ghosts > 0 then
-redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))
-end
-if batch.broken > 0 then
-redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
-end
-end
-local function purge_list()
-local plan = open_plan(at, now)
+${$in_list}${$new_batch}${$entry_of}${$stray}${$write_strays}local function purge_list()
+local plan=open_plan(at,now)
 if not plan then
-return { 'newer_schema' }, nil
+return{'newer_schema'},nil
 end
-local entries, batch, rest = {}, new_batch(0, 0), {}
-for i, id in ipairs(redis.call('RPOP', pending, int(PLAN)) or {}) do
-entries[i] = { id = id }
+local entries,batch,rest={},new_batch(0,0),{}
+for i,id in ipairs(redis.call('RPOP',pending,int(PLAN))or{})do
+entries[i]={id=id}
 end
-local count = reply[2]
-local done = look_through(tasks, entries, function(entry)
-if count == most then
+local count=reply[2]
+local done=look_through(tasks,entries,function(entry)
+if count==most then
 return true
 end
-local known = entry_of(batch, entry.id, entry.fixed, entry.record)
-if not stray(batch, known, entry) then
-count, known.written = count + 1, true
-finish(plan, entry.id, known.task, '', 'rejected', 'cancelled')
+local known=entry_of(batch,entry.id,entry.fixed,entry.record)
+if not stray(batch,known,entry)then
+count,known.written=count+1,true
+finish(plan,entry.id,known.task,'','rejected','cancelled')
 end
 end)
-local failed = commit(plan)
-for i = #entries, 1, -1 do
-append(rest, (failed or i > done or entries[i].left) and entries[i].id or nil)
+local failed=commit(plan)
+for i=#entries,1,-1 do
+append(rest,(failed or i>done or entries[i].left)and entries[i].id or nil)
 end
-write('RPUSH', pending, rest)
+write('RPUSH',pending,rest)
 if failed then
-return reply[2] == 0 and failed, nil
+return reply[2]==0 and failed,nil
 end
-write_strays(batch, tasks)
-local all = done == #entries
-local more = #rest < #entries and not (all and #entries < PLAN)
-reply[2], reply[3] = count, more and 'pending ' .. place_from() or ''
-reply[4] = more and 0 or left_among(entries, done)
-return nil, more and all
+write_strays(batch,tasks)
+local all=done==#entries
+local more=#rest<#entries and not(all and#entries<PLAN)
+reply[2],reply[3]=count,more and'pending '..place_from()or''
+reply[4]=more and 0 or left_among(entries,done)
+return nil,more and all
 end
-if state ~= 'pending' then
-local function zset_of(at, state, filter)
-if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
-return at.expiry
+if state~='pending'then
+${$zset_of}local key=zset_of(at,state,wanted)
+return purge_zset(key,cursor~=''and cursor or place_from(key==dead and wanted.z))or reply
 end
-return state == 'rejected' and at.dead or at[state]
-end
-local key = zset_of(at, state, wanted)
-return purge_zset(key, cursor ~= '' and cursor or place_from(key == dead and wanted.z)) or reply
-end
-local part, place = string.match(cursor, '^(%a+) (.+)$')
+local part,place=string.match(cursor,'^(%a+) (.+)$')
 if not part then
-part, place = redis.call('HEXISTS', tasks, '~fair') == 1 and 'held' or 'pending', place_from()
+part,place=redis.call('HEXISTS',tasks,'~fair')==1 and'held'or'pending',place_from()
 end
-local failed, more = nil, filter == ''
-if part ~= 'pending' then
-failed = purge_zset(part == 'held' and held or fair, place)
-if reply[3] ~= '' then
-reply[3] = part .. ' ' .. reply[3]
-elseif part == 'held' or more then
-reply[3] = (part == 'held' and 'fair ' or 'pending ') .. place_from()
-end
-return failed or reply
-end
-for _ = 1, math.ceil(most / PLAN) do
-if more and not failed and reply[2] < most then
-failed, more = purge_list()
-end
+local failed,more=nil,filter==''
+if part~='pending'then
+failed=purge_zset(part=='held'and held or fair,place)
+if reply[3]~=''then
+reply[3]=part..' '..reply[3]
+elseif part=='held'or more then
+reply[3]=(part=='held'and'fair 'or'pending ')..place_from()
 end
 return failed or reply
-`,
-  sha1: "901bcf5210ed504066824ff4654b7d5008381b87",
-  keyLockingSha1: "933f1a8c4db674eb6289d38bbb3552fa29c26784",
+end
+for _=1,math.ceil(most/PLAN)do
+if more and not failed and reply[2]<most then
+failed,more=purge_list()
+end
+end
+return failed or reply
+`;
+  },
+  sha1: "30b0861e141b5ce9a4f86a95d25cd7fca5d55e99",
+  keyLockingSha1: "ef41f003efe10397e1b666506d7ad316984b96b2",
 };
 
 export const queues: Script = {
   name: "queues",
-  source: `local queues = KEYS[1]
-local test_now = ARGV[1]
-local cursor = ARGV[2]
-local size = ARGV[3]
-local page = redis.call('ZSCAN', queues, cursor, 'COUNT', size)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local reply = { 'ok', clock(test_now), page[1] }
-for i = 1, #page[2], 2 do
-reply[#reply + 1] = page[2][i]
-reply[#reply + 1] = tonumber(page[2][i + 1])
+  get source() {
+    return `local queues=KEYS[1]
+local test_now=ARGV[1]
+local cursor=ARGV[2]
+local size=ARGV[3]
+local page=redis.call('ZSCAN',queues,cursor,'COUNT',size)
+${$int}${$clock_text}${$clock}local reply={'ok',clock(test_now),page[1]}
+for i=1,#page[2],2 do
+reply[#reply+1]=page[2][i]
+reply[#reply+1]=tonumber(page[2][i+1])
 end
 return reply
-`,
-  sha1: "570191d1ee26cbaf7c9190c75165518c5433ee89",
-  keyLockingSha1: "016625088392833c80a356028ed665a969837bc3",
+`;
+  },
+  sha1: "5de72d138ed80008318fd5efa704c1079c28fecf",
+  keyLockingSha1: "1182b6fe188cf8ada0193837094798a9b06b976d",
 };
 
 export const redrive: Script = {
   name: "redrive",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local expiry = KEYS[7]
-local dead = KEYS[8]
-local test_now = ARGV[1]
-local limit = ARGV[2]
-local dry = ARGV[3]
-local interval = ARGV[4]
-local cursor = ARGV[5]
-local filter = ARGV[6]
-local items = ARGV
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local delayed=KEYS[5]
+local tasks=KEYS[6]
+local expiry=KEYS[7]
+local dead=KEYS[8]
+local test_now=ARGV[1]
+local limit=ARGV[2]
+local dry=ARGV[3]
+local interval=ARGV[4]
+local cursor=ARGV[5]
+local filter=ARGV[6]
+local items=ARGV
+${$queue_at}local at=queue_at(pending,fair,order,held,nil,delayed,tasks,expiry,dead)
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+local began,slot,place=string.match(cursor,'^(%d+) (%d+) (.+)$')
+slot=math.max(tonumber(slot or now),now)
+${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
+local chosen={}
+local function choose(entry,number)
+entry.number=number
+chosen[#chosen+1]=entry
 end
-local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local now = clock(test_now)
-local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
-slot = math.max(tonumber(slot or now), now)
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_filter(argument)
-local letters, text = string.match(argument, '^([^\\n]*)\\n?(.*)$')
-local filter = parse_settings(letters)
-filter.text = text
-return filter
-end
-local wanted = parse_filter(filter)
-local chosen = {}
-local function choose(entry, number)
-entry.number = number
-chosen[#chosen + 1] = entry
-end
-local answers = {}
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local function judge(entry, number)
-local id, task = entry.id, entry.task
-local waits = task.s == ''
-if answers[id] then
+local answers={}
+${$sound}local function judge(entry,number)
+local id,task=entry.id,entry.task
+local waits=task.s==''
+if answers[id]then
 return false
-elseif #chosen == tonumber(limit) then
+elseif#chosen==tonumber(limit)then
 return true
-elseif task.s == 'g' or task.s == 'x' or (waits and entry.fixed == '') then
-answers[id] = 'not_found'
-elseif entry.lease ~= '' and entry.lease ~= task.n then
-answers[id] = 'lease_lost'
-elseif task.s == 'r' and sound(entry.fixed) then
-answers[id] = 'redriven'
-choose(entry, number)
+elseif task.s=='g'or task.s=='x'or(waits and entry.fixed=='')then
+answers[id]='not_found'
+elseif entry.lease~=''and entry.lease~=task.n then
+answers[id]='lease_lost'
+elseif task.s=='r'and sound(entry.fixed)then
+answers[id]='redriven'
+choose(entry,number)
 else
-local redriven = waits and string.find(task.h or '', 'r%d+[pd]%d+$')
-answers[id] = redriven and 'redriven' or 'not_dead_letter'
+local redriven=waits and string.find(task.h or'','r%d+[pd]%d+$')
+answers[id]=redriven and'redriven'or'not_dead_letter'
 end
 end
-local function within(instant, from, to)
-if not (from or to) then
+${$within}${$matches}local function pick(entry,number)
+if#chosen==tonumber(limit)then
 return true
-end
-instant = tonumber(instant)
-return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
-end
-local function matches(filter, task, text)
-return (not filter.G or task.G == filter.G)
-and (not filter.y or task.y == filter.y)
-and within(task.z, filter.z, filter.Z)
-and within(task.e, filter.e, filter.E)
-and (
-filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
-)
-end
-local function pick(entry, number)
-if #chosen == tonumber(limit) then
-return true
-elseif entry.task.s ~= 'r' or not sound(entry.fixed) then
-entry.left = true
-elseif matches(wanted, entry.task, entry.text) then
-choose(entry, number)
-end
-end
-local SLICE = 1000
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local HISTORY = 16
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function enter(plan, id, task, place)
-if not shared(task) then
-local ids = place == 'back' and plan.back or plan.front
-ids[#ids + 1] = id
-return
-end
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local full = group.h > 0 or room(group, plan.now) < 1
-if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-ready(group, band, 1)
-put_into_fair(plan, group, task.S, id)
-group.returned = group.h > 0
-elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-local zone = place == 'aside' and 'p' or 'q'
-group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-plan.times.h = plan.times.h + 1
-local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
-else
-admit(plan, group, band, id)
-end
-task.S = nil
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
-end
-local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l, task.T = '', '', '', nil
-transition(task, due and 'd' or 'p', plan.now)
-if due then
-append(plan.later, score_when_due(task, due), id)
-task.S = nil
-else
-enter(plan, id, task, place)
-end
-append(plan.fields, '.' .. id, format(task, text))
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local function redrive(plan, ids, known, before)
-open_groups(plan, known)
-for i, task in ipairs(known) do
-local due = math.floor(slot + (before + i - 1) * interval)
-task.c, task.y, task.z = '0', nil, nil
-wait_again(plan, ids[i], task, chosen[before + i].text, 'back', due > now and due)
-tell(plan, 'redriven', ids[i])
-end
-plan.over, plan.raised = ids, ids
+elseif entry.task.s~='r'or not sound(entry.fixed)then
+entry.left=true
+elseif matches(wanted,entry.task,entry.text)then
+choose(entry,number)
+end
+end
+${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$HISTORY}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$score_when_due}${$wait_again}${$close}${$commit}local function redrive(plan,ids,known,before)
+open_groups(plan,known)
+for i,task in ipairs(known)do
+local due=math.floor(slot+(before+i-1)*interval)
+task.c,task.y,task.z='0',nil,nil
+wait_again(plan,ids[i],task,chosen[before+i].text,'back',due>now and due)
+tell(plan,'redriven',ids[i])
+end
+plan.over,plan.raised=ids,ids
 return commit(plan)
 end
-local entries = {}
-for i = 7, #items, 2 do
-entries[#entries + 1] = { id = items[i], lease = items[i + 1] }
+local entries={}
+for i=7,#items,2 do
+entries[#entries+1]={id=items[i],lease=items[i+1]}
 end
-local by_id = #entries > 0
-began = began or int(now)
+local by_id=#entries>0
+began=began or int(now)
 if not by_id then
-local function place_from(from)
-return (from or '0') .. ' -'
+${$place_from}place=place or place_from(wanted.z)
+${$LOOK}${$precedes}${$behind}entries=behind(dead,place,math.min(tonumber(wanted.Z or began+1),began+1))
 end
-place = place or place_from(wanted.z)
-local LOOK = 1000
-local function precedes(first, second)
-for i = 1, math.min(#first, #second) do
-local one, other = string.byte(first, i), string.byte(second, i)
-if one ~= other then
-return one < other
-end
-end
-return #first < #second
-end
-local function behind(key, place, before)
-local score, id = string.match(place, '^(%S+) (.+)$')
-local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
-local high = redis.call('ZCOUNT', key, '-inf', score)
-while low < high do
-local middle = math.floor((low + high) / 2)
-if precedes(id, redis.call('ZRANGE', key, int(middle), int(middle))[1]) then
-high = middle
-else
-low = middle + 1
-end
-end
-local found = redis.call('ZRANGE', key, int(low), int(low + LOOK - 1), 'WITHSCORES')
-local entries = {}
-for i = 1, #found, 2 do
-if before and tonumber(found[i + 1]) >= tonumber(before) then
-break
-end
-entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i + 1] .. ' ' .. found[i] }
-end
-return entries
-end
-entries = behind(dead, place, math.min(tonumber(wanted.Z or began + 1), began + 1))
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local LOOK = 1000
-local LOOK_BYTES = 8000000
-local function look_through(tasks, entries, visit)
-local done, bytes, slice = 0, 0, 16
-local most = math.min(#entries, LOOK)
-while done < most and bytes < LOOK_BYTES do
-local names = {}
-for i = done + 1, math.min(done + slice, most) do
-append(names, entries[i].id, '.' .. entries[i].id)
-end
-local found = redis.call('HMGET', tasks, unpack(names))
-for i = 1, #names, 2 do
-local entry = entries[done + 1]
-entry.fixed, entry.record = found[i] or '', found[i + 1]
-bytes = bytes + #entry.fixed + #(entry.record or '')
-if string.sub(entry.id, 1, 1) ~= '~' then
-if newer(entry.fixed) or newer(entry.record) then
-entry.left = true
-else
-entry.task, entry.text = parse_with(entry.fixed, entry.record)
-if visit(entry, done + 1) then
-return done
-end
-end
-end
-done = done + 1
-end
-slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
-end
-return done
-end
-local done = look_through(tasks, entries, by_id and judge or pick)
-local count = #chosen
-if dry ~= '1' then
-local RUN = 200
-local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-local function open_plan(at, now)
-local plan, control = new_plan(at, now), redis.call('HMGET', at.tasks, '~set', '~stats')
-return not heed(plan, control[1], control[2]) and plan
-end
-local function carry_out(at, now, chosen, done, carry)
-for first = 1, #chosen, PLAN do
-local plan, ids, known = open_plan(at, now), {}, {}
-for i = first, math.min(first + PLAN - 1, #chosen) do
-append(ids, chosen[i].id)
-append(known, chosen[i].task)
-end
-local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
-if failed and first == 1 then
-return failed, nil
-elseif failed then
-return first - 1, chosen[first].number - 1
-end
-end
-return #chosen, done
-end
-count, done = carry_out(at, now, chosen, done, redrive)
+${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LOOK}${$LOOK_BYTES}${$look_through}local done=look_through(tasks,entries,by_id and judge or pick)
+local count=#chosen
+if dry~='1'then
+${$RUN}${$PLAN}${$clear}${$new_plan}${$heed}${$open_plan}${$carry_out}count,done=carry_out(at,now,chosen,done,redrive)
 if not done then
 return count
 end
 end
-local next_place = ''
+local next_place=''
 if not by_id then
-local function place_behind(entries, done, place)
-if done == #entries and done < LOOK then
-return ''
+${$place_behind}next_place=place_behind(entries,done,place)
+elseif done<#entries then
+${$place_from}next_place=place_from()
 end
-return done > 0 and entries[done].place or place
+if next_place~=''then
+next_place=began..' '..int(math.ceil(slot+count*interval))..' '..next_place
 end
-next_place = place_behind(entries, done, place)
-elseif done < #entries then
-local function place_from(from)
-return (from or '0') .. ' -'
-end
-next_place = place_from()
-end
-if next_place ~= '' then
-next_place = began .. ' ' .. int(math.ceil(slot + count * interval)) .. ' ' .. next_place
-end
-local function left_among(entries, done)
-local left = 0
-for i = 1, done do
-left = left + (entries[i].left and 1 or 0)
-end
-return left
-end
-local reply = { 'ok', count, next_place, left_among(entries, done) }
-for i = 1, by_id and done or 0 do
-reply[i + 4] = entries[i].left and 'newer_schema' or answers[entries[i].id] or 'not_found'
+${$left_among}local reply={'ok',count,next_place,left_among(entries,done)}
+for i=1,by_id and done or 0 do
+reply[i+4]=entries[i].left and'newer_schema'or answers[entries[i].id]or'not_found'
 end
 return reply
-`,
-  sha1: "30865508fd491aad77581e466bc03729fa30c8e5",
-  keyLockingSha1: "0130b06e8bb36dcefba4d1e46726658a8e5587c1",
+`;
+  },
+  sha1: "082e34512ecfe3697447926894848aa02ad97f36",
+  keyLockingSha1: "9ae94d0c5ceeec698be288fc960b4f9b8dd4e532",
 };
 
 export const register: Script = {
   name: "register",
-  source: `local queues = KEYS[1]
-local test_now = ARGV[1]
-local names = ARGV
-local function int(number)
-return string.format('%.0f', tonumber(number))
+  get source() {
+    return `local queues=KEYS[1]
+local test_now=ARGV[1]
+local names=ARGV
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+local members={}
+for i=2,#names do
+members[#members+1]=int(now)
+members[#members+1]=names[i]
 end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local now = clock(test_now)
-local members = {}
-for i = 2, #names do
-members[#members + 1] = int(now)
-members[#members + 1] = names[i]
-end
-redis.call('ZADD', queues, 'GT', unpack(members))
-return { 'ok' }
-`,
-  sha1: "e770846ac5c2aa2c9d8d2645c66f85fc37766d6a",
-  keyLockingSha1: "a27f51ee5936567c448a244a89bb29c5623b5c9a",
+redis.call('ZADD',queues,'GT',unpack(members))
+return{'ok'}
+`;
+  },
+  sha1: "a205a64b73763b11419513a86b54ca011e1bf1f8",
+  keyLockingSha1: "1f28ef22f538a7caf92374305131b017fbd3318e",
 };
 
 export const regroup: Script = {
   name: "regroup",
-  source: `local fair = KEYS[1]
-local order = KEYS[2]
-local held = KEYS[3]
-local working = KEYS[4]
-local delayed = KEYS[5]
-local tasks = KEYS[6]
-local test_now = ARGV[1]
-local counted = ARGV[2]
-local items = ARGV
-local STRIDE = 3
-local COUNTED = 200
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local at = queue_at(nil, fair, order, held, working, delayed, tasks)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local function new_mending(at, now)
-local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
-mending.hands, mending.turns = {}, {}
-for _, place in ipairs(ZSETS) do
-mending.out[place] = {}
-end
-return mending
-end
-local mending = new_mending(at, clock(test_now))
-local plan = mending.plan
-local names, before, actual = {}, {}, {}
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function count_as(name)
-if not actual[name] then
-names[#names + 1], actual[name] = name, parse_group(name)
+  get source() {
+    return `local fair=KEYS[1]
+local order=KEYS[2]
+local held=KEYS[3]
+local working=KEYS[4]
+local delayed=KEYS[5]
+local tasks=KEYS[6]
+local test_now=ARGV[1]
+local counted=ARGV[2]
+local items=ARGV
+local STRIDE=3
+local COUNTED=200
+${$queue_at}local at=queue_at(nil,fair,order,held,working,delayed,tasks)
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+local plan=mending.plan
+local names,before,actual={},{},{}
+${$parse_settings}${$stuck}${$parse_group}local function count_as(name)
+if not actual[name]then
+names[#names+1],actual[name]=name,parse_group(name)
 end
 return actual[name]
 end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
+${$append}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$shared}${$LOOK}${$LOOK_BYTES}${$look_through}${$left_among}local function count(place,add_up)
+local found=redis.call('ZRANGE',place,'0',int(COUNTED),'WITHSCORES')
+local entries={}
+for i=1,#found,2 do
+entries[#entries+1]={id=found[i],score=tonumber(found[i+1])}
 end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local function shared(task)
-return task.G or task.P
-end
-local LOOK = 1000
-local LOOK_BYTES = 8000000
-local function look_through(tasks, entries, visit)
-local done, bytes, slice = 0, 0, 16
-local most = math.min(#entries, LOOK)
-while done < most and bytes < LOOK_BYTES do
-local names = {}
-for i = done + 1, math.min(done + slice, most) do
-append(names, entries[i].id, '.' .. entries[i].id)
-end
-local found = redis.call('HMGET', tasks, unpack(names))
-for i = 1, #names, 2 do
-local entry = entries[done + 1]
-entry.fixed, entry.record = found[i] or '', found[i + 1]
-bytes = bytes + #entry.fixed + #(entry.record or '')
-if string.sub(entry.id, 1, 1) ~= '~' then
-if newer(entry.fixed) or newer(entry.record) then
-entry.left = true
-else
-entry.task, entry.text = parse_with(entry.fixed, entry.record)
-if visit(entry, done + 1) then
-return done
-end
-end
-end
-done = done + 1
-end
-slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
-end
-return done
-end
-local function left_among(entries, done)
-local left = 0
-for i = 1, done do
-left = left + (entries[i].left and 1 or 0)
-end
-return left
-end
-local function count(place, add_up)
-local found = redis.call('ZRANGE', place, '0', int(COUNTED), 'WITHSCORES')
-local entries = {}
-for i = 1, #found, 2 do
-entries[#entries + 1] = { id = found[i], score = tonumber(found[i + 1]) }
-end
-local done = look_through(tasks, entries, function(entry)
-if shared(entry.task) and sound(entry.fixed) then
-add_up(count_as(entry.task.G or ''), entry.score)
+local done=look_through(tasks,entries,function(entry)
+if shared(entry.task)and sound(entry.fixed)then
+add_up(count_as(entry.task.G or''),entry.score)
 end
 end)
-return done == #entries and done <= COUNTED and left_among(entries, done) == 0
-end
-for i = 3, #items, STRIDE do
-local name = items[i]
-names[#names + 1], before[name] = name, items[i + 1]
-actual[name] = parse_group(name, counted == '1' and items[i + 2] or '')
-end
-local BAND = 562949953421312
-local function read_score(score)
-return 9 - math.floor(score / BAND), score % BAND
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local LATEST_TAG = BAND / 2
-local function count_ready(group, score)
-local band, tag = read_score(score)
-local share = ready(group, band, 1)
-share.last = math.max(share.last, tag % LATEST_TAG)
-end
-local function count_working(group)
-group.w = group.w + 1
-end
-if counted ~= '1' and not (count(fair, count_ready) and count(working, count_working)) then
-return { 'large' }
-end
-local groups = {}
-for i, name in ipairs(names) do
-groups[i] = { G = name ~= '' and name or nil, P = '0' }
-end
-local SLICE = 1000
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function held_by(plan, group, lowest, most)
-local waiting, highest = {}, lowest + HELD_GROUP
-if most > 0 then
-local least, before, limit = int(lowest), '(' .. int(highest), int(most)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
-for i = 1, #ids, 2 do
-waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
-end
-end
-local found = #waiting
-for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-local score = tonumber(plan.held[i])
-if score >= lowest and score < highest then
-waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
-end
-end
-table.sort(waiting, function(one, other)
-return one.score < other.score
-end)
-return waiting, found
-end
-local function release(plan)
-for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
-local most = math.max(free, past)
-group.returned = nil
-if most >= 1 then
-local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(most, group.h - group.fresh)
-local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, 0
-for i = 1, math.min(most, #waiting) do
-local task = waiting[i]
-local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
-if i > free and ready_below(group, band) == 0 then
-break
-end
-count = i
-admit(plan, group, band, task.id)
-if task.place then
-taken[task.place] = true
-else
-plan.freed[#plan.freed + 1] = task.id
-end
-end
-for i = 1, #plan.held, 2 do
-if taken[i] then
-group.fresh = group.fresh - 1
-else
-append(kept, plan.held[i], plan.held[i + 1])
-end
-end
-plan.held = kept
-local left = (found < wanted and #waiting or group.h) - count
-plan.times.h, group.h = plan.times.h - group.h + left, left
-end
-end
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local PLAN = 160
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local function note(mending, fault, id)
-append(mending.report, fault, id)
-end
-local function scores_in(mending, place, members)
-local found = {}
-local seen = mending.seen and mending.seen[place]
-if not seen then
-return read('ZMSCORE', mending.at[place], members)
-end
-for i, member in ipairs(members) do
-found[i] = seen[member] or false
-end
-return found
-end
-local function correct(group, is, text)
-local wrong = group.w ~= is.w or group.h ~= is.h
-wrong = wrong or (not group.changed and format_group(group) ~= text)
-if is.h > 0 and group.q == 0 then
-group.q = HELD_LATER / 2
-end
-group.w, group.h, group.ready = is.w, is.h, is.ready
-for band = 0, 9 do
-local share = group.bands[band] or { last = 0, ready = 0 }
-local real = is.bands[band] or { last = 0, ready = 0 }
-wrong = wrong or share.ready ~= real.ready or share.last >= LATEST_TAG
-if real.ready > 0 then
-local last = share.last < LATEST_TAG and share.last or 0
-group.bands[band] = { last = math.max(last, real.last), ready = real.ready, straight = share.straight }
-else
-group.bands[band] = nil
-end
-end
-return wrong
-end
-local function unwatched(mending, group)
-if group.h == 0 then
-return false
-end
-local plan = mending.plan
-set_timer(plan, group)
-local needed = #plan.timers > 0
-plan.timers = {}
-return needed and not scores_in(mending, 'delayed', { '~g:' .. group.name })[1]
-end
-for first = 1, #groups, PLAN do
-open_groups(plan, { unpack(groups, first, math.min(first + PLAN - 1, #groups)) })
-for i = first, math.min(first + PLAN - 1, #groups) do
-local name = names[i]
-local group, was = plan.groups[name], plan.was['~g:' .. name]
-local number = tonumber(group.settings.n)
-local least = number and int(number * HELD_GROUP)
-actual[name].h = number and redis.call('ZCOUNT', held, least, '(' .. int((number + 1) * HELD_GROUP)) or 0
-local sure = counted ~= '1' or (was or '') == before[name]
-if sure and not newer(was) and correct(group, actual[name], was or '') then
-group.changed = true
-note(mending, 'group_wrong', name)
-elseif sure and not newer(was) and unwatched(mending, group) then
-group.changed = true
-note(mending, 'timer_wrong', name)
+return done==#entries and done<=COUNTED and left_among(entries,done)==0
+end
+for i=3,#items,STRIDE do
+local name=items[i]
+names[#names+1],before[name]=name,items[i+1]
+actual[name]=parse_group(name,counted=='1'and items[i+2]or'')
+end
+${$BAND}${$read_score}${$ready}${$LATEST_TAG}${$count_ready}${$count_working}if counted~='1'and not(count(fair,count_ready)and count(working,count_working))then
+return{'large'}
+end
+local groups={}
+for i,name in ipairs(names)do
+groups[i]={G=name~=''and name or nil,P='0'}
+end
+${$SLICE}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$parse_rate}${$recent}${$SHARE}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$deliverable}${$room}${$ready_below}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$count_news}${$publish}${$close}${$commit}${$note}${$scores_in}${$correct}${$unwatched}for first=1,#groups,PLAN do
+open_groups(plan,{unpack(groups,first,math.min(first+PLAN-1,#groups))})
+for i=first,math.min(first+PLAN-1,#groups)do
+local name=names[i]
+local group,was=plan.groups[name],plan.was['~g:'..name]
+local number=tonumber(group.settings.n)
+local least=number and int(number*HELD_GROUP)
+actual[name].h=number and redis.call('ZCOUNT',held,least,'('..int((number+1)*HELD_GROUP))or 0
+local sure=counted~='1'or(was or'')==before[name]
+if sure and not newer(was)and correct(group,actual[name],was or'')then
+group.changed=true
+note(mending,'group_wrong',name)
+elseif sure and not newer(was)and unwatched(mending,group)then
+group.changed=true
+note(mending,'timer_wrong',name)
 end
 end
 release(plan)
-local failed = commit(plan)
+local failed=commit(plan)
 if failed then
 return failed
 end
 clear(plan)
 end
-return { 'ok', mending.report }
-`,
-  sha1: "59d5fbdab3e2aff75b1baa4f7e217de33edd327e",
-  keyLockingSha1: "ef53f0d33a7d7450bc12f66e623a9e695ea84af4",
+return{'ok',mending.report}
+`;
+  },
+  sha1: "1cfd786ae8961fc73aa5295fd644cf8f04cb05d1",
+  keyLockingSha1: "abe6508ca7ce6f251c553ac281d3aa413e27a3c3",
 };
 
 export const remind: Script = {
   name: "remind",
-  source: `local queues = KEYS[1]
-local test_now = ARGV[1]
-local items = ARGV
-local function int(number)
-return string.format('%.0f', tonumber(number))
+  get source() {
+    return `local queues=KEYS[1]
+local test_now=ARGV[1]
+local items=ARGV
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+local members={}
+${$append}for i=2,#items,3 do
+append(members,items[i],'~'..items[i])
 end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
+local says=redis.call('ZMSCORE',queues,unpack(members))
+local told,gone={},{}
+for i=1,#members,2 do
+local before,at=items[(3*i+3)/2],tonumber(items[(3*i+5)/2])
+local seen,reminder=tonumber(says[i]or 0),says[i+1]and tonumber(says[i+1])
+if before==''and reminder then
+at=math.min(at,reminder<=now and reminder-1 or reminder)
 end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local now = clock(test_now)
-local members = {}
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-for i = 2, #items, 3 do
-append(members, items[i], '~' .. items[i])
-end
-local says = redis.call('ZMSCORE', queues, unpack(members))
-local told, gone = {}, {}
-for i = 1, #members, 2 do
-local before, at = items[(3 * i + 3) / 2], tonumber(items[(3 * i + 5) / 2])
-local seen, reminder = tonumber(says[i] or 0), says[i + 1] and tonumber(says[i + 1])
-if before == '' and reminder then
-at = math.min(at, reminder <= now and reminder - 1 or reminder)
-end
-if before == '' or reminder == tonumber(before) then
+if before==''or reminder==tonumber(before)then
 if at then
-append(told, int(math.max(now, seen)), members[i])
-append(told, int(at), members[i + 1])
+append(told,int(math.max(now,seen)),members[i])
+append(told,int(at),members[i+1])
 else
-gone[#gone + 1] = members[i + 1]
+gone[#gone+1]=members[i+1]
 end
 end
 end
-local SLICE = 1000
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-write('ZADD', queues, told)
-write('ZREM', queues, gone)
-return { 'ok' }
-`,
-  sha1: "c9ea47f6757073e36ea4feca653bcbbda270bd96",
-  keyLockingSha1: "dbd45ab66a84dbfcdf8e9260434277d766fef178",
+${$SLICE}${$write}write('ZADD',queues,told)
+write('ZREM',queues,gone)
+return{'ok'}
+`;
+  },
+  sha1: "b40a03d5bfbc8a327a33b6e720fe37422241f125",
+  keyLockingSha1: "6e7ded1afb11c645d4424862e6e162f99369eb88",
 };
 
 export const remove: Script = {
   name: "remove",
-  source: `local tasks = KEYS[1]
-local expiry = KEYS[2]
-local dead = KEYS[3]
-local test_now = ARGV[1]
-local id = ARGV[2]
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local plan = new_plan({ tasks = tasks, expiry = expiry, dead = dead })
-local found = redis.call('HMGET', tasks, id, '.' .. id, '~set', '~stats')
-local fixed, record = found[1], found[2]
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-if newer(fixed) or newer(record) or heed(plan, found[3], found[4]) then
-return { 'newer_schema' }
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local task = parse_with(fixed or '', record)
-if not fixed or task.s == 'g' then
-return { 'not_found' }
-elseif task.s == 'x' then
-return { 'removed' }
-elseif task.s ~= 'c' and task.s ~= 'r' then
-return { 'alive' }
-end
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-plan.now = clock(test_now)
-local RESEND_WINDOW = 300000
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function bare_record(state, ghosts, version)
-local task =
-{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
-end
-local function forget_task(fields, gone, id, task)
-if tonumber(task.g or 0) > 0 then
-append(fields, '.' .. id, bare_record('g', task.g))
-append(fields, id, '')
-else
-append(gone, id, '.' .. id)
-end
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function erase(plan, id, task)
-local known_until = math.min(tonumber(task.z or 0), plan.now) + RESEND_WINDOW
-if known_until > plan.now then
-add(task, 'v', 1)
-task.s, task.h, task.y, task.m, task.r, task.d = 'x', nil, nil, nil, nil, nil
-append(plan.fields, id, '')
-append(plan.fields, '.' .. id, format(task, ''))
-append(plan.expiry, int(known_until), id)
-else
-forget_task(plan.fields, plan.gone, id, task)
-plan.over[#plan.over + 1] = id
-end
-plan.raised[#plan.raised + 1] = id
-tell(plan, 'deleted', id)
-end
-erase(plan, id, task)
-local SLICE = 1000
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-return commit(plan) or { 'removed' }
-`,
-  sha1: "3dab71dbea0c9822e1446a8d9fda410d28a368cf",
-  keyLockingSha1: "45c9be6d53747c389c57efbb9841f049022f0389",
+  get source() {
+    return `local tasks=KEYS[1]
+local expiry=KEYS[2]
+local dead=KEYS[3]
+local test_now=ARGV[1]
+local id=ARGV[2]
+${$RUN}${$clear}${$new_plan}local plan=new_plan({tasks=tasks,expiry=expiry,dead=dead})
+local found=redis.call('HMGET',tasks,id,'.'..id,'~set','~stats')
+local fixed,record=found[1],found[2]
+${$newer}${$parse_settings}${$heed}if newer(fixed)or newer(record)or heed(plan,found[3],found[4])then
+return{'newer_schema'}
+end
+${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}local task=parse_with(fixed or'',record)
+if not fixed or task.s=='g'then
+return{'not_found'}
+elseif task.s=='x'then
+return{'removed'}
+elseif task.s~='c'and task.s~='r'then
+return{'alive'}
+end
+${$int}${$clock_text}${$clock}plan.now=clock(test_now)
+${$RESEND_WINDOW}${$append}${$add}${$LETTERS}${$format}${$bare_record}${$forget_task}${$tell}${$erase}erase(plan,id,task)
+${$SLICE}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'removed'}
+`;
+  },
+  sha1: "ac4f16d68245cd6a46df28807c44cbdb7b089ba3",
+  keyLockingSha1: "e10a61fbd8ad73623f89da3eacb4fb571e607836",
 };
 
 export const repair: Script = {
   name: "repair",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local items = ARGV
-local STRIDE = 3
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local test_now=ARGV[1]
+local items=ARGV
+local STRIDE=3
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+local ids,witness,seen={},{},{}
+local added,dropped=0,0
+for i=2,#items,STRIDE do
+local id=items[i]
+ids[#ids+1],witness[id],seen[id]=id,items[i+1],tonumber(items[i+2])
 end
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local function new_mending(at, now)
-local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
-mending.hands, mending.turns = {}, {}
-for _, place in ipairs(ZSETS) do
-mending.out[place] = {}
-end
-return mending
-end
-local mending = new_mending(at, clock(test_now))
-local ids, witness, seen = {}, {}, {}
-local added, dropped = 0, 0
-for i = 2, #items, STRIDE do
-local id = items[i]
-ids[#ids + 1], witness[id], seen[id] = id, items[i + 1], tonumber(items[i + 2])
-end
-local SLICE = 1000
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local RARE = { held = true, delayed = true, dead = true }
-local READ_BYTES = 4000000
-local function scores_in(mending, place, members)
-local found = {}
-local seen = mending.seen and mending.seen[place]
-if not seen then
-return read('ZMSCORE', mending.at[place], members)
-end
-for i, member in ipairs(members) do
-found[i] = seen[member] or false
-end
-return found
-end
-local function fields_in(mending, names)
-local found = {}
-local seen = mending.seen and mending.seen.tasks
-if not seen then
-return read('HMGET', mending.at.tasks, names)
-end
-for i, name in ipairs(names) do
-found[i] = seen[name] or false
-end
-return found
-end
-local function read_records(mending, ids)
-local entries, bytes, slice = {}, 0, 16
-while #entries < #ids do
-local names = {}
-local first = #entries == 0 and 3 or 1
-if first == 3 then
-append(names, '~set', '~lease')
-end
-for i = #entries + 1, math.min(#entries + slice, #ids) do
-append(names, ids[i], '.' .. ids[i])
-end
-local found = fields_in(mending, names)
-if first == 3 then
-mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
-end
-for i = first, #names, 2 do
-local entry = { id = names[i], expected = 0 }
-bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
-entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
-entry.record = found[i + 1] and first_line(found[i + 1])
-entry.newer = newer(entry.fixed) or newer(entry.record)
-entries[#entries + 1] = entry
-end
-slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
-end
-mending.bytes = mending.bytes + bytes
-return entries
-end
-local function look_up(mending, ids)
-local at, entries = mending.at, read_records(mending, ids)
-local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
-for _, place in ipairs(ZSETS) do
-for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
-entries[i][place] = finite(score)
-end
-end
-return entries
-end
-local entries = look_up(mending, ids)
+${$SLICE}${$append}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTES}${$scores_in}${$fields_in}${$read_records}${$look_up}local entries=look_up(mending,ids)
 if mending.newer then
-return { 'newer_schema' }
+return{'newer_schema'}
 end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local HISTORY = 16
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function enter(plan, id, task, place)
-if not shared(task) then
-local ids = place == 'back' and plan.back or plan.front
-ids[#ids + 1] = id
+${$add}${$HISTORY}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$note}${$rewritten}${$LATEST_TAG}local function repair(entry)
+local id,task,plan=entry.id,entry.task,mending.plan
+if entry.witness~=witness[id]or entry.expected<=seen[id]then
 return
 end
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local full = group.h > 0 or room(group, plan.now) < 1
-if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-ready(group, band, 1)
-put_into_fair(plan, group, task.S, id)
-group.returned = group.h > 0
-elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-local zone = place == 'aside' and 'p' or 'q'
-group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-plan.times.h = plan.times.h + 1
-local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
+local ghosts=math.max(0,seen[id]-entry.waits)
+added=added+math.max(0,ghosts-entry.ghosts)
+dropped=dropped+math.max(0,entry.ghosts-ghosts)
+task.g=ghosts>0 and int(ghosts)or nil
+if entry.waits==1 and seen[id]==0 then
+local group=shared(task)and plan.groups[task.G or'']
+local share=group and group.bands[tonumber(task.P or 0)]
+if share and share.last>=LATEST_TAG then
+share.last=0
+end
+transition(task,'p',mending.now)
+enter(plan,id,task,'back')
+note(mending,'place_missing',id)
 else
-admit(plan, group, band, id)
+note(mending,'ghosts_wrong',id)
 end
-task.S = nil
+local nothing=task.s=='g'and ghosts==0
+entry.fixed=not nothing and entry.fixed
+entry.record=not nothing and rewritten(mending,entry)
 end
-local function note(mending, fault, id)
-append(mending.report, fault, id)
-end
-local function rewritten(mending, entry)
-local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
-return format(entry.task, text)
-end
-local LATEST_TAG = BAND / 2
-local function repair(entry)
-local id, task, plan = entry.id, entry.task, mending.plan
-if entry.witness ~= witness[id] or entry.expected <= seen[id] then
-return
-end
-local ghosts = math.max(0, seen[id] - entry.waits)
-added = added + math.max(0, ghosts - entry.ghosts)
-dropped = dropped + math.max(0, entry.ghosts - ghosts)
-task.g = ghosts > 0 and int(ghosts) or nil
-if entry.waits == 1 and seen[id] == 0 then
-local group = shared(task) and plan.groups[task.G or '']
-local share = group and group.bands[tonumber(task.P or 0)]
-if share and share.last >= LATEST_TAG then
-share.last = 0
-end
-transition(task, 'p', mending.now)
-enter(plan, id, task, 'back')
-note(mending, 'place_missing', id)
-else
-note(mending, 'ghosts_wrong', id)
-end
-local nothing = task.s == 'g' and ghosts == 0
-entry.fixed = not nothing and entry.fixed
-entry.record = not nothing and rewritten(mending, entry)
-end
-local RESEND_WINDOW = 300000
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local function bare_record(state, ghosts, version)
-local task =
-{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
-end
-local function exhausted(task)
-local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(task.c) >= most
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function read_score(score)
-return 9 - math.floor(score / BAND), score % BAND
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function held_by(plan, group, lowest, most)
-local waiting, highest = {}, lowest + HELD_GROUP
-if most > 0 then
-local least, before, limit = int(lowest), '(' .. int(highest), int(most)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
-for i = 1, #ids, 2 do
-waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
-end
-end
-local found = #waiting
-for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-local score = tonumber(plan.held[i])
-if score >= lowest and score < highest then
-waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
-end
-end
-table.sort(waiting, function(one, other)
-return one.score < other.score
-end)
-return waiting, found
-end
-local function release(plan)
-for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
-local most = math.max(free, past)
-group.returned = nil
-if most >= 1 then
-local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(most, group.h - group.fresh)
-local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, 0
-for i = 1, math.min(most, #waiting) do
-local task = waiting[i]
-local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
-if i > free and ready_below(group, band) == 0 then
-break
-end
-count = i
-admit(plan, group, band, task.id)
-if task.place then
-taken[task.place] = true
-else
-plan.freed[#plan.freed + 1] = task.id
-end
-end
-for i = 1, #plan.held, 2 do
-if taken[i] then
-group.fresh = group.fresh - 1
-else
-append(kept, plan.held[i], plan.held[i + 1])
-end
-end
-plan.held = kept
-local left = (found < wanted and #waiting or group.h) - count
-plan.times.h, group.h = plan.times.h - group.h + left, left
-end
-end
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local PLAN = 160
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
-end
-local function leave(plan, id, task)
-plan.leave[#plan.leave + 1] = id
-if task.W then
-plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
-end
-if shared(task) then
-local group = group_of(plan, task)
-group.w = math.max(0, group.w - 1)
-end
-end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
-end
-local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l, task.T = '', '', '', nil
-transition(task, due and 'd' or 'p', plan.now)
-if due then
-append(plan.later, score_when_due(task, due), id)
-task.S = nil
-else
-enter(plan, id, task, place)
-end
-append(plan.fields, '.' .. id, format(task, text))
-end
-local function finish(plan, id, task, text, state, reason, given)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
-end
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-transition(task, task.s, plan.now)
-task.y = reason ~= '' and reason or nil
-task.z = int(plan.now)
-task.f, task.S, task.O, task.T = nil, nil, nil, nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
-else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
-end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-tell(plan, reason == 'cancelled' and reason or state, id)
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local function take_back(at, ids, now, sure)
-local back, ended, left = 0, 0, 0
-for last = #ids, 1, -PLAN do
-local first = math.max(last - PLAN + 1, 1)
-local names = { '~set', '~stats' }
-for i = first, last do
-names[#names + 1] = '.' .. ids[i]
-end
-local records = redis.call('HMGET', at.tasks, unpack(names))
-local plan = new_plan(at, now)
-if heed(plan, records[1], records[2]) then
-return back, ended, left + last, nil
-end
-local tasks, texts = {}, {}
-for i = first, last do
-tasks[i], texts[i] = parse_with('', records[i - first + 3])
-end
-open_groups(plan, { unpack(tasks, first, last) })
-for i = first, last do
-local id, task = ids[i], tasks[i]
-if newer(records[i - first + 3]) then
-left = left + 1
-elseif sure(task, id) then
-leave(plan, id, task)
-add(task, 'x', 1)
-tell(plan, 'reclaimed', id)
-if task.f then
-finish(plan, id, task, texts[i], 'rejected', 'cancelled')
-elseif exhausted(task) then
-finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
-else
-wait_again(plan, id, task, texts[i], 'front')
-end
-end
-end
-release(plan)
-local failed = commit(plan)
-if failed then
-return back, ended, left, failed
-end
-back = back + #plan.leave - #plan.expiry / 2
-ended = ended + #plan.expiry / 2
-end
-return back, ended, left, nil
-end
-local BLANK = '-'
-local function take_from(mending, place, id)
-local ids = mending.out[place]
-ids[#ids + 1] = id
-end
-local function set_aside(mending, field)
-local plan, kept = mending.plan, '~b:' .. field
-append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
-append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
-note(mending, 'record_broken', field)
-end
-local function put(mending, field, before, after)
-if after and after ~= before then
-append(mending.plan.fields, field, after)
-elseif before and not after then
-mending.plan.gone[#mending.plan.gone + 1] = field
-end
-end
-local function keep_in(mending, entry, first, second)
-local elsewhere = false
-for _, place in ipairs(ZSETS) do
-if entry[place] and place ~= first and place ~= second then
-take_from(mending, place, entry.id)
-entry[place], elsewhere = false, true
-end
-end
-return elsewhere
-end
-local function missing_names(mending, place, expected, fault)
-local ids, members, missing = {}, {}, {}
-for i = 1, #expected, 2 do
-append(ids, expected[i])
-append(members, expected[i + 1])
-end
-for i, score in ipairs(scores_in(mending, place, members)) do
-if tonumber(score or 1) ~= 0 then
-append(missing, '0', members[i])
-note(mending, fault, ids[i])
-end
-end
-return missing
-end
-local function write_mended(mending)
-local failed = commit(mending.plan)
+${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$parse_fixed}${$sound}${$TAKEN_OVER}${$parse_with}${$bare_record}${$exhausted}${$parse_settings}${$read_score}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$BLANK}${$take_from}${$set_aside}${$put}${$keep_in}${$missing_names}${$write_mended}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,repair)
 if failed then
 return failed
 end
-for place, ids in pairs(mending.out) do
-write('ZREM', mending.at[place], ids)
-mending.out[place] = {}
+if added>0 then
+redis.call('HINCRBY',tasks,'~ghosts',int(added))
 end
-write('ZADD', mending.at.working, mending.deadlines)
-write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
-write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
-mending.hands, mending.turns, mending.deadlines = {}, {}, {}
-clear(mending.plan)
+if dropped>0 then
+redis.call('HINCRBY',tasks,'~dropped',int(dropped))
 end
-local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
-local LAST = 8640000000000000
-local LONGEST = 630720000000
-local function understand(mending, entry)
-local id, seen = entry.id, parse(entry.record)
-local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
-local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
-entry.live = named and sound(entry.fixed)
-entry.had_fixed, entry.had_record = entry.fixed, entry.record
-if entry.record and not readable then
-set_aside(mending, '.' .. id)
-entry.record = false
-end
-if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
-set_aside(mending, id)
-entry.fixed = false
-end
-entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
-entry.ghosts = tonumber(entry.task.g or 0)
-end
-local function zset_of_waiting(mending, entry)
-local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
-local band, place = tonumber(task.P or 0), tonumber(entry.held)
-local own_band, tag = read_score(tonumber(entry.fair or 0))
-local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
-if due and due >= mending.now + 1 then
-return 'delayed'
-elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
-return 'fair'
-elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + 9 - band then
-return 'held'
-elseif due and not (entry.listed and entry.ghosts == 0) then
-return 'delayed'
-end
-end
-local function mend_waiting(mending, entry)
-local id, task, plan = entry.id, entry.task, mending.plan
-local home = zset_of_waiting(mending, entry)
-if keep_in(mending, entry, home) then
-note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
-end
-entry.waits = home and 0 or 1
-if home == 'fair' then
-append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
-elseif home == 'delayed' then
-local due = tonumber(entry.delayed)
-local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
-local score = score_when_due(task, whole)
-if due ~= tonumber(score) then
-append(plan.later, score, id)
-note(mending, 'time_broken', id)
-end
-if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
-entry.record = rewritten(mending, entry)
-note(mending, 'record_incomplete', id)
-end
-end
-end
-local function mend_working(mending, entry)
-local id, task = entry.id, entry.task
-if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
-keep_in(mending, entry)
-mending.lost[#mending.lost + 1] = id
-note(mending, 'lease_missing', id)
-return
-end
-if keep_in(mending, entry, 'working') then
-note(mending, 'two_places', id)
-end
-local deadline = tonumber(entry.working)
-if deadline < 0 or deadline > mending.now + LONGEST then
-append(mending.deadlines, int(mending.now), id)
-note(mending, 'time_broken', id)
-end
-if task.W then
-append(mending.hands, id, hand(task.W, task.n, id))
-end
-if tonumber(task.n) > (mending.lease or 0) then
-mending.lease = math.max(mending.now, tonumber(task.n))
-append(mending.plan.fields, '~lease', int(mending.lease))
-note(mending, 'control_broken', '~lease')
-end
-end
-local function mend_ended(mending, entry)
-local id, task, plan = entry.id, entry.task, mending.plan
-local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
-local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
-local over = tonumber(entry.expiry)
-if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
-note(mending, 'wrong_place', id)
-end
-if dead_letter and not entry.dead then
-append(plan.dead, task.z or int(mending.now), id)
-note(mending, 'place_missing', id)
-end
-if not over or over > mending.now + LONGEST then
-local kept = (dead_letter or task.s == 'c') and ttl or 0
-over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
-append(plan.expiry, int(over), id)
-note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
-end
-if not dead_letter and entry.fixed ~= '' then
-entry.fixed = ''
-note(mending, 'record_incomplete', id)
-end
-if not entry.record then
-entry.record = bare_record('x')
-note(mending, 'record_incomplete', id)
-end
-end
-local function mend_lost(mending, entry)
-local id, task = entry.id, entry.task
-local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
-if keep_in(mending, entry) or known then
-note(mending, 'payload_missing', id)
-elseif entry.live then
-note(mending, 'record_incomplete', id)
-end
-local ghosts = entry.ghosts > 0
-entry.fixed = ghosts and id ~= BLANK and '' or false
-entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
-end
-local function mend(mending, entry)
-local task = entry.task
-local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
-entry.waits = 0
-if ended or (entry.fixed == '' and not entry.record) then
-mend_ended(mending, entry)
-elseif not entry.live or task.s == 'g' then
-mend_lost(mending, entry)
-elseif task.s == 'w' then
-mend_working(mending, entry)
-else
-mend_waiting(mending, entry)
-end
-entry.expected = entry.ghosts + entry.waits
-entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
-end
-local function mend_all(mending, entries, also)
-local tasks = {}
-for _, entry in ipairs(entries) do
-if not entry.newer then
-understand(mending, entry)
-append(tasks, (entry.held or also) and entry.live and entry.task or nil)
-end
-end
-open_groups(mending.plan, tasks)
-for _, entry in ipairs(entries) do
-if entry.newer then
-note(mending, 'record_newer', entry.id)
-else
-mend(mending, entry)
-if also then
-also(entry)
-end
-put(mending, entry.id, entry.had_fixed, entry.fixed)
-put(mending, '.' .. entry.id, entry.had_record, entry.record)
-end
-local failed = #mending.plan.fields >= 2 * PLAN and write_mended(mending)
-if failed then
-return failed
-end
-end
-local failed, _ = write_mended(mending), nil
-if not failed then
-_, _, _, failed = take_back(mending.at, mending.lost, mending.now, function(task)
-return task.s == 'w'
-end)
-end
-return failed
-end
-local failed = mend_all(mending, entries, repair)
-if failed then
-return failed
-end
-if added > 0 then
-redis.call('HINCRBY', tasks, '~ghosts', int(added))
-end
-if dropped > 0 then
-redis.call('HINCRBY', tasks, '~dropped', int(dropped))
-end
-return { 'ok', added, dropped, mending.report }
-`,
-  sha1: "f87f9f1835356c1c86b1a84549883880c336c5ca",
-  keyLockingSha1: "d1e1842b0ccda8d644e9a947c5622da8e9fe0f8f",
+return{'ok',added,dropped,mending.report}
+`;
+  },
+  sha1: "ba8f691132f3d77878a8b43c403183697fbb5df2",
+  keyLockingSha1: "f39977161e0dc0c5998e24f95375a32a55afbbcb",
 };
 
 export const schedule: Script = {
   name: "schedule",
-  source: `local schedules = KEYS[1]
-local timetable = KEYS[2]
-local calls = KEYS[3]
-local test_now = ARGV[1]
-local token = ARGV[2]
-local name = ARGV[3]
-local was = ARGV[4]
-local record = ARGV[5]
-local task = ARGV[6]
-local at = ARGV[7]
-local found = redis.call('HGET', timetable, '.' .. name) or ''
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
+  get source() {
+    return `local schedules=KEYS[1]
+local timetable=KEYS[2]
+local calls=KEYS[3]
+local test_now=ARGV[1]
+local token=ARGV[2]
+local name=ARGV[3]
+local was=ARGV[4]
+local record=ARGV[5]
+local task=ARGV[6]
+local at=ARGV[7]
+local found=redis.call('HGET',timetable,'.'..name)or''
+${$newer}if newer(found)then
+return{'newer_schema'}
 end
-if newer(found) then
-return { 'newer_schema' }
+${$int}${$clock_text}${$clock}local function changed()
+local score=found~=''and redis.call('ZSCORE',schedules,name)or'0'
+return{'changed',clock(test_now),found,tonumber(string.match(score,'^%d+$')or 0)}
 end
-local function int(number)
-return string.format('%.0f', tonumber(number))
+local done,notes
+if token~=''and(was~='?'or found=='')then
+${$noted}done,notes=noted(calls,token)
 end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
+local finds_none=found==''and task==''and was~='*'
+if notes and not done and(was=='!'or finds_none)then
+${$RESEND_WINDOW}${$note_call}note_call(calls,notes,token,'refused')
 end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local function changed()
-local score = found ~= '' and redis.call('ZSCORE', schedules, name) or '0'
-return { 'changed', clock(test_now), found, tonumber(string.match(score, '^%d+$') or 0) }
-end
-local done, notes
-if token ~= '' and (was ~= '?' or found == '') then
-local function noted(calls, token)
-local notes = redis.call('GET', calls) or ''
-local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
-return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
-end
-done, notes = noted(calls, token)
-end
-local finds_none = found == '' and task == '' and was ~= '*'
-if notes and not done and (was == '!' or finds_none) then
-local RESEND_WINDOW = 300000
-local function note_call(calls, notes, token, answer)
-local _, count = string.gsub(notes, '=', '')
-if count >= 16 then
-notes = string.match(notes, '^ %S+(.*)$')
-end
-redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
-end
-note_call(calls, notes, token, 'refused')
-end
-if was == '?' or was == '!' then
+if was=='?'or was=='!'then
 return changed()
 end
-if done == 'refused' then
-return { 'refused' }
+if done=='refused'then
+return{'refused'}
 end
 if not done then
-if was ~= '*' and was ~= found then
+if was~='*'and was~=found then
 return changed()
 end
-if record ~= '' then
-local fields = { '.' .. name, record }
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-append(fields, task ~= '' and name or nil, task ~= '' and task or nil)
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local failed = refusal(redis.pcall('HSET', timetable, unpack(fields)))
+if record~=''then
+local fields={'.'..name,record}
+${$append}append(fields,task~=''and name or nil,task~=''and task or nil)
+${$refusal}local failed=refusal(redis.pcall('HSET',timetable,unpack(fields)))
 if failed then
 return failed
 end
-redis.call('ZADD', schedules, at, name)
+redis.call('ZADD',schedules,at,name)
 else
-redis.call('HDEL', timetable, name, '.' .. name)
-redis.call('ZREM', schedules, name)
+redis.call('HDEL',timetable,name,'.'..name)
+redis.call('ZREM',schedules,name)
 end
-done = (found ~= '' and '1' or '0') .. ',' .. at
+done=(found~=''and'1'or'0')..','..at
 if notes then
-local RESEND_WINDOW = 300000
-local function note_call(calls, notes, token, answer)
-local _, count = string.gsub(notes, '=', '')
-if count >= 16 then
-notes = string.match(notes, '^ %S+(.*)$')
-end
-redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
-end
-note_call(calls, notes, token, done)
+${$RESEND_WINDOW}${$note_call}note_call(calls,notes,token,done)
 end
 end
-local before, due = string.match(done, '^(%d),(%d+)$')
-return { 'ok', tonumber(before), tonumber(due) }
-`,
-  sha1: "902116b51ef049e7443447b19cfe256a7362b246",
-  keyLockingSha1: "86c27078aaa23b64f53d357a23dadbd24ed38132",
+local before,due=string.match(done,'^(%d),(%d+)$')
+return{'ok',tonumber(before),tonumber(due)}
+`;
+  },
+  sha1: "9aaea90354f24914b8b356bbd58b153a98315158",
+  keyLockingSha1: "d785b0b9dde67f3c8e3a5211355e7e1c8346e22c",
 };
 
 export const schedules: Script = {
   name: "schedules",
-  source: `local schedules = KEYS[1]
-local timetable = KEYS[2]
-local name = ARGV[1]
-local cursor = ARGV[2]
-local size = ARGV[3]
-local next_cursor, members = '0', { name, name ~= '' and redis.call('ZSCORE', schedules, name) or nil }
-if name == '' then
-next_cursor, members = unpack(redis.call('ZSCAN', schedules, cursor, 'COUNT', size))
+  get source() {
+    return `local schedules=KEYS[1]
+local timetable=KEYS[2]
+local name=ARGV[1]
+local cursor=ARGV[2]
+local size=ARGV[3]
+local next_cursor,members='0',{name,name~=''and redis.call('ZSCORE',schedules,name)or nil}
+if name==''then
+next_cursor,members=unpack(redis.call('ZSCAN',schedules,cursor,'COUNT',size))
 end
-local fields = {}
-for i = 1, #members, 2 do
-fields[#fields + 1] = '.' .. members[i]
+local fields={}
+for i=1,#members,2 do
+fields[#fields+1]='.'..members[i]
 end
-if name ~= '' then
-fields[2] = name
+if name~=''then
+fields[2]=name
 end
-local SLICE = 1000
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local found = read('HMGET', timetable, fields)
-local reply = { 'ok', next_cursor }
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-for i = 1, #members - 1, 2 do
-local record = found[(i + 1) / 2]
-if newer(record) then
-return { 'newer_schema' }
+${$SLICE}${$read}local found=read('HMGET',timetable,fields)
+local reply={'ok',next_cursor}
+${$append}${$newer}for i=1,#members-1,2 do
+local record=found[(i+1)/2]
+if newer(record)then
+return{'newer_schema'}
 elseif record then
-append(reply, members[i], tonumber(members[i + 1]))
-append(reply, record, name ~= '' and found[2] or '')
+append(reply,members[i],tonumber(members[i+1]))
+append(reply,record,name~=''and found[2]or'')
 end
 end
 return reply
-`,
-  sha1: "524c7e5d047c83f1533accf1f76d88f0a1fa793b",
-  keyLockingSha1: "5455ddb9b78ee3c424c7aa698e595e6ef9bffadf",
+`;
+  },
+  sha1: "f1ebfac486f7b88136f6228f3cafbf087e6b8eaf",
+  keyLockingSha1: "929591fc94d78756f480bcbbb913be86476ecd58",
 };
 
 export const settings: Script = {
   name: "settings",
-  source: `local tasks = KEYS[1]
-local group = ARGV[1]
-local field = group == '' and '~set' or '~s:' .. group
-local found = redis.call('HMGET', tasks, field, '~g:' .. group)
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
+  get source() {
+    return `local tasks=KEYS[1]
+local group=ARGV[1]
+local field=group==''and'~set'or'~s:'..group
+local found=redis.call('HMGET',tasks,field,'~g:'..group)
+${$newer}if newer(found[1])or newer(found[2])then
+return{'newer_schema'}
 end
-if newer(found[1]) or newer(found[2]) then
-return { 'newer_schema' }
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local state = parse_group(group, group ~= '' and found[2] or '', found[1])
-return { 'ok', found[1] or '', state.ready, state.w, state.h }
-`,
-  sha1: "6cc22826be55c7bd362b488996be8a7424e6bae1",
-  keyLockingSha1: "2ae6e5d582406e7b8e54e012d70fb996d61c5798",
+${$parse_settings}${$stuck}${$parse_group}local state=parse_group(group,group~=''and found[2]or'',found[1])
+return{'ok',found[1]or'',state.ready,state.w,state.h}
+`;
+  },
+  sha1: "d9861c15e292a9682de59c826cf682ded4289570",
+  keyLockingSha1: "ea37b6d0e0d9cdb1c57d4d100678b40f3ecdda93",
 };
 
 export const settle: Script = {
   name: "settle",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local hands = KEYS[10]
-local test_now = ARGV[1]
-local call = ARGV[2]
-local items = ARGV
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local now_text = clock_text(test_now)
-local SLICE = 1000
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local SETTLEMENT = 4
-local function append_settled(names, items, from)
-for place = from + 1, #items, SETTLEMENT do
-names[#names + 1] = '.' .. items[place]
-end
-return names
-end
-local records = read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, 2))
-local RESEND_WINDOW = 300000
-local DEFAULT_RESULT_TTL = 3600000
-local HISTORY = 16
-local PLAIN = true
-local PLAIN_SETTLEMENTS = 240
-local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
-local function complete_plainly(working, tasks, expiry, items, from, records, now_text)
-local count = (#items - from) / SETTLEMENT
-if records[1] or count > PLAIN_SETTLEMENTS then
-return nil
-end
-local ids, fields, ends, reply = { '' }, { '', '', '', '' }, { '', '' }, { 'ok', '' }
-local now, enqueued_at, since, kept_for, over = tonumber(now_text), '', '', -1, ''
-for i = 1, count do
-local place = from + SETTLEMENT * (i - 1)
-local id, proof, terms, text = unpack(items, place + 1, place + SETTLEMENT)
-local v, e, a, c, n, k, q, letters, history = string.match(records[i + 2] or '', WORKING)
-if terms ~= 'complete' or not v or n .. ',' .. k ~= proof or tonumber(v) > HISTORY then
-return nil
-end
-local own, ttl = '', DEFAULT_RESULT_TTL
-if letters ~= '' then
-if string.find(letters, ';[^mrdt]') or string.find(letters, string.rep('%d', 17)) then
-return nil
-end
-own = string.match(letters, ';t=[^;]*') or ''
-ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)
-end
-if ttl ~= kept_for then
-kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
-end
-if e ~= enqueued_at then
-enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
-end
-ids[i] = id
-local at = 4 * i
-fields[at - 3], fields[at - 2], fields[at - 1] = id, '', '.' .. id
-fields[at] = '1;'
-.. int(v + 1)
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';c;'
-.. n
-.. ';;'
-.. q
-.. ';;z='
-.. now_text
-.. own
-.. ';h='
-.. history
-.. 'c'
-.. since
-.. ';p='
-.. proof
-.. ',complete,completed,,0,0\\n'
-.. (ttl > 0 and text or '')
-ends[2 * i - 1], ends[2 * i] = over, id
-reply[i + 1] = 'completed'
-end
-if redis.pcall('ZREM', working, unpack(ids)) ~= count then
-return nil
-end
-if type(redis.pcall('HSET', tasks, unpack(fields))) ~= 'number' then
-return nil
-end
-return type(redis.pcall('ZADD', expiry, unpack(ends))) == 'number' and reply
-end
-local reply = PLAIN and complete_plainly(working, tasks, expiry, items, 2, records, now_text)
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local hands=KEYS[10]
+local test_now=ARGV[1]
+local call=ARGV[2]
+local items=ARGV
+${$int}${$clock_text}local now_text=clock_text(test_now)
+${$SLICE}${$read}${$SETTLEMENT}${$append_settled}local records=read('HMGET',tasks,append_settled({'~set','~stats'},items,2))
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}local reply=PLAIN and complete_plainly(working,tasks,expiry,items,2,records,now_text)
 if reply then
 return reply
 end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_DEAD_TTL = 604800000
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-local function exhausted(task)
-local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(task.c) >= most
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local RUN = 200
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function enter(plan, id, task, place)
-if not shared(task) then
-local ids = place == 'back' and plan.back or plan.front
-ids[#ids + 1] = id
-return
-end
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local full = group.h > 0 or room(group, plan.now) < 1
-if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-ready(group, band, 1)
-put_into_fair(plan, group, task.S, id)
-group.returned = group.h > 0
-elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-local zone = place == 'aside' and 'p' or 'q'
-group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-plan.times.h = plan.times.h + 1
-local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
-else
-admit(plan, group, band, id)
-end
-task.S = nil
-end
-local function held_by(plan, group, lowest, most)
-local waiting, highest = {}, lowest + HELD_GROUP
-if most > 0 then
-local least, before, limit = int(lowest), '(' .. int(highest), int(most)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
-for i = 1, #ids, 2 do
-waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
-end
-end
-local found = #waiting
-for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-local score = tonumber(plan.held[i])
-if score >= lowest and score < highest then
-waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
-end
-end
-table.sort(waiting, function(one, other)
-return one.score < other.score
-end)
-return waiting, found
-end
-local function release(plan)
-for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
-local most = math.max(free, past)
-group.returned = nil
-if most >= 1 then
-local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(most, group.h - group.fresh)
-local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, 0
-for i = 1, math.min(most, #waiting) do
-local task = waiting[i]
-local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
-if i > free and ready_below(group, band) == 0 then
-break
-end
-count = i
-admit(plan, group, band, task.id)
-if task.place then
-taken[task.place] = true
-else
-plan.freed[#plan.freed + 1] = task.id
-end
-end
-for i = 1, #plan.held, 2 do
-if taken[i] then
-group.fresh = group.fresh - 1
-else
-append(kept, plan.held[i], plan.held[i + 1])
-end
-end
-plan.held = kept
-local left = (found < wanted and #waiting or group.h) - count
-plan.times.h, group.h = plan.times.h - group.h + left, left
-end
-end
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
-end
-local function leave(plan, id, task)
-plan.leave[#plan.leave + 1] = id
-if task.W then
-plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
-end
-if shared(task) then
-local group = group_of(plan, task)
-group.w = math.max(0, group.w - 1)
-end
-end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
-end
-local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l, task.T = '', '', '', nil
-transition(task, due and 'd' or 'p', plan.now)
-if due then
-append(plan.later, score_when_due(task, due), id)
-task.S = nil
-else
-enter(plan, id, task, place)
-end
-append(plan.fields, '.' .. id, format(task, text))
-end
-local function finish(plan, id, task, text, state, reason, given)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
-end
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-transition(task, task.s, plan.now)
-task.y = reason ~= '' and reason or nil
-task.z = int(plan.now)
-task.f, task.S, task.O, task.T = nil, nil, nil, nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
-else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
-end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-tell(plan, reason == 'cancelled' and reason or state, id)
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local function put_deadlines(at, deadlines)
-local scores = {}
-for id, deadline in pairs(deadlines) do
-append(scores, int(deadline), id)
-end
-for first = 1, #scores, SLICE do
-local last = math.min(first + SLICE - 1, #scores)
-if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then
-redis.call('HDEL', at.tasks, '')
-redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
-end
-end
-end
-local MARKS = 8
-local MARK = 8
-local function settle_in_full(at, now, call, items, from, records)
-local count = (#items - from) / SETTLEMENT
-local function item(i)
-local id, proof, terms, text = unpack(items, from + (i - 1) * SETTLEMENT + 1, from + i * SETTLEMENT)
-local outcome, ms, uncounted = string.match(terms, '^(%a+) ?(%d*) ?(%a*)$')
-return id, proof, text, outcome, ms, uncounted ~= ''
-end
-local extended = {}
-for i = 1, count do
-local id, _, _, outcome = item(i)
-append(extended, outcome == 'extend' and id or nil)
-end
-local deadlines = {}
-for i, deadline in ipairs(read('ZMSCORE', at.working, extended)) do
-deadlines[extended[i]] = tonumber(finite(deadline) or 0)
-end
-local plan = new_plan(at, now)
-if heed(plan, records[1], records[2]) then
-return { 'newer_schema' }
-end
-local longer = {}
-local open = {}
-local known = {}
-local function answer(state, reason, when, flag)
-return state == 'completed' and flag == 0 and state or { state, reason, when, flag }
-end
-local function destination(task, outcome, ms)
-if outcome == 'complete' then
-return 'completed', '', 0
-elseif task.f then
-return 'rejected', 'cancelled', 0
-elseif outcome == 'reject' then
-return 'rejected', 'rejected', 0
-elseif outcome == 'return' then
-return 'pending', '', 0
-elseif exhausted(task) then
-return 'rejected', 'attempts_exhausted', 0
-elseif tonumber(ms) > 0 then
-return 'delayed', '', now + tonumber(ms)
-end
-return 'pending', '', 0
-end
-local function release_to(id, task, old_text, outcome, ms, uncounted, text, receipt)
-if uncounted or outcome == 'return' then
-add(task, 'c', -1)
-end
-local state, reason, due = destination(task, outcome, ms)
-local flag = task.f and 1 or 0
-text = (text ~= '' or outcome == 'complete') and text or old_text
-task.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
-leave(plan, id, task)
-longer[id] = nil
-if state == 'completed' or state == 'rejected' then
-finish(plan, id, task, text, state, reason, outcome ~= 'requeue' and ms ~= '' and ms or nil)
-else
-if outcome == 'requeue' then
-task.u, task.x = int(now), nil
-add(task, 'b', 1)
-tell(plan, 'requeued', id)
-end
-wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due > 0 and due or nil)
-end
-return answer(state, reason, due, flag)
-end
-local function is_latest(task)
-local mark, marks = ',' .. string.sub(call, 1, MARK), task.T or ''
-local told = call ~= '' and string.find(marks, mark, 1, true)
-if call ~= '' and not told then
-task.T = string.sub(marks .. mark, -MARKS * #mark)
-end
-return not told or string.sub(marks, -#mark) == mark
-end
-local function extend(id, task, old_text, ms, progress)
-local deadline = now + tonumber(ms ~= '' and ms or task.l ~= '' and task.l or 0)
-longer[id] = math.max(longer[id] or deadlines[id], deadline)
-if progress ~= '' and is_latest(task) then
-task.O = progress
-append(plan.fields, '.' .. id, format(task, old_text))
-end
-return { 'working', '', longer[id], task.f and 1 or 0 }
-end
-local function answer_again(task, receipt)
-local prefix = receipt .. ','
-if task.p and string.sub(task.p, 1, #prefix) == prefix then
-local state, reason, due, flag =
-string.match(string.sub(task.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
-return answer(state, reason, tonumber(due), tonumber(flag))
-end
-return { 'lost', '', 0, 0 }
-end
-for i = 1, count do
-local id = item(i)
-if not open[id] then
-local task, text = parse(records[i + 2])
-open[id] = { task = task, text = text }
-append(known, task.s == 'w' and task or nil)
-end
-end
-open_groups(plan, known)
-local reply = { 'ok' }
-for i = 1, count do
-local id, proof, text, outcome, ms, uncounted = item(i)
-local task = open[id].task
-local receipt = proof .. ',' .. outcome
-if newer(records[i + 2]) then
-reply[i + 1] = { 'newer', '', 0, 0 }
-elseif task.s ~= 'w' or task.n .. ',' .. task.k ~= proof then
-reply[i + 1] = answer_again(task, receipt)
-elseif outcome == 'extend' then
-reply[i + 1] = extend(id, task, open[id].text, ms, text)
-else
-reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
-end
-if #plan.leave == PLAN or #plan.fields >= 4 * PLAN or i == count then
-release(plan)
-local failed = commit(plan)
-if failed then
-return failed
-end
-clear(plan)
-end
-end
-put_deadlines(at, longer)
-return reply
-end
-return settle_in_full(at, tonumber(now_text), call, items, 2, records)
-`,
-  sha1: "677bd8d2256ba42c7be35f2ff09e0fb8457a0f92",
-  keyLockingSha1: "1c21ac750a5dfefff9fc510c0e36de4932d65976",
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,nil,hands)
+${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_DEAD_TTL}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
+`;
+  },
+  sha1: "373c4fba6bf07baa3f0de429999d7095d62587c0",
+  keyLockingSha1: "9d61bfa551ef3a4ae7a3597fd997ed767852d21a",
 };
 
 export const settleAndDequeue: Script = {
   name: "settleAndDequeue",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local max_tasks = ARGV[2]
-local lease = ARGV[3]
-local token = ARGV[4]
-local resend = ARGV[5]
-local max_bytes = ARGV[6]
-local worker = ARGV[7]
-local info = ARGV[8]
-local call = ARGV[9]
-local items = ARGV
-local FIRST = 9
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local now_text = clock_text(test_now)
-local function slot_of(token, max)
-local a, b, c, d = string.byte(token, -4, -1)
-local hash = ((a * 31 + b) * 31 + c) * 31 + d
-return max > 100 and '~R' .. int(hash % 64) or '~r' .. int(hash % 1024)
-end
-local max, slot = tonumber(max_tasks), slot_of(token, tonumber(max_tasks))
-local records, settled, ids, ahead
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local test_now=ARGV[1]
+local max_tasks=ARGV[2]
+local lease=ARGV[3]
+local token=ARGV[4]
+local resend=ARGV[5]
+local max_bytes=ARGV[6]
+local worker=ARGV[7]
+local info=ARGV[8]
+local call=ARGV[9]
+local items=ARGV
+local FIRST=9
+${$int}${$clock_text}local now_text=clock_text(test_now)
+${$slot_of}local max,slot=tonumber(max_tasks),slot_of(token,tonumber(max_tasks))
+local records,settled,ids,ahead
 local function time()
 return now_text
 end
-local LEASES = 490
-local SETTLEMENT = 4
-local PLAIN = true
-local PLAIN_SETTLEMENTS = 240
-if PLAIN and worker == '' and max <= LEASES and #items <= FIRST + SETTLEMENT * PLAIN_SETTLEMENTS then
-ids = redis.call('RPOP', pending, max_tasks) or {}
-local function slice_end(ids, first)
-return math.min(first == 1 and 32 or first + 127, #ids)
-end
-local last = slice_end(ids, 1)
-local function read_waiting(tasks, slot, ids, first, last, beside)
-local names = first <= last and { '', '' } or {}
-for i = first, last do
-local place = 2 * (i - first)
-names[place + 1], names[place + 2] = ids[i], '.' .. ids[i]
-end
-for i, name in ipairs(beside or {}) do
-names[2 * (last - first + 1) + i] = name
-end
-return redis.pcall(
-'HMGET',
-tasks,
-'~lease',
-slot,
-'~set',
-'~stats',
-'~fair',
-'~rate',
-'~alarm',
-'~wake',
-unpack(names)
-)
-end
-local function append_settled(names, items, from)
-for place = from + 1, #items, SETTLEMENT do
-names[#names + 1] = '.' .. items[place]
-end
-return names
-end
-local found = read_waiting(tasks, slot, ids, 1, last, append_settled({}, items, FIRST))
-local CONTROL = 8
-records = { found[3], found[4], unpack(found, CONTROL + 2 * last + 1, #found) }
-local RESEND_WINDOW = 300000
-local DEFAULT_RESULT_TTL = 3600000
-local HISTORY = 16
-local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
-local function complete_plainly(working, tasks, expiry, items, from, records, now_text)
-local count = (#items - from) / SETTLEMENT
-if records[1] or count > PLAIN_SETTLEMENTS then
-return nil
-end
-local ids, fields, ends, reply = { '' }, { '', '', '', '' }, { '', '' }, { 'ok', '' }
-local now, enqueued_at, since, kept_for, over = tonumber(now_text), '', '', -1, ''
-for i = 1, count do
-local place = from + SETTLEMENT * (i - 1)
-local id, proof, terms, text = unpack(items, place + 1, place + SETTLEMENT)
-local v, e, a, c, n, k, q, letters, history = string.match(records[i + 2] or '', WORKING)
-if terms ~= 'complete' or not v or n .. ',' .. k ~= proof or tonumber(v) > HISTORY then
-return nil
-end
-local own, ttl = '', DEFAULT_RESULT_TTL
-if letters ~= '' then
-if string.find(letters, ';[^mrdt]') or string.find(letters, string.rep('%d', 17)) then
-return nil
-end
-own = string.match(letters, ';t=[^;]*') or ''
-ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)
-end
-if ttl ~= kept_for then
-kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
-end
-if e ~= enqueued_at then
-enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
-end
-ids[i] = id
-local at = 4 * i
-fields[at - 3], fields[at - 2], fields[at - 1] = id, '', '.' .. id
-fields[at] = '1;'
-.. int(v + 1)
-.. ';'
-.. e
-.. ';'
-.. a
-.. ';'
-.. c
-.. ';c;'
-.. n
-.. ';;'
-.. q
-.. ';;z='
-.. now_text
-.. own
-.. ';h='
-.. history
-.. 'c'
-.. since
-.. ';p='
-.. proof
-.. ',complete,completed,,0,0\\n'
-.. (ttl > 0 and text or '')
-ends[2 * i - 1], ends[2 * i] = over, id
-reply[i + 1] = 'completed'
-end
-if redis.pcall('ZREM', working, unpack(ids)) ~= count then
-return nil
-end
-if type(redis.pcall('HSET', tasks, unpack(fields))) ~= 'number' then
-return nil
-end
-return type(redis.pcall('ZADD', expiry, unpack(ends))) == 'number' and reply
-end
-settled = complete_plainly(working, tasks, expiry, items, FIRST, records, now_text)
+${$LEASES}${$SETTLEMENT}${$PLAIN}${$PLAIN_SETTLEMENTS}if PLAIN and worker==''and max<=LEASES and#items<=FIRST+SETTLEMENT*PLAIN_SETTLEMENTS then
+ids=redis.call('RPOP',pending,max_tasks)or{}
+${$slice_end}local last=slice_end(ids,1)
+${$read_waiting}${$append_settled}local found=read_waiting(tasks,slot,ids,1,last,append_settled({},items,FIRST))
+${$CONTROL}records={found[3],found[4],unpack(found,CONTROL+2*last+1,#found)}
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$WORKING}${$complete_plainly}settled=complete_plainly(working,tasks,expiry,items,FIRST,records,now_text)
 if not settled then
-local SLICE = 1000
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
+${$SLICE}${$write}${$reversed}write('RPUSH',pending,reversed(ids,1))
+ids=nil
 else
-count = count + redis.call(command, key, unpack(args, first, last))
+local plain=true
+if#ids<max then
+${$finite}${$head}${$upcoming}${$look_ahead}plain,ahead=pcall(look_ahead,working,delayed,time)
+plain=plain and not(ahead.due or ahead.expired)
 end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-write('RPUSH', pending, reversed(ids, 1))
-ids = nil
-else
-local plain = true
-if #ids < max then
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
-end
-local function upcoming(delayed, deadline)
-local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(finite(first[2])))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
-return due, wake and math.min(wake, deadline or wake) or deadline
-end
-local function look_ahead(working, delayed, time)
-local deadline = head(working)
-local due, next_due = upcoming(delayed, deadline)
-local now = (due or deadline) and tonumber(time())
-local is_due, expired = due and due <= now, deadline and deadline <= now
-return { due = is_due, expired = expired, next_due = next_due or 0 }
-end
-plain, ahead = pcall(look_ahead, working, delayed, time)
-plain = plain and not (ahead.due or ahead.expired)
-end
-local next_due = ahead and ahead.next_due
-local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
-local found, first, last = reads[1], 1, slice_end(ids, 1)
-local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
-local number = tonumber(last_lease or 0)
-local a_copy = told and string.find(told, token, 1, true) == 1
-if set or times or wake or a_copy or not number or found.err then
-return nil
-elseif #ids == 0 then
-return { 'ok', next_due }
-end
-local now_text, most, bytes = time(), tonumber(max_bytes), 0
-local now = tonumber(now_text)
-local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
-local deadline_text, enqueued_at, since, told_number = int(deadline), '', '', ''
-local deadlines, fields = { '', '' }, { '~lease', '', slot, '', '', '' }
-local reply = { 'ok', next_due or now, '', 0, 0, 0, '' }
-for i, id in ipairs(ids) do
-if i > last then
-first, last = i, slice_end(ids, i)
-found = read_waiting(tasks, slot, ids, first, last)
-reads[#reads + 1] = found
-end
-local place = CONTROL + 2 * (i - first) + 1
-local fixed, record = found[place], found[place + 1]
-local e, own_letters = string.match(fixed or '', '^1;(%d+)([^\\n]*)\\n')
-number, bytes = number + 1, bytes + #(fixed or '')
-if record or not e or (bytes > most and i > 1) then
-return nil
-end
-if own_letters ~= letters then
-if string.find(own_letters, ';[GP]=') or string.find(own_letters, string.rep('%d', 17)) then
-return nil
-end
-letters, kept = own_letters, ''
-for letter in string.gmatch('mrdt', '%a') do
-kept = kept .. (string.match(letters, ';' .. letter .. '=[^;]*') or '')
-end
-length = string.match(letters, ';l=(%d+)') or lease
-deadline = now + tonumber(length)
-deadline_text = int(deadline)
-end
-if e ~= enqueued_at then
-enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
-end
-told_number = int(number)
-deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
-fields[2 * i + 3] = '.' .. id
-fields[2 * i + 4] = '1;2;'
-.. e
-.. ';1;1;w;'
-.. told_number
-.. ';'
-.. token
-.. ';'
-.. now_text
-.. ';'
-.. length
-.. kept
-.. ';h=w'
-.. since
-.. '\\n'
-local at = 5 * i - 2
-reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4] = id, 1, number, deadline, fixed
-end
-fields[2], fields[4] = told_number, token .. ' ' .. table.concat(ids, ' ')
-if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then
-return nil
-end
-return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number' and reply
-end
-local reply = plain
-and lease_plainly(working, tasks, ids, { found }, slot, token, lease, max_bytes, time, next_due)
-if reply and #ids == 0 and resend == '1' then
-local function spend_token(tasks, slot, token)
-redis.pcall('HSET', tasks, slot, token)
-end
-spend_token(tasks, slot, token)
+local next_due=ahead and ahead.next_due
+${$lease_plainly}local reply=plain
+and lease_plainly(working,tasks,ids,{found},slot,token,lease,max_bytes,time,next_due)
+if reply and#ids==0 and resend=='1'then
+${$spend_token}spend_token(tasks,slot,token)
 end
 if reply then
-return { settled, reply }
+return{settled,reply}
 end
 end
 end
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
-end
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local now = tonumber(now_text)
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+local now=tonumber(now_text)
 if not settled then
-local SLICE = 1000
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function append_settled(names, items, from)
-for place = from + 1, #items, SETTLEMENT do
-names[#names + 1] = '.' .. items[place]
-end
-return names
-end
-records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
-local RESEND_WINDOW = 300000
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local HISTORY = 16
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-local function exhausted(task)
-local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(task.c) >= most
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local RUN = 200
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function enter(plan, id, task, place)
-if not shared(task) then
-local ids = place == 'back' and plan.back or plan.front
-ids[#ids + 1] = id
-return
-end
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local full = group.h > 0 or room(group, plan.now) < 1
-if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-ready(group, band, 1)
-put_into_fair(plan, group, task.S, id)
-group.returned = group.h > 0
-elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-local zone = place == 'aside' and 'p' or 'q'
-group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-plan.times.h = plan.times.h + 1
-local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
-else
-admit(plan, group, band, id)
-end
-task.S = nil
-end
-local function held_by(plan, group, lowest, most)
-local waiting, highest = {}, lowest + HELD_GROUP
-if most > 0 then
-local least, before, limit = int(lowest), '(' .. int(highest), int(most)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
-for i = 1, #ids, 2 do
-waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
-end
-end
-local found = #waiting
-for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-local score = tonumber(plan.held[i])
-if score >= lowest and score < highest then
-waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
-end
-end
-table.sort(waiting, function(one, other)
-return one.score < other.score
-end)
-return waiting, found
-end
-local function release(plan)
-for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
-local most = math.max(free, past)
-group.returned = nil
-if most >= 1 then
-local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(most, group.h - group.fresh)
-local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, 0
-for i = 1, math.min(most, #waiting) do
-local task = waiting[i]
-local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
-if i > free and ready_below(group, band) == 0 then
-break
-end
-count = i
-admit(plan, group, band, task.id)
-if task.place then
-taken[task.place] = true
-else
-plan.freed[#plan.freed + 1] = task.id
-end
-end
-for i = 1, #plan.held, 2 do
-if taken[i] then
-group.fresh = group.fresh - 1
-else
-append(kept, plan.held[i], plan.held[i + 1])
-end
-end
-plan.held = kept
-local left = (found < wanted and #waiting or group.h) - count
-plan.times.h, group.h = plan.times.h - group.h + left, left
-end
-end
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
-end
-local function leave(plan, id, task)
-plan.leave[#plan.leave + 1] = id
-if task.W then
-plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
-end
-if shared(task) then
-local group = group_of(plan, task)
-group.w = math.max(0, group.w - 1)
-end
-end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
-end
-local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l, task.T = '', '', '', nil
-transition(task, due and 'd' or 'p', plan.now)
-if due then
-append(plan.later, score_when_due(task, due), id)
-task.S = nil
-else
-enter(plan, id, task, place)
-end
-append(plan.fields, '.' .. id, format(task, text))
-end
-local function finish(plan, id, task, text, state, reason, given)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
-end
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-transition(task, task.s, plan.now)
-task.y = reason ~= '' and reason or nil
-task.z = int(plan.now)
-task.f, task.S, task.O, task.T = nil, nil, nil, nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
-else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
-end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-tell(plan, reason == 'cancelled' and reason or state, id)
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local function put_deadlines(at, deadlines)
-local scores = {}
-for id, deadline in pairs(deadlines) do
-append(scores, int(deadline), id)
-end
-for first = 1, #scores, SLICE do
-local last = math.min(first + SLICE - 1, #scores)
-if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then
-redis.call('HDEL', at.tasks, '')
-redis.call('ZADD', at.working, 'GT', unpack(scores, first, last))
-end
-end
-end
-local MARKS = 8
-local MARK = 8
-local function settle_in_full(at, now, call, items, from, records)
-local count = (#items - from) / SETTLEMENT
-local function item(i)
-local id, proof, terms, text = unpack(items, from + (i - 1) * SETTLEMENT + 1, from + i * SETTLEMENT)
-local outcome, ms, uncounted = string.match(terms, '^(%a+) ?(%d*) ?(%a*)$')
-return id, proof, text, outcome, ms, uncounted ~= ''
-end
-local extended = {}
-for i = 1, count do
-local id, _, _, outcome = item(i)
-append(extended, outcome == 'extend' and id or nil)
-end
-local deadlines = {}
-for i, deadline in ipairs(read('ZMSCORE', at.working, extended)) do
-deadlines[extended[i]] = tonumber(finite(deadline) or 0)
-end
-local plan = new_plan(at, now)
-if heed(plan, records[1], records[2]) then
-return { 'newer_schema' }
-end
-local longer = {}
-local open = {}
-local known = {}
-local function answer(state, reason, when, flag)
-return state == 'completed' and flag == 0 and state or { state, reason, when, flag }
-end
-local function destination(task, outcome, ms)
-if outcome == 'complete' then
-return 'completed', '', 0
-elseif task.f then
-return 'rejected', 'cancelled', 0
-elseif outcome == 'reject' then
-return 'rejected', 'rejected', 0
-elseif outcome == 'return' then
-return 'pending', '', 0
-elseif exhausted(task) then
-return 'rejected', 'attempts_exhausted', 0
-elseif tonumber(ms) > 0 then
-return 'delayed', '', now + tonumber(ms)
-end
-return 'pending', '', 0
-end
-local function release_to(id, task, old_text, outcome, ms, uncounted, text, receipt)
-if uncounted or outcome == 'return' then
-add(task, 'c', -1)
-end
-local state, reason, due = destination(task, outcome, ms)
-local flag = task.f and 1 or 0
-text = (text ~= '' or outcome == 'complete') and text or old_text
-task.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
-leave(plan, id, task)
-longer[id] = nil
-if state == 'completed' or state == 'rejected' then
-finish(plan, id, task, text, state, reason, outcome ~= 'requeue' and ms ~= '' and ms or nil)
-else
-if outcome == 'requeue' then
-task.u, task.x = int(now), nil
-add(task, 'b', 1)
-tell(plan, 'requeued', id)
-end
-wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due > 0 and due or nil)
-end
-return answer(state, reason, due, flag)
-end
-local function is_latest(task)
-local mark, marks = ',' .. string.sub(call, 1, MARK), task.T or ''
-local told = call ~= '' and string.find(marks, mark, 1, true)
-if call ~= '' and not told then
-task.T = string.sub(marks .. mark, -MARKS * #mark)
-end
-return not told or string.sub(marks, -#mark) == mark
-end
-local function extend(id, task, old_text, ms, progress)
-local deadline = now + tonumber(ms ~= '' and ms or task.l ~= '' and task.l or 0)
-longer[id] = math.max(longer[id] or deadlines[id], deadline)
-if progress ~= '' and is_latest(task) then
-task.O = progress
-append(plan.fields, '.' .. id, format(task, old_text))
-end
-return { 'working', '', longer[id], task.f and 1 or 0 }
-end
-local function answer_again(task, receipt)
-local prefix = receipt .. ','
-if task.p and string.sub(task.p, 1, #prefix) == prefix then
-local state, reason, due, flag =
-string.match(string.sub(task.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
-return answer(state, reason, tonumber(due), tonumber(flag))
-end
-return { 'lost', '', 0, 0 }
-end
-for i = 1, count do
-local id = item(i)
-if not open[id] then
-local task, text = parse(records[i + 2])
-open[id] = { task = task, text = text }
-append(known, task.s == 'w' and task or nil)
-end
-end
-open_groups(plan, known)
-local reply = { 'ok' }
-for i = 1, count do
-local id, proof, text, outcome, ms, uncounted = item(i)
-local task = open[id].task
-local receipt = proof .. ',' .. outcome
-if newer(records[i + 2]) then
-reply[i + 1] = { 'newer', '', 0, 0 }
-elseif task.s ~= 'w' or task.n .. ',' .. task.k ~= proof then
-reply[i + 1] = answer_again(task, receipt)
-elseif outcome == 'extend' then
-reply[i + 1] = extend(id, task, open[id].text, ms, text)
-else
-reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
-end
-if #plan.leave == PLAN or #plan.fields >= 4 * PLAN or i == count then
-release(plan)
-local failed = commit(plan)
-if failed then
-return failed
-end
-clear(plan)
-end
-end
-put_deadlines(at, longer)
-return reply
-end
-settled = settle_in_full(at, now, call, items, FIRST, records)
-if settled.err or settled[1] ~= 'ok' then
+${$SLICE}${$read}${$append_settled}records=records or read('HMGET',tasks,append_settled({'~set','~stats'},items,FIRST))
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}settled=settle_in_full(at,now,call,items,FIRST,records)
+if settled.err or settled[1]~='ok'then
 return settled
 end
 end
-local pull = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
-pull.worker, pull.info, pull.test_now, pull.now = worker, info, test_now, now
-local RESEND_WINDOW = 300000
-local SLICE = 1000
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local HISTORY = 16
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-local function read_first_lines(tasks, fields)
-local found = {}
-for first = 1, #fields, 128 do
-local last = math.min(first + 127, #fields)
-for i, value in ipairs(redis.call('HMGET', tasks, unpack(fields, first, last))) do
-if value then
-found[fields[first + i - 1]] = first_line(value)
-end
-end
-end
-return found
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function lease_of(fixed, lease)
-return string.match(fixed, '^[^\\n]*;l=(%d+)') or lease
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-local function exhausted(task)
-local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(task.c) >= most
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local ASK_AGAIN = 1000
-local function allowed(settings, most, working, used, now)
-local again, jumped
-if settings.m then
-most = math.min(most, settings.m - working)
-again = now + ASK_AGAIN
-end
-if settings.r then
-local left, opens, counted, has_jumped = recent(settings.r, used, now, 0)
-if left < most then
-most, again = left, opens or again
-end
-used, jumped = counted, has_jumped
-end
-return most, again, used, jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local function read_score(score)
-return 9 - math.floor(score / BAND), score % BAND
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local RUN = 200
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function take_off_fair(plan, task, score, id)
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local share = ready(group, band, -1)
-local member = turn_of(group.name, score, id)
-plan.unordered[#plan.unordered + 1], plan.taken[member] = member, true
-share.gone = (share.gone or 0) + 1
-return share
-end
-local function have_turn(plan, task, score, id)
-local share = take_off_fair(plan, task, score, id)
-share.through = share.through or (share.straight and score % BAND >= share.straight)
-return share
-end
-local function turns_from(plan, group, base, tag, most)
-local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
-local turns = {}
-local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
-for _, member in ipairs(found) do
-local score, id = string.match(member, ' (%d+) (%S+)$')
-if score and not plan.taken[member] then
-turns[#turns + 1] = { tag = tonumber(score) - base, id = id }
-end
-end
-return turns, #found == most
-end
-local function move_up(plan, group, band, share)
-local base, cost, holes = score_at(band, 0), cost_of(group), share.holes or {}
-local turns, more, passed = {}, false, 0
-table.sort(holes)
-local before = holes[1] and holes[1] - cost or math.max(share.straight, (plan.times[band] or 0) - cost)
-if share.ready > 0 then
-turns, more = turns_from(plan, group, base, holes[1] or before, plan.run + share.gone)
-end
-for _, place in ipairs(turns) do
-while holes[passed + 1] and holes[passed + 1] <= place.tag do
-passed = passed + 1
-end
-local tag = before + cost
-if not share.straight or place.tag <= share.straight then
-tag = math.max(tag, place.tag - passed * cost)
-end
-if tag < place.tag then
-append(plan.moved, int(base + tag), place.id)
-append(plan.order, '0', turn_of(group.name, base + tag, place.id))
-append(plan.unordered, turn_of(group.name, base + place.tag, place.id))
-end
-before = math.min(tag, place.tag)
-end
-share.straight, share.holes, share.through, share.gone = more and before or nil, nil, nil, nil
-if not more then
-share.last = math.max(0, before)
-end
-end
-local function straighten(plan)
-local lines = {}
-for _, group in pairs(plan.groups) do
-for band = 0, 9 do
-local share = group.bands and group.bands[band]
-if share and (share.holes or share.through) then
-lines[#lines + 1] = { group, band, share }
-end
-end
-end
-plan.run = math.min(plan.run, math.ceil(2000 / #lines))
-for _, line in ipairs(lines) do
-move_up(plan, unpack(line))
-end
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function enter(plan, id, task, place)
-if not shared(task) then
-local ids = place == 'back' and plan.back or plan.front
-ids[#ids + 1] = id
-return
-end
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local full = group.h > 0 or room(group, plan.now) < 1
-if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-ready(group, band, 1)
-put_into_fair(plan, group, task.S, id)
-group.returned = group.h > 0
-elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-local zone = place == 'aside' and 'p' or 'q'
-group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-plan.times.h = plan.times.h + 1
-local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
-else
-admit(plan, group, band, id)
-end
-task.S = nil
-end
-local function held_by(plan, group, lowest, most)
-local waiting, highest = {}, lowest + HELD_GROUP
-if most > 0 then
-local least, before, limit = int(lowest), '(' .. int(highest), int(most)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
-for i = 1, #ids, 2 do
-waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
-end
-end
-local found = #waiting
-for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-local score = tonumber(plan.held[i])
-if score >= lowest and score < highest then
-waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
-end
-end
-table.sort(waiting, function(one, other)
-return one.score < other.score
-end)
-return waiting, found
-end
-local function release(plan)
-for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
-local most = math.max(free, past)
-group.returned = nil
-if most >= 1 then
-local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(most, group.h - group.fresh)
-local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, 0
-for i = 1, math.min(most, #waiting) do
-local task = waiting[i]
-local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
-if i > free and ready_below(group, band) == 0 then
-break
-end
-count = i
-admit(plan, group, band, task.id)
-if task.place then
-taken[task.place] = true
-else
-plan.freed[#plan.freed + 1] = task.id
-end
-end
-for i = 1, #plan.held, 2 do
-if taken[i] then
-group.fresh = group.fresh - 1
-else
-append(kept, plan.held[i], plan.held[i + 1])
-end
-end
-plan.held = kept
-local left = (found < wanted and #waiting or group.h) - count
-plan.times.h, group.h = plan.times.h - group.h + left, left
-end
-end
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function serve(plan, id, task, place)
-local band, tag = read_score(place.score)
-plan.times[band] = math.max(plan.times[band] or 0, tag)
-if shared(task) then
-local group = group_of(plan, task)
-if not place.listed then
-local share = have_turn(plan, task, place.score, id)
-task.S = place.score
-if share.through then
-local next_turn = score_at(band, share.straight + cost_of(group))
-plan.bound = math.min(plan.bound or next_turn, next_turn)
-end
-end
-group.w = group.w + 1
-if group.settings.r then
-local _, _, used = recent(group.settings.r, group.u, plan.now, 1)
-group.u = used
-end
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
-end
-local function leave(plan, id, task)
-plan.leave[#plan.leave + 1] = id
-if task.W then
-plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
-end
-if shared(task) then
-local group = group_of(plan, task)
-group.w = math.max(0, group.w - 1)
-end
-end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
-end
-local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l, task.T = '', '', '', nil
-transition(task, due and 'd' or 'p', plan.now)
-if due then
-append(plan.later, score_when_due(task, due), id)
-task.S = nil
-else
-enter(plan, id, task, place)
-end
-append(plan.fields, '.' .. id, format(task, text))
-end
-local function finish(plan, id, task, text, state, reason, given)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
-end
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-transition(task, task.s, plan.now)
-task.y = reason ~= '' and reason or nil
-task.z = int(plan.now)
-task.f, task.S, task.O, task.T = nil, nil, nil, nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
-else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
-end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-tell(plan, reason == 'cancelled' and reason or state, id)
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local function take_back(at, ids, now, sure)
-local back, ended, left = 0, 0, 0
-for last = #ids, 1, -PLAN do
-local first = math.max(last - PLAN + 1, 1)
-local names = { '~set', '~stats' }
-for i = first, last do
-names[#names + 1] = '.' .. ids[i]
-end
-local records = redis.call('HMGET', at.tasks, unpack(names))
-local plan = new_plan(at, now)
-if heed(plan, records[1], records[2]) then
-return back, ended, left + last, nil
-end
-local tasks, texts = {}, {}
-for i = first, last do
-tasks[i], texts[i] = parse_with('', records[i - first + 3])
-end
-open_groups(plan, { unpack(tasks, first, last) })
-for i = first, last do
-local id, task = ids[i], tasks[i]
-if newer(records[i - first + 3]) then
-left = left + 1
-elseif sure(task, id) then
-leave(plan, id, task)
-add(task, 'x', 1)
-tell(plan, 'reclaimed', id)
-if task.f then
-finish(plan, id, task, texts[i], 'rejected', 'cancelled')
-elseif exhausted(task) then
-finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
-else
-wait_again(plan, id, task, texts[i], 'front')
-end
-end
-end
-release(plan)
-local failed = commit(plan)
-if failed then
-return back, ended, left, failed
-end
-back = back + #plan.leave - #plan.expiry / 2
-ended = ended + #plan.expiry / 2
-end
-return back, ended, left, nil
-end
-local function reclaim(at, now, limit)
-local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
-return take_back(at, ids, now, function()
-return true
-end)
-end
-local FORGOTTEN_AFTER = 3600000
-local LOST_FOR = 86400000
-local function note_worker(plan, worker, info, alarm)
-local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
-append(plan.workers, int(deadline), worker)
-append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
-if not alarm or tonumber(alarm) > deadline then
-append(plan.fields, '~alarm', int(deadline))
-append(plan.timers, int(deadline), '~w')
-end
-end
-local function in_hands(at, worker, from, limit)
-local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
-return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
-end
-local function forget_workers(at, workers, being_failed)
-local fields = {}
-for i, worker in ipairs(workers) do
-fields[i] = '~w:' .. worker
-end
-write('HDEL', at.tasks, fields)
-write('ZREM', at.workers, being_failed and {} or workers)
-end
-local function note_lost(at, owners, now)
-local fields, ends = {}, {}
-for _, owner in ipairs(sorted_keys(owners)) do
-append(fields, '~f:' .. owner, '1;' .. int(now))
-append(ends, int(now + LOST_FOR), '~f:' .. owner)
-end
-pcall(write, 'HSET', at.tasks, fields)
-write('ZADD', at.expiry, ends)
-end
-local function fail(at, worker, now, limit)
-local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
-local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
-local more = #members > limit
-members[limit + 1] = nil
-local leases, by_id, owners, stale = {}, {}, {}, {}
-for i, member in ipairs(members) do
-local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
-leases[i] = { id = id, owner = owner, number = tonumber(number), member = member }
-by_id[id] = leases[i]
-end
-table.sort(leases, function(one, other)
-return one.number < other.number
-end)
-local ids = {}
-for i, lease in ipairs(leases) do
-ids[i] = lease.id
-end
-local back, ended, left, failed = take_back(at, ids, now, function(task, id)
-local lease = by_id[id]
-if task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number then
-owners[lease.owner] = true
-return true
-end
-stale[#stale + 1] = lease.member
-end)
-write('ZREM', at.hands, stale)
-if back + ended > 0 then
-note_lost(at, owners, now)
-end
-return back, ended, left, failed, more and back + ended + #stale > 0
-end
-local function fail_silent(at, now)
-local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
-local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
-for i, worker in ipairs(silent) do
-names[i] = '~w:' .. worker
-end
-local infos = read('HMGET', at.tasks, names)
-for i, worker in ipairs(silent) do
-if back + ended == SLICE then
-break
-end
-local failed, more
-local listed = infos[i] and not string.find(infos[i], '^1;%d+;%d')
-if not listed then
-local returned, lost, _
-returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
-back, ended = back + returned, ended + lost
-end
-if listed and in_hands(at, worker, '0', 1)[1] then
-append(staying, int(now + FORGOTTEN_AFTER), worker)
-else
-append((failed or more) and unfinished or over, worker)
-end
-end
-write('ZADD', at.workers, staying)
-forget_workers(at, over)
-forget_workers(at, unfinished, true)
-local alarm, plan = head(at.workers), new_plan(at, now)
-if alarm then
-append(plan.timers, int(alarm), '~w')
-commit(plan)
-if store(at.tasks, { '~alarm', int(alarm) }) then
-redis.call('HDEL', at.tasks, '~alarm')
-end
-else
-redis.call('HDEL', at.tasks, '~alarm')
-end
-return back, ended, alarm and alarm <= now and back + ended + #over + #staying > 0
-end
-local function parse_wake(text)
-local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
-return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
-end
-local function awake_from(now, window, text)
-local sent, _, given = parse_wake(text)
-window = tonumber(window or given)
-return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
-end
-local RETRY = 60000
-local function upcoming(delayed, deadline)
-local first = redis.call('ZRANGE', delayed, '0', '1', 'WITHSCORES')
-local due = first[2] and math.floor(tonumber(finite(first[2])))
-local wake = (first[1] ~= '~w' or deadline) and due or (first[4] and math.floor(tonumber(finite(first[4]))))
-return due, wake and math.min(wake, deadline or wake) or deadline
-end
-local function look_ahead(working, delayed, time)
-local deadline = head(working)
-local due, next_due = upcoming(delayed, deadline)
-local now = (due or deadline) and tonumber(time())
-local is_due, expired = due and due <= now, deadline and deadline <= now
-return { due = is_due, expired = expired, next_due = next_due or 0 }
-end
-local function ring(at, timers, now)
-redis.call('ZREM', at.delayed, unpack(timers))
-redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
-local plan, groups, alarm = new_plan(at, now), {}, false
-for _, timer in ipairs(timers) do
-if string.sub(timer, 2, 2) == 'g' then
-groups[#groups + 1] = { G = string.sub(timer, 4) }
-else
-alarm = true
-end
-end
-open_groups(plan, groups)
-for _, task in ipairs(groups) do
-group_of(plan, task)
-end
-release(plan)
-if commit(plan) then
-local again = new_plan(at, now)
-for _, task in ipairs(groups) do
-append(again.timers, int(now + RETRY), '~g:' .. task.G)
-end
-commit(again)
-end
-if alarm then
-return fail_silent(at, now)
-end
-return 0, 0, false
-end
-local function reset_timers(at, now, times)
-local plan, ids, names, from = new_plan(at, now), {}, {}, times.c or 0
-while from and #ids < 32 do
-local least = int(from * HELD_GROUP)
-local first = redis.call('ZRANGE', at.held, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
-if first[1] then
-ids[#ids + 1] = first[1]
-append(names, first[1], '.' .. first[1])
-end
-from = first[1] and math.floor(tonumber(first[2]) / HELD_GROUP) + 1
-end
-local lines, tasks = read_first_lines(at.tasks, names), {}
-for i, id in ipairs(ids) do
-tasks[i] = parse_with(lines[id] or '', lines['.' .. id])
-end
-times.t, times.c = now, from
-plan.times, plan.shared = times, true
-open_groups(plan, tasks)
-for _, task in ipairs(tasks) do
-if shared(task) then
-group_of(plan, task)
-end
-end
-release(plan)
-commit(plan)
-end
-local function promote_shared(at, ids, now)
-for first = 1, #ids, PLAN do
-local names = {}
-for i = first, math.min(first + PLAN - 1, #ids) do
-names[#names + 1] = '.' .. ids[i]
-end
-local records = redis.call('HMGET', at.tasks, unpack(names))
-local plan, tasks = new_plan(at, now), {}
-for i = 1, #names do
-tasks[i] = parse(records[i])
-end
-open_groups(plan, tasks)
-for i, task in ipairs(tasks) do
-if newer(records[i]) then
-append(plan.later, int(now + RETRY) .. '.5', ids[first + i - 1])
-else
-enter(plan, ids[first + i - 1], task, 'back')
-end
-end
-if commit(plan) then
-for i = first, #ids do
-redis.call('ZADD', at.delayed, int(now + RETRY) .. '.5', ids[i])
-end
-return
-end
-end
-end
-local function promote(at, now, limit)
-local TIMERS = 100
-local latest, most = int(now) .. '.5', int(limit + TIMERS)
-local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-local gone, back, fair, timers, left = {}, {}, {}, {}, 0
-for i = 1, #due, 2 do
-local id, score = due[i], due[i + 1]
-if string.sub(id, 1, 1) == '~' then
-left = left + (#timers == TIMERS and 1 or 0)
-append(timers, #timers < TIMERS and id or nil)
-elseif #gone < limit then
-gone[#gone + 1] = id
-local ids = string.sub(score, -2) == '.5' and fair or back
-ids[#ids + 1] = id
-end
-end
-write('ZREM', at.delayed, gone)
-write('LPUSH', at.pending, back)
-promote_shared(at, fair, now)
-local more = left > 0 or #due == 2 * (limit + TIMERS)
-if #timers == 0 then
-return #gone, 0, 0, more
-end
-local returned, ended, unfinished = ring(at, timers, now)
-return #gone, returned, ended, unfinished or more
-end
-local CONTROL = 8
-local function slice_end(ids, first)
-return math.min(first == 1 and 32 or first + 127, #ids)
-end
-local function read_waiting(tasks, slot, ids, first, last, beside)
-local names = first <= last and { '', '' } or {}
-for i = first, last do
-local place = 2 * (i - first)
-names[place + 1], names[place + 2] = ids[i], '.' .. ids[i]
-end
-for i, name in ipairs(beside or {}) do
-names[2 * (last - first + 1) + i] = name
-end
-return redis.pcall(
-'HMGET',
-tasks,
-'~lease',
-slot,
-'~set',
-'~stats',
-'~fair',
-'~rate',
-'~alarm',
-'~wake',
-unpack(names)
-)
-end
-local function control_in(found)
-local lease, slot, set, stats, fair, rate, alarm, wake = unpack(found, 1, CONTROL)
-local control = { lease = lease, slot = slot, set = set, stats = stats }
-control.fair, control.rate, control.alarm, control.wake = fair, rate, alarm, wake
-return control
-end
-local function new_line(at, popped, ahead, reads)
-return { at = at, unpaid = 0, popped = popped, ahead = ahead, reads = reads }
-end
-local function in_list(entry)
-return entry.listed or not entry.score
-end
-local function pay_back(line)
-if line.times and line.times.l then
-line.times.l = math.max(0, line.times.l - line.unpaid)
-end
-line.unpaid = 0
-end
-local function pop_shared(line, most)
-pay_back(line)
-local at, times = line.at, line.times
-local ids = redis.call('RPOP', at.pending, int(most)) or {}
-local fair = redis.call('ZPOPMIN', at.fair, int(most))
-local tag = #ids > 0 and (times.l or (times[0] or 0) + SHARE)
-local i, j, before = 1, 1, #line
-while #line - before < most and (ids[i] or fair[j]) do
-local score = ids[i] and 9 * BAND + tag
-if score and not (fair[j] and tonumber(fair[j + 1]) < score) then
-line[#line + 1] = { id = ids[i], score = int(score), listed = true }
-tag, i = tag + SHARE, i + 1
-else
-line[#line + 1] = { id = fair[j], score = fair[j + 1] }
-j = j + 2
-end
-end
-times.l = (#ids == most or ids[i]) and tag or nil
-write('RPUSH', at.pending, reversed(ids, i))
-local rest = {}
-for first = j, #fair, 2 do
-append(rest, fair[first + 1], fair[first])
-end
-write('ZADD', at.fair, rest)
-return #line - before
-end
-local function pop(line, most)
-if line.times then
-return pop_shared(line, most)
-end
-local ids = line.popped or redis.call('RPOP', line.at.pending, int(most)) or {}
-line.popped = nil
-for _, id in ipairs(ids) do
-line[#line + 1] = { id = id }
-end
-return #ids
-end
-local function put_back(line, first)
-local ids, scores = {}, {}
-line.reads = nil
-line.unpaid = first > 1 and line.unpaid or 0
-for i = #line, first, -1 do
-local entry = line[i]
-if in_list(entry) then
-ids[#ids + 1] = entry.id
-if entry.score then
-line.times.l = entry.score % BAND
-end
-else
-append(scores, entry.score, entry.id)
-end
-line[i] = nil
-line.drained = false
-end
-write('RPUSH', line.at.pending, ids)
-write('ZADD', line.at.fair, scores)
-end
-local function bring_due(line, first, most, time)
-local at, ahead = line.at, line.ahead or look_ahead(line.at.working, line.at.delayed, time)
-line.ahead, line.next_due = nil, ahead.next_due
-if ahead.due or ahead.expired then
-put_back(line, first)
-if ahead.expired then
-reclaim(at, time(), math.max(most, 32))
-end
-if ahead.due then
-promote(at, time(), math.max(most, 32))
-end
-local _, following = upcoming(at.delayed, head(at.working))
-line.next_due = following or 0
-end
-return ahead.due or ahead.expired
-end
-local function fetch(line, most, time)
-local first = #line + 1
-line.drained = pop(line, most) < most
-if line.drained and not line.next_due and not line.busy and bring_due(line, first, most, time) then
-line.drained = pop(line, most) < most
-line.unseen = line.looked
-end
-end
-local function when_again(line, plan)
-local next_due = line.drained and not line.unseen and line.next_due or plan.now
-if line.drained and plan.times and plan.times.h > 0 and plan.times.m > 0 then
-local soon = plan.now + ASK_AGAIN
-next_due = math.min(next_due > 0 and next_due or soon, soon)
-end
-for i = 1, #plan.timers, 2 do
-local when = tonumber(plan.timers[i])
-if plan.timers[i + 1] ~= '~w' then
-next_due = math.min(next_due > 0 and next_due or when, when)
-end
-end
-return next_due
-end
-local function new_batch(max, bytes)
-local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
-batch.ghosts, batch.broken, batch.haunted = 0, 0, {}
-return batch
-end
-local function entry_of(batch, id, fixed, record)
-if not batch.entries[id] then
-local task, text = parse_with(fixed or '', record)
-batch.entries[id] = { id = id, fixed = fixed, record = record, task = task, text = text }
-end
-return batch.entries[id]
-end
-local function stray(batch, entry, place)
-local task = entry.task
-if tonumber(task.g or 0) > 0 and in_list(place) then
-add(task, 'g', -1)
-task.g = task.g ~= '0' and task.g or nil
-batch.ghosts = batch.ghosts + 1
-if not entry.changed then
-entry.changed = true
-batch.haunted[#batch.haunted + 1] = entry
-end
-return true
-end
-if task.s ~= '' or not sound(entry.fixed) then
-batch.broken = batch.broken + 1
-return true
-end
-return false
-end
-local function limited(plan, entry, place)
-local task = entry.task
-if in_list(place) or not shared(task) then
-return false
-end
-local group = group_of(plan, task)
-if deliverable(group, plan.now) < 1 then
-have_turn(plan, task, place.score, entry.id)
-enter(plan, entry.id, task, 'aside')
-return true
-end
-return false
-end
-local function take(batch, entry)
-local task, most = entry.task, batch.most
-if task.x then
-most = math.min(most, math.max(1, math.floor(batch.max / 10 ^ tonumber(task.x))))
-end
-local size = batch.bytes + #entry.fixed
-if #batch >= most or (#batch > 0 and size > batch.most_bytes) then
-return false
-end
-batch.most, batch.bytes = most, size
-batch[#batch + 1] = entry
-task.s = 'w'
-return true
-end
-local function look_at(line, slot, first, last)
-local found = line.reads and table.remove(line.reads, 1)
-if not found or refusal(found) then
-local ids = {}
-for i = first, last do
-ids[i] = line[i].id
-end
-found = read_waiting(line.at.tasks, slot, ids, first, last)
-end
-return refusal(found) and error(found) or found
-end
-local function go_through(plan, line, batch, first, last, found)
-local known, foreign = {}, nil
-for i = first, last do
-local fixed, record = found[CONTROL + 2 * (i - first) + 1], found[CONTROL + 2 * (i - first) + 2]
-if newer(fixed) or newer(record) then
-foreign = i
-break
-end
-known[#known + 1] = entry_of(batch, line[i].id, fixed, record).task
-end
-open_groups(plan, known)
-for i = first, foreign and foreign - 1 or last do
-local place = line[i]
-local entry = batch.entries[place.id]
-if plan.bound and tonumber(place.score) >= plan.bound then
-put_back(line, i)
-return true
-end
-if stray(batch, entry, place) then
-if place.listed then
-line.unpaid = line.unpaid + SHARE
-elseif place.score and shared(entry.task) then
-have_turn(plan, entry.task, place.score, entry.id)
-end
-elseif not limited(plan, entry, place) then
-if not take(batch, entry) then
-put_back(line, i)
-return true
-end
-if line.times then
-serve(plan, entry.id, entry.task, place)
-end
-end
-end
-if foreign then
-put_back(line, #batch > 0 and foreign or 1)
-return #batch > 0 or { 'newer_schema' }
-end
-end
-local function write_strays(batch, tasks)
-local fields, gone = {}, {}
-for _, entry in ipairs(batch.haunted) do
-if not entry.written then
-local name, left = '.' .. entry.id, entry.task.g
-local version, enqueued_at, state = string.match(entry.record, '^1;(%d+);(%d*);%d+;%d+;(%a?)')
-if left or enqueued_at ~= '' or (state ~= 'g' and version ~= '1') then
-local record = string.gsub(entry.record, ';g=%d+', left and ';g=' .. left or '', 1)
-append(fields, name, record)
-else
-append(gone, name, state == 'g' and entry.id or nil)
-end
-end
-end
-write('HDEL', tasks, gone)
-write('HSET', tasks, fields)
-if batch.ghosts > 0 then
-redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))
-end
-if batch.broken > 0 then
-redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
-end
-end
-local function lease_slice(plan, batch, call, first, last)
-local ids, deadlines, members = {}, {}, {}
-for i = first, last do
-local entry = batch[i]
-local task = entry.task
-transition(task, 'w', plan.now)
-add(task, 'a', 1)
-add(task, 'c', 1)
-task.n, task.k, task.q = int(call.counter + i), call.token, int(plan.now)
-task.W = call.worker
-task.l = lease_of(entry.fixed, call.lease)
-entry.deadline, entry.written = plan.now + tonumber(task.l), true
-ids[#ids + 1] = entry.id
-append(deadlines, int(entry.deadline), entry.id)
-append(plan.fields, '.' .. entry.id, format(task, entry.text))
-append(members, call.worker and '0', call.worker and hand(call.worker, task.n, entry.id))
-end
-local failed = refusal(redis.pcall('ZADD', plan.at.working, unpack(deadlines)))
-if failed then
-return failed
-end
-failed = store(plan.at.tasks, plan.fields)
-if failed then
-redis.call('ZREM', plan.at.working, unpack(ids))
-else
-write('ZADD', plan.at.hands, members)
-end
-return failed
-end
-local function give_up(line, batch, first)
-for i = #batch, first, -1 do
-local entry = batch[i]
-redis.call('RPUSH', line.at.pending, entry.id)
-local ghosts_left = entry.task.g
-entry.task, entry.text = parse_with(entry.fixed, entry.record)
-entry.task.g, entry.written, batch[i] = ghosts_left, nil, nil
-end
-line.drained = false
-end
-local function lease_all(plan, line, batch, call)
-local names = { call.token }
-for i, entry in ipairs(batch) do
-names[i + 1] = entry.id
-tell(plan, 'dequeued', entry.id)
-end
-close(plan)
-if #batch == 0 then
-return nil
-end
-append(plan.fields, '~lease', int(call.counter + #batch))
-append(plan.fields, call.slot, table.concat(names, ' '))
-if plan.settings.r then
-local _, _, used = recent(plan.settings.r, call.used, plan.now, #batch)
-append(plan.fields, '~rate', used)
-end
-for first = 1, #batch, LEASES do
-local last = math.min(first + LEASES - 1, #batch)
-local failed = batch[first] and lease_slice(plan, batch, call, first, last)
-plan.fields = {}
-if failed and first == 1 then
-return failed
-elseif failed then
-give_up(line, batch, first)
-end
-end
-end
-local function spend_token(tasks, slot, token)
-redis.pcall('HSET', tasks, slot, token)
-end
-local function give(reply, id, attempt, number, deadline, fixed)
-local last = #reply
-reply[last + 1], reply[last + 2], reply[last + 3] = id, attempt, number
-reply[last + 4], reply[last + 5] = deadline, fixed
-end
-local function give_task(reply, id, task, deadline, fixed)
-give(reply, id, tonumber(task.a), tonumber(task.n), deadline, fixed)
-end
-local function lease_again(at, now, token, held)
-local ids, fields = {}, {}
-for id in string.gmatch(held, '%S+') do
-ids[#ids + 1] = id
-append(fields, id, '.' .. id)
-end
-local found = read('HMGET', at.tasks, fields)
-local deadlines = read('ZMSCORE', at.working, ids)
-local reply = { 'ok', now }
-for i, id in ipairs(ids) do
-local task = parse(found[2 * i])
-if task.s == 'w' and task.k == token then
-give_task(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
-end
-end
-return reply
-end
-local SHARED = 200
-local GROUPS = 90
-local PASSED = 200
-local function dequeue_in_full(at, call, popped, ahead, reads)
-local tasks, max, slot, token, worker = at.tasks, call.max, call.slot, call.token, call.worker
-local plan, line = new_plan(at, call.now), new_line(at, popped, ahead, reads)
-local batch = new_batch(max, tonumber(call.max_bytes))
-local counter, used, alarm, wake
-local function time()
-plan.now = plan.now or clock(call.test_now)
-return plan.now
-end
-local function spend()
-if call.resend == '1' then
-spend_token(tasks, slot, token)
-end
-end
-local function heed_control(control)
-counter = tonumber(control.lease or 0) or error('~lease is not a number')
-used, alarm, wake = control.rate or '', control.alarm, control.wake
-if control.slot and string.match(control.slot, '^%S+') == token then
-batch.given = true
-local again = lease_again(at, time(), token, string.sub(control.slot, #token + 1))
-local paused = #again == 2 and not newer(control.set) and parse_settings(control.set or nil).p
-return paused and { 'paused' } or again, false
-elseif heed(plan, control.set, control.stats) then
-return { 'newer_schema' }, false
-elseif plan.settings.p then
-spend()
-return { 'paused' }, false
-end
-if (plan.settings.m or plan.settings.r) and (#line > 0 or control.fair) then
-local again, jumped
-local leased = plan.settings.m and redis.call('ZCARD', at.working)
-batch.most, again, used, jumped = allowed(plan.settings, max, leased, used, time())
-if jumped then
-redis.pcall('HSET', tasks, '~rate', used)
-end
-if batch.most < 1 then
-return { 'ok', again }, true
-end
-end
-end
-local function choose()
-fetch(line, max, time)
-local first, last = 1, slice_end(line, 1)
-local found = look_at(line, slot, first, last)
-local control = control_in(found)
-line.looked = true
-local reply, full = heed_control(control)
-if reply then
-put_back(line, 1)
-if full and plan.settings.m and not line.next_due and bring_due(line, 1, max, time) then
-return choose()
-elseif full then
-spend()
-end
-return reply
-end
-line.busy = plan.news
-if control.fair then
-put_back(line, 1)
-local times = parse_clock(control.fair)
-if not line.reset and times.h > 0 and ((times.t or 0) > time() or times.c) then
-reset_timers(at, plan.now, times)
-line.reset, line.looked, line.busy, line.next_due = true, nil, nil, nil
-return choose()
-end
-if not line.next_due and times.h > 0 and bring_due(line, 1, max, time) then
-line.busy = nil
-return choose()
-end
-plan.times, plan.shared, line.times = times, true, times
-line.busy, batch.most = true, math.min(batch.most, SHARED)
-time()
-fetch(line, batch.most)
-last, found = 128, nil
-elseif batch.most < #line then
-put_back(line, batch.most + 1)
-end
-while first <= #line do
-last = math.min(last, #line)
-local ended = go_through(plan, line, batch, first, last, found or look_at(line, slot, first, last))
-if ended then
-return ended ~= true and ended or nil
-end
-first, last, found = last + 1, last + 128, nil
-if #batch >= batch.most then
-put_back(line, first)
-elseif first > #line and not line.drained and #line - #batch < PASSED and plan.opened < GROUPS then
-local looked = line.next_due
-fetch(line, math.max(batch.most - #batch, math.min(#line, 128)), time)
-if worker ~= '' and line.next_due ~= looked then
-alarm = redis.call('HGET', tasks, '~alarm')
-end
-end
-end
-end
-local fine, answer = pcall(choose)
-if not fine then
-put_back(line, 1)
-return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. answer)
-elseif answer then
-if worker ~= '' and not batch.given and answer[1] ~= 'newer_schema' then
-time()
-note_worker(plan, worker, call.info, alarm)
-return commit(plan) or answer
-end
-return answer
-end
-if #batch > 0 or not line.drained or worker ~= '' then
-time()
-end
-if worker ~= '' then
-note_worker(plan, worker, call.info, alarm)
-end
-pay_back(line)
-plan.dry = line.drained
-straighten(plan)
-local holder = worker ~= '' and worker or nil
-local terms =
-{ counter = counter, token = token, slot = slot, lease = call.lease, worker = holder, used = used }
-if wake and #batch > 0 then
-append(plan.fields, '~wake', awake_from(plan.now, nil, wake))
-end
-local failed = lease_all(plan, line, batch, terms) or commit(plan)
-if failed then
-put_back(line, 1)
-return failed
-end
-write_strays(batch, tasks)
-if #batch == 0 and (line.unseen or not (line.drained and line.next_due)) then
-return { 'more', time() }
-elseif #batch == 0 then
-spend()
-write('HDEL', tasks, { wake and line.drained and '~wake' or nil })
-end
-local reply = { 'ok', when_again(line, plan) }
-for _, entry in ipairs(batch) do
-give_task(reply, entry.id, entry.task, entry.deadline, entry.fixed)
-end
-return reply
-end
-local reply = dequeue_in_full(at, pull, ids, ahead)
-return reply.err and reply or { settled, reply }
-`,
-  sha1: "f7f78fe41b97b2ae6c382455e853336827c4eaf9",
-  keyLockingSha1: "f22de9eef7dafc248aa60d43dc38a2a979b2a61b",
+local pull={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
+pull.worker,pull.info,pull.test_now,pull.now=worker,info,test_now,now
+${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$give_task}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}local reply=dequeue_in_full(at,pull,ids,ahead)
+return reply.err and reply or{settled,reply}
+`;
+  },
+  sha1: "076be015def2e8dc03ceb2c841df4eb58b51318e",
+  keyLockingSha1: "ece917a7284fa2cd5d87ae682c2b40b75a0f7e77",
 };
 
 export const statistics: Script = {
   name: "statistics",
-  source: `local tasks = KEYS[1]
-local test_now = ARGV[1]
-local function int(number)
-return string.format('%.0f', tonumber(number))
+  get source() {
+    return `local tasks=KEYS[1]
+local test_now=ARGV[1]
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+local fields={'~set','~stats'}
+${$append}for i=0,59 do
+append(fields,'~m'..int(i))
 end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
+local found=redis.call('HMGET',tasks,unpack(fields))
+${$newer}if newer(found[1])or newer(found[2])then
+return{'newer_schema'}
 end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local now = clock(test_now)
-local fields = { '~set', '~stats' }
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-for i = 0, 59 do
-append(fields, '~m' .. int(i))
-end
-local found = redis.call('HMGET', tasks, unpack(fields))
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-if newer(found[1]) or newer(found[2]) then
-return { 'newer_schema' }
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local reply = { 'ok', now, parse_settings(found[1] or nil).s and 1 or 0 }
-for i = 2, #fields do
-local minute = string.match(found[i] or '', '^1;(%d+)')
-if minute and tonumber(minute) > math.floor(now / 60000) - 60 then
-append(reply, found[i])
+${$parse_settings}local reply={'ok',now,parse_settings(found[1]or nil).s and 1 or 0}
+for i=2,#fields do
+local minute=string.match(found[i]or'','^1;(%d+)')
+if minute and tonumber(minute)>math.floor(now/60000)-60 then
+append(reply,found[i])
 end
 end
 return reply
-`,
-  sha1: "6af0a078bd63d1bcbcceacdb4427a80a0495c9a2",
-  keyLockingSha1: "0d9042d5edccb480df34a6e1db6d66c5400a7721",
+`;
+  },
+  sha1: "51161c468ce974f5cffd02dd45f212ee5e8902ba",
+  keyLockingSha1: "24857475abcbc87a31fa1c7261b4dda89a2be5fa",
 };
 
 export const sweep: Script = {
   name: "sweep",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local limit = ARGV[2]
-local wake = ARGV[3]
-local MAX_BYTES = 8000000
-local UNHEARD = 1000
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local test_now=ARGV[1]
+local limit=ARGV[2]
+local wake=ARGV[3]
+local MAX_BYTES=8000000
+local UNHEARD=1000
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+local most=tonumber(limit)
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+${$SLICE}${$append}${$write}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$bare_record}${$forget_task}local function expire()
+local ids=redis.call('ZRANGE',expiry,'-inf',int(now),'BYSCORE','LIMIT','0',limit)
+local over,gone,ghosts={},{},{}
+local bytes,left,last,slice=0,0,0,16
+while last<#ids and bytes<MAX_BYTES do
+local names={}
+for i=last+1,math.min(last+slice,#ids)do
+names[#names+1]='.'..ids[i]
 end
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local most = tonumber(limit)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local now = clock(test_now)
-local SLICE = 1000
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
+for i,record in ipairs(redis.call('HMGET',tasks,unpack(names)))do
+local id,task=ids[last+i],parse(record)
+local ended=task.s=='c'or task.s=='r'or task.s=='x'
+if newer(record)then
+left=left+1
 else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function bare_record(state, ghosts, version)
-local task =
-{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
-end
-local function forget_task(fields, gone, id, task)
-if tonumber(task.g or 0) > 0 then
-append(fields, '.' .. id, bare_record('g', task.g))
-append(fields, id, '')
-else
-append(gone, id, '.' .. id)
-end
-end
-local function expire()
-local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
-local over, gone, ghosts = {}, {}, {}
-local bytes, left, last, slice = 0, 0, 0, 16
-while last < #ids and bytes < MAX_BYTES do
-local names = {}
-for i = last + 1, math.min(last + slice, #ids) do
-names[#names + 1] = '.' .. ids[i]
-end
-for i, record in ipairs(redis.call('HMGET', tasks, unpack(names))) do
-local id, task = ids[last + i], parse(record)
-local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
-if newer(record) then
-left = left + 1
-else
-bytes = bytes + #(record or '')
-over[#over + 1] = id
-if string.sub(id, 1, 1) == '~' then
-gone[#gone + 1] = id
+bytes=bytes+#(record or'')
+over[#over+1]=id
+if string.sub(id,1,1)=='~'then
+gone[#gone+1]=id
 elseif ended then
-forget_task(ghosts, gone, id, task)
+forget_task(ghosts,gone,id,task)
 end
 end
 end
-last = last + #names
-slice = math.max(1, math.min(128, math.floor((MAX_BYTES - bytes) / (bytes / last + 1))))
+last=last+#names
+slice=math.max(1,math.min(128,math.floor((MAX_BYTES-bytes)/(bytes/last+1))))
 end
-write('ZREM', expiry, over)
-write('ZREM', dead, over)
-write('HDEL', tasks, gone)
-write('HSET', tasks, ghosts)
-return #over, #over > 0 and (last < #ids or #over == most), left
+write('ZREM',expiry,over)
+write('ZREM',dead,over)
+write('HDEL',tasks,gone)
+write('HSET',tasks,ghosts)
+return#over,#over>0 and(last<#ids or#over==most),left
 end
-local expired, more, old_left = expire()
-local RESEND_WINDOW = 300000
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local HISTORY = 16
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-local function exhausted(task)
-local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(task.c) >= most
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local RUN = 200
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function enter(plan, id, task, place)
-if not shared(task) then
-local ids = place == 'back' and plan.back or plan.front
-ids[#ids + 1] = id
-return
-end
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local full = group.h > 0 or room(group, plan.now) < 1
-if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-ready(group, band, 1)
-put_into_fair(plan, group, task.S, id)
-group.returned = group.h > 0
-elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-local zone = place == 'aside' and 'p' or 'q'
-group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-plan.times.h = plan.times.h + 1
-local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
-else
-admit(plan, group, band, id)
-end
-task.S = nil
-end
-local function held_by(plan, group, lowest, most)
-local waiting, highest = {}, lowest + HELD_GROUP
-if most > 0 then
-local least, before, limit = int(lowest), '(' .. int(highest), int(most)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
-for i = 1, #ids, 2 do
-waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
-end
-end
-local found = #waiting
-for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-local score = tonumber(plan.held[i])
-if score >= lowest and score < highest then
-waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
-end
-end
-table.sort(waiting, function(one, other)
-return one.score < other.score
-end)
-return waiting, found
-end
-local function release(plan)
-for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
-local most = math.max(free, past)
-group.returned = nil
-if most >= 1 then
-local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(most, group.h - group.fresh)
-local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, 0
-for i = 1, math.min(most, #waiting) do
-local task = waiting[i]
-local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
-if i > free and ready_below(group, band) == 0 then
-break
-end
-count = i
-admit(plan, group, band, task.id)
-if task.place then
-taken[task.place] = true
-else
-plan.freed[#plan.freed + 1] = task.id
-end
-end
-for i = 1, #plan.held, 2 do
-if taken[i] then
-group.fresh = group.fresh - 1
-else
-append(kept, plan.held[i], plan.held[i + 1])
-end
-end
-plan.held = kept
-local left = (found < wanted and #waiting or group.h) - count
-plan.times.h, group.h = plan.times.h - group.h + left, left
-end
-end
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local PLAN = 160
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
-end
-local function leave(plan, id, task)
-plan.leave[#plan.leave + 1] = id
-if task.W then
-plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
-end
-if shared(task) then
-local group = group_of(plan, task)
-group.w = math.max(0, group.w - 1)
-end
-end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
-end
-local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l, task.T = '', '', '', nil
-transition(task, due and 'd' or 'p', plan.now)
-if due then
-append(plan.later, score_when_due(task, due), id)
-task.S = nil
-else
-enter(plan, id, task, place)
-end
-append(plan.fields, '.' .. id, format(task, text))
-end
-local function finish(plan, id, task, text, state, reason, given)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
-end
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-transition(task, task.s, plan.now)
-task.y = reason ~= '' and reason or nil
-task.z = int(plan.now)
-task.f, task.S, task.O, task.T = nil, nil, nil, nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
-else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
-end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-tell(plan, reason == 'cancelled' and reason or state, id)
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local function take_back(at, ids, now, sure)
-local back, ended, left = 0, 0, 0
-for last = #ids, 1, -PLAN do
-local first = math.max(last - PLAN + 1, 1)
-local names = { '~set', '~stats' }
-for i = first, last do
-names[#names + 1] = '.' .. ids[i]
-end
-local records = redis.call('HMGET', at.tasks, unpack(names))
-local plan = new_plan(at, now)
-if heed(plan, records[1], records[2]) then
-return back, ended, left + last, nil
-end
-local tasks, texts = {}, {}
-for i = first, last do
-tasks[i], texts[i] = parse_with('', records[i - first + 3])
-end
-open_groups(plan, { unpack(tasks, first, last) })
-for i = first, last do
-local id, task = ids[i], tasks[i]
-if newer(records[i - first + 3]) then
-left = left + 1
-elseif sure(task, id) then
-leave(plan, id, task)
-add(task, 'x', 1)
-tell(plan, 'reclaimed', id)
-if task.f then
-finish(plan, id, task, texts[i], 'rejected', 'cancelled')
-elseif exhausted(task) then
-finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
-else
-wait_again(plan, id, task, texts[i], 'front')
-end
-end
-end
-release(plan)
-local failed = commit(plan)
-if failed then
-return back, ended, left, failed
-end
-back = back + #plan.leave - #plan.expiry / 2
-ended = ended + #plan.expiry / 2
-end
-return back, ended, left, nil
-end
-local function reclaim(at, now, limit)
-local ids = redis.call('ZRANGE', at.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
-return take_back(at, ids, now, function()
-return true
-end)
-end
-local reclaimed, rejected, left, failed = reclaim(at, now, most)
+local expired,more,old_left=expire()
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$parse_fixed}${$TAKEN_OVER}${$parse_with}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(at,now,most)
 if failed then
 return failed
 end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function head(key)
-local score = redis.call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-return score and math.floor(tonumber(finite(score)))
-end
-local FORGOTTEN_AFTER = 3600000
-local LOST_FOR = 86400000
-local function in_hands(at, worker, from, limit)
-local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
-return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
-end
-local function forget_workers(at, workers, being_failed)
-local fields = {}
-for i, worker in ipairs(workers) do
-fields[i] = '~w:' .. worker
-end
-write('HDEL', at.tasks, fields)
-write('ZREM', at.workers, being_failed and {} or workers)
-end
-local function note_lost(at, owners, now)
-local fields, ends = {}, {}
-for _, owner in ipairs(sorted_keys(owners)) do
-append(fields, '~f:' .. owner, '1;' .. int(now))
-append(ends, int(now + LOST_FOR), '~f:' .. owner)
-end
-pcall(write, 'HSET', at.tasks, fields)
-write('ZADD', at.expiry, ends)
-end
-local function fail(at, worker, now, limit)
-local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
-local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
-local more = #members > limit
-members[limit + 1] = nil
-local leases, by_id, owners, stale = {}, {}, {}, {}
-for i, member in ipairs(members) do
-local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
-leases[i] = { id = id, owner = owner, number = tonumber(number), member = member }
-by_id[id] = leases[i]
-end
-table.sort(leases, function(one, other)
-return one.number < other.number
-end)
-local ids = {}
-for i, lease in ipairs(leases) do
-ids[i] = lease.id
-end
-local back, ended, left, failed = take_back(at, ids, now, function(task, id)
-local lease = by_id[id]
-if task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number then
-owners[lease.owner] = true
-return true
-end
-stale[#stale + 1] = lease.member
-end)
-write('ZREM', at.hands, stale)
-if back + ended > 0 then
-note_lost(at, owners, now)
-end
-return back, ended, left, failed, more and back + ended + #stale > 0
-end
-local function fail_silent(at, now)
-local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
-local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
-for i, worker in ipairs(silent) do
-names[i] = '~w:' .. worker
-end
-local infos = read('HMGET', at.tasks, names)
-for i, worker in ipairs(silent) do
-if back + ended == SLICE then
-break
-end
-local failed, more
-local listed = infos[i] and not string.find(infos[i], '^1;%d+;%d')
-if not listed then
-local returned, lost, _
-returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
-back, ended = back + returned, ended + lost
-end
-if listed and in_hands(at, worker, '0', 1)[1] then
-append(staying, int(now + FORGOTTEN_AFTER), worker)
-else
-append((failed or more) and unfinished or over, worker)
-end
-end
-write('ZADD', at.workers, staying)
-forget_workers(at, over)
-forget_workers(at, unfinished, true)
-local alarm, plan = head(at.workers), new_plan(at, now)
-if alarm then
-append(plan.timers, int(alarm), '~w')
-commit(plan)
-if store(at.tasks, { '~alarm', int(alarm) }) then
-redis.call('HDEL', at.tasks, '~alarm')
-end
-else
-redis.call('HDEL', at.tasks, '~alarm')
-end
-return back, ended, alarm and alarm <= now and back + ended + #over + #staying > 0
-end
-local RETRY = 60000
-local function ring(at, timers, now)
-redis.call('ZREM', at.delayed, unpack(timers))
-redis.call('HINCRBY', at.tasks, '~rung', int(#timers))
-local plan, groups, alarm = new_plan(at, now), {}, false
-for _, timer in ipairs(timers) do
-if string.sub(timer, 2, 2) == 'g' then
-groups[#groups + 1] = { G = string.sub(timer, 4) }
-else
-alarm = true
-end
-end
-open_groups(plan, groups)
-for _, task in ipairs(groups) do
-group_of(plan, task)
-end
-release(plan)
-if commit(plan) then
-local again = new_plan(at, now)
-for _, task in ipairs(groups) do
-append(again.timers, int(now + RETRY), '~g:' .. task.G)
-end
-commit(again)
-end
-if alarm then
-return fail_silent(at, now)
-end
-return 0, 0, false
-end
-local function promote_shared(at, ids, now)
-for first = 1, #ids, PLAN do
-local names = {}
-for i = first, math.min(first + PLAN - 1, #ids) do
-names[#names + 1] = '.' .. ids[i]
-end
-local records = redis.call('HMGET', at.tasks, unpack(names))
-local plan, tasks = new_plan(at, now), {}
-for i = 1, #names do
-tasks[i] = parse(records[i])
-end
-open_groups(plan, tasks)
-for i, task in ipairs(tasks) do
-if newer(records[i]) then
-append(plan.later, int(now + RETRY) .. '.5', ids[first + i - 1])
-else
-enter(plan, ids[first + i - 1], task, 'back')
-end
-end
-if commit(plan) then
-for i = first, #ids do
-redis.call('ZADD', at.delayed, int(now + RETRY) .. '.5', ids[i])
-end
-return
-end
-end
-end
-local function promote(at, now, limit)
-local TIMERS = 100
-local latest, most = int(now) .. '.5', int(limit + TIMERS)
-local due = redis.call('ZRANGE', at.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-local gone, back, fair, timers, left = {}, {}, {}, {}, 0
-for i = 1, #due, 2 do
-local id, score = due[i], due[i + 1]
-if string.sub(id, 1, 1) == '~' then
-left = left + (#timers == TIMERS and 1 or 0)
-append(timers, #timers < TIMERS and id or nil)
-elseif #gone < limit then
-gone[#gone + 1] = id
-local ids = string.sub(score, -2) == '.5' and fair or back
-ids[#ids + 1] = id
-end
-end
-write('ZREM', at.delayed, gone)
-write('LPUSH', at.pending, back)
-promote_shared(at, fair, now)
-local more = left > 0 or #due == 2 * (limit + TIMERS)
-if #timers == 0 then
-return #gone, 0, 0, more
-end
-local returned, ended, unfinished = ring(at, timers, now)
-return #gone, returned, ended, unfinished or more
-end
-local promoted, returned, ended, unfinished = promote(at, now, most)
-more = more or unfinished or reclaimed + rejected == most or promoted == most
-reclaimed, rejected = reclaimed + returned, rejected + ended
-local function parse_wake(text)
-local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
-return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
-end
-local function asleep(text, now, patience)
-local sent, awake, window = parse_wake(text)
-local over = now >= awake or now < awake - window
-return over or (patience and awake == sent + window and now >= sent + patience)
-end
-local function awake_from(now, window, text)
-local sent, _, given = parse_wake(text)
-window = tonumber(window or given)
-return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
-end
-local function nobody_comes()
-if wake == '' or redis.call('EXISTS', pending, fair) == 0 then
+${$finite}${$head}${$FORGOTTEN_AFTER}${$LOST_FOR}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$RETRY}${$ring}${$promote_shared}${$promote}local promoted,returned,ended,unfinished=promote(at,now,most)
+more=more or unfinished or reclaimed+rejected==most or promoted==most
+reclaimed,rejected=reclaimed+returned,rejected+ended
+${$parse_wake}${$asleep}${$awake_from}local function nobody_comes()
+if wake==''or redis.call('EXISTS',pending,fair)==0 then
 return false
 end
-local found = redis.call('HMGET', tasks, '~wake', '~set')
-if not asleep(found[1], now, UNHEARD) or parse_settings(found[2] or nil).p then
+local found=redis.call('HMGET',tasks,'~wake','~set')
+if not asleep(found[1],now,UNHEARD)or parse_settings(found[2]or nil).p then
 return false
 end
-store(tasks, { '~wake', awake_from(now, wake) })
+store(tasks,{'~wake',awake_from(now,wake)})
 return true
 end
-left = left + old_left
-return { 'ok', promoted, reclaimed, rejected, expired, more and 1 or 0, left, nobody_comes() and 1 or 0 }
-`,
-  sha1: "ff4b8ed379b129d41fd5184221aae7ab70bf3116",
-  keyLockingSha1: "e97161cc2f13a0ee0bc33f58f71f81bdf8a30bb2",
+left=left+old_left
+return{'ok',promoted,reclaimed,rejected,expired,more and 1 or 0,left,nobody_comes()and 1 or 0}
+`;
+  },
+  sha1: "aa4601081d03cde0c80504e15d93445c837885b2",
+  keyLockingSha1: "a286e255d59966088433782ed393e437c14b91be",
 };
 
 export const wake: Script = {
   name: "wake",
-  source: `local tasks = KEYS[1]
-local test_now = ARGV[1]
-local window = ARGV[2]
-local function int(number)
-return string.format('%.0f', tonumber(number))
+  get source() {
+    return `local tasks=KEYS[1]
+local test_now=ARGV[1]
+local window=ARGV[2]
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+${$parse_wake}local sent,_,given=parse_wake(redis.call('HGET',tasks,'~wake'))
+if now>=sent and now<sent+tonumber(window)then
+return{'ok',0}
 end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local now = clock(test_now)
-local function parse_wake(text)
-local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
-return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
-end
-local sent, _, given = parse_wake(redis.call('HGET', tasks, '~wake'))
-if now >= sent and now < sent + tonumber(window) then
-return { 'ok', 0 }
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local function awake_from(now, window, text)
-local sent, _, given = parse_wake(text)
-window = tonumber(window or given)
-return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
-end
-local failed = store(tasks, { '~wake', awake_from(now, math.max(tonumber(window), given)) })
-return { 'ok', failed and 0 or 1 }
-`,
-  sha1: "756fc290ba8c273e1feafb3d39f98f15dfbed9c7",
-  keyLockingSha1: "a865d9aa2627df3f56cc698f5d44bd0976ce5f00",
+${$refusal}${$store}${$awake_from}local failed=store(tasks,{'~wake',awake_from(now,math.max(tonumber(window),given))})
+return{'ok',failed and 0 or 1}
+`;
+  },
+  sha1: "3b35a6e9cf50abc67f9ad05587bce144a6861d16",
+  keyLockingSha1: "2c2bf36c9bb0d2131a6070e8dc17d83e6ed550b2",
 };
 
 export const weed: Script = {
   name: "weed",
-  source: `local pending = KEYS[1]
-local fair = KEYS[2]
-local order = KEYS[3]
-local held = KEYS[4]
-local working = KEYS[5]
-local delayed = KEYS[6]
-local tasks = KEYS[7]
-local expiry = KEYS[8]
-local dead = KEYS[9]
-local workers = KEYS[10]
-local hands = KEYS[11]
-local test_now = ARGV[1]
-local reach = ARGV[2]
-local items = ARGV
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local test_now=ARGV[1]
+local reach=ARGV[2]
+local items=ARGV
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+local ids,places,met,again={},{},{},{}
+${$append}for i=3,#items,2 do
+local id,index=items[i],tonumber(items[i+1])
+if not places[id]then
+ids[#ids+1],places[id]=id,{}
 end
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local RUN = 200
-local function clear(plan)
-plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
-plan.news, plan.closed = plan.news and {}, false
-return plan
-end
-local function new_plan(at, now)
-local plan = { at = at, now = now, groups = {}, opened = 0, was = {}, run = RUN }
-return clear(plan)
-end
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
-local function new_mending(at, now)
-local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
-mending.hands, mending.turns = {}, {}
-for _, place in ipairs(ZSETS) do
-mending.out[place] = {}
-end
-return mending
-end
-local mending = new_mending(at, clock(test_now))
-local ids, places, met, again = {}, {}, {}, {}
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
-end
-if second ~= nil then
-list[#list + 1] = second
-end
-end
-for i = 3, #items, 2 do
-local id, index = items[i], tonumber(items[i + 1])
-if not places[id] then
-ids[#ids + 1], places[id] = id, {}
-end
-again[#again + 1] = 0
-for j, other in ipairs(redis.call('LRANGE', pending, int(index), int(index + reach))) do
-if other == id then
-local place = index + j - 1
-local name = id .. ' ' .. int(place)
-append(places[id], not met[name] and place or nil)
-met[name], again[#again] = true, 1
+again[#again+1]=0
+for j,other in ipairs(redis.call('LRANGE',pending,int(index),int(index+reach)))do
+if other==id then
+local place=index+j-1
+local name=id..' '..int(place)
+append(places[id],not met[name]and place or nil)
+met[name],again[#again]=true,1
 end
 end
 end
-local SLICE = 1000
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local function finite(score)
-return score == 'inf' and '9007199254740992' or score == '-inf' and '-1' or score
-end
-local function first_line(record)
-return string.match(record, '^[^\\n]*\\n?')
-end
-local function newer(record)
-local version = string.match(record or '', '^(%d+);')
-return version and version ~= '1'
-end
-local RARE = { held = true, delayed = true, dead = true }
-local READ_BYTES = 4000000
-local function scores_in(mending, place, members)
-local found = {}
-local seen = mending.seen and mending.seen[place]
-if not seen then
-return read('ZMSCORE', mending.at[place], members)
-end
-for i, member in ipairs(members) do
-found[i] = seen[member] or false
-end
-return found
-end
-local function fields_in(mending, names)
-local found = {}
-local seen = mending.seen and mending.seen.tasks
-if not seen then
-return read('HMGET', mending.at.tasks, names)
-end
-for i, name in ipairs(names) do
-found[i] = seen[name] or false
-end
-return found
-end
-local function read_records(mending, ids)
-local entries, bytes, slice = {}, 0, 16
-while #entries < #ids do
-local names = {}
-local first = #entries == 0 and 3 or 1
-if first == 3 then
-append(names, '~set', '~lease')
-end
-for i = #entries + 1, math.min(#entries + slice, #ids) do
-append(names, ids[i], '.' .. ids[i])
-end
-local found = fields_in(mending, names)
-if first == 3 then
-mending.newer, mending.lease = newer(found[1]), tonumber(found[2] or 0)
-end
-for i = first, #names, 2 do
-local entry = { id = names[i], expected = 0 }
-bytes = bytes + #(found[i] or '') + #(found[i + 1] or '')
-entry.fixed = not string.find(entry.id, '^[.~]') and found[i] and first_line(found[i])
-entry.record = found[i + 1] and first_line(found[i + 1])
-entry.newer = newer(entry.fixed) or newer(entry.record)
-entries[#entries + 1] = entry
-end
-slice = math.max(1, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))
-end
-mending.bytes = mending.bytes + bytes
-return entries
-end
-local function look_up(mending, ids)
-local at, entries = mending.at, read_records(mending, ids)
-local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
-for _, place in ipairs(ZSETS) do
-for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
-entries[i][place] = finite(score)
-end
-end
-return entries
-end
-local entries = look_up(mending, ids)
+${$SLICE}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTES}${$scores_in}${$fields_in}${$read_records}${$look_up}local entries=look_up(mending,ids)
 if mending.newer then
-return { 'newer_schema' }
+return{'newer_schema'}
 end
-local blanks = {}
-local function note(mending, fault, id)
-append(mending.report, fault, id)
-end
-local function weed(entry)
-local sorted = places[entry.id]
+local blanks={}
+${$note}local function weed(entry)
+local sorted=places[entry.id]
 table.sort(sorted)
-for i = 1, #sorted - entry.expected do
-append(blanks, sorted[i])
-note(mending, 'two_places', entry.id)
-end
-end
-local RESEND_WINDOW = 300000
-local function sorted_keys(map)
-local keys = {}
-for key in pairs(map) do
-keys[#keys + 1] = key
-end
-table.sort(keys)
-return keys
-end
-local function add(counts, field, amount)
-counts[field] = int(tonumber(counts[field] or 0) + amount)
-end
-local function write(command, key, args, option)
-local count = 0
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-if option then
-count = count + redis.call(command, key, option, unpack(args, first, last))
-else
-count = count + redis.call(command, key, unpack(args, first, last))
-end
-end
-return count
-end
-local function reversed(list, first)
-local back = {}
-for i = #list, first, -1 do
-back[#back + 1] = list[i]
-end
-return back
-end
-local function refusal(reply)
-return type(reply) == 'table' and reply.err and reply or nil
-end
-local function store(tasks, fields)
-local failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-if failed then
-redis.call('HDEL', tasks, '')
-failed = refusal(redis.pcall('HSET', tasks, unpack(fields)))
-end
-return failed
-end
-local DEFAULT_MAX_ATTEMPTS = 5
-local DEFAULT_RESULT_TTL = 3600000
-local DEFAULT_DEAD_TTL = 604800000
-local HISTORY = 16
-local TEXTS = '[typhGWOT]'
-local function parse_letters(into, letters)
-for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
-if string.find(letter, TEXTS) or (#value <= 16 and string.find(value, '^%d+$')) then
-into[letter] = value
-end
-end
-return into
-end
-local function parse_fixed(fixed)
-local enqueued_at, letters = string.match(fixed, '^1;(%d*)([^\\n]*)')
-return parse_letters({ e = enqueued_at or '' }, letters or '')
-end
-local function sound(fixed)
-return string.find(fixed or '', '^1;%d+[^\\n]*\\n') ~= nil
-end
-local CHANGING = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
-local function parse(record)
-local stop = record and string.find(record, '\\n', 1, true)
-if not stop then
-return {}, ''
-end
-local v, e, a, c, s, n, k, q, l, letters = string.match(string.sub(record, 1, stop - 1), CHANGING)
-if not v then
-return {}, ''
-end
-local task = { v = v, e = e, a = a, c = c, s = s, n = n, k = k, q = q, l = l }
-if letters ~= '' then
-parse_letters(task, letters)
-end
-return task, string.sub(record, stop + 1)
-end
-local TAKEN_OVER = { 'm', 'r', 'd', 't', 'G', 'P' }
-local function parse_with(fixed, record)
-local task, text = parse(record)
-if (task.e or '') == '' then
-local first = parse_fixed(fixed)
-task.e = first.e
-for _, letter in ipairs(TAKEN_OVER) do
-task[letter] = first[letter]
-end
-task.v, task.a, task.c = task.v or '1', task.a or '0', task.c or '0'
-task.s, task.n, task.k, task.q, task.l = task.s or '', task.n or '0', '', '', ''
-end
-return task, text
-end
-local LETTERS =
-{ 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'h', 'p' }
-local function format(task, text)
-local letters = ''
-for i = 1, #LETTERS do
-local value = task[LETTERS[i]]
-if value then
-letters = letters .. ';' .. LETTERS[i] .. '=' .. value
-end
-end
-local fields = { '1', task.v, task.e, task.a, task.c, task.s, task.n, task.k, task.q, task.l }
-return table.concat(fields, ';') .. letters .. '\\n' .. text
-end
-local function transition(task, letter, now)
-add(task, 'v', 1)
-local since = math.max(0, now - (tonumber(task.e) or now))
-task.h = (task.h or '') .. letter .. int(since)
-if tonumber(task.v) > HISTORY + 1 then
-local _, length = string.gsub(task.h, '%a', '')
-task.h = length > HISTORY and string.match(task.h, '^%a%d*(.*)$') or task.h
-end
-end
-local function bare_record(state, ghosts, version)
-local task =
-{ v = version or '1', e = '', a = '0', c = '0', s = state, n = '0', k = '', q = '', l = '', g = ghosts }
-return format(task, '')
-end
-local function exhausted(task)
-local most = tonumber(task.m or DEFAULT_MAX_ATTEMPTS)
-return most > 0 and tonumber(task.c) >= most
-end
-local function parse_settings(text)
-local settings = {}
-for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
-settings[letter] = value
-end
-return settings
-end
-local function parse_rate(rate)
-local most, period = string.match(rate, '^(%d+)/(%d+)$')
-return tonumber(most), tonumber(period), math.ceil(period / 10)
-end
-local function recent(rate, used, now, spent)
-local most, period, tenth = parse_rate(rate)
-local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
-local tenths, counts, left, jumped = {}, {}, most, false
-for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
-local when, some = tonumber(number), tonumber(count)
-if when > current + 10 then
-when, jumped = current, true
-end
-if when >= oldest and some > 0 then
-local place = int(when)
-append(tenths, not counts[place] and when or nil)
-counts[place] = (counts[place] or 0) + some
-left = left - some
-end
-end
-table.sort(tenths)
-local opens, free, kept = nil, left, {}
-for i, when in ipairs(tenths) do
-local place = int(when)
-if i == 1 or free < 1 then
-opens, free = (when + 1) * tenth + period, free + counts[place]
-end
-kept[i] = place .. ':' .. int(counts[place])
-end
-return left, opens, table.concat(kept, ','), jumped
-end
-local SHARE = 25200
-local BAND = 562949953421312
-local function score_at(band, tag)
-return (9 - band) * BAND + tag
-end
-local function read_score(score)
-return 9 - math.floor(score / BAND), score % BAND
-end
-local HELD_GROUP = 68719476736
-local HELD_BAND = 4294967296
-local HELD_LATER = 2147483648
-local function shared(task)
-return task.G or task.P
-end
-local function stuck(group)
-local most = tonumber(group.settings.m)
-return most and group.w + group.ready >= most and group.h or 0
-end
-local function parse_group(name, state, settings)
-local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
-for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
-local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
-if last and tonumber(field) then
-local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
-group.bands[tonumber(field)] = share
-group.ready = group.ready + ready
-else
-group[field] = field == 'u' and value or tonumber(value) or 0
-end
-end
-group.settings = parse_settings(settings)
-if not group.settings.n then
-group.h, group.settings.m, group.settings.r = 0, nil, nil
-end
-group.stuck = stuck(group)
-return group
-end
-local function format_group(group)
-local text = ''
-for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
-local value = group[field]
-if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
-text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
-end
-end
-for band = 0, 9 do
-local share = group.bands[band]
-if share and share.ready > 0 then
-text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
-text = text .. (share.straight and ',' .. int(share.straight) or '')
-end
-end
-if text == '' then
-return ''
-end
-return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
-end
-local function parse_clock(text)
-local times = { h = 0, m = 0 }
-for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
-times[tonumber(field) or field] = tonumber(value)
-end
-return times
-end
-local function format_clock(times)
-local text = '1'
-for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
-if times[field] and times[field] > 0 then
-text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
-end
-end
-return text
-end
-local function open_groups(plan, tasks)
-local names, fields = {}, {}
-for _, task in ipairs(tasks) do
-local name = shared(task) and (task.G or '')
-if name and not plan.groups[name] then
-plan.groups[name] = {}
-names[#names + 1] = name
-append(fields, '~g:' .. name, '~s:' .. name)
-end
-end
-if #names == 0 then
-return
-end
-plan.opened = plan.opened + #names
-if not plan.times then
-fields[#fields + 1] = '~fair'
-end
-local found = read('HMGET', plan.at.tasks, fields)
-plan.times = plan.times or parse_clock(found[#fields])
-for i, field in ipairs(fields) do
-plan.was[field] = found[i]
-end
-for i, name in ipairs(names) do
-local group = parse_group(name, found[2 * i - 1], found[2 * i])
-if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
-local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
-group.u = jumped and used or group.u
-group.changed = jumped or nil
-end
-plan.groups[name] = group
-end
-end
-local function group_of(plan, task)
-local group = plan.groups[task.G or '']
-group.changed = true
-return group
-end
-local function deliverable(group, now)
-local free = math.huge
-if group.settings.m then
-free = group.settings.m - group.w
-end
-if group.settings.r then
-free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
-end
-return free
-end
-local function room(group, now)
-return deliverable(group, now) - group.ready
-end
-local function ready_below(group, band)
-local count = 0
-for lower = 0, band - 1 do
-local share = group.bands[lower]
-count = count + (share and share.ready or 0)
-end
-return count
-end
-local function ready(group, band, amount)
-local share = group.bands[band] or { last = 0, ready = 0 }
-group.bands[band] = share
-share.ready = share.ready + amount
-group.ready = group.ready + amount
-return share
-end
-local function cost_of(group)
-return math.floor(SHARE / (group.settings.k or 1))
-end
-local function turn_of(group, score, id)
-return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
-end
-local function put_into_fair(plan, group, score, id)
-append(plan.fair, int(score), id)
-append(plan.order, '0', turn_of(group.name, score, id))
-end
-local function admit(plan, group, band, id)
-local share = ready(group, band, 1)
-share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
-put_into_fair(plan, group, score_at(band, share.last), id)
-end
-local function enter(plan, id, task, place)
-if not shared(task) then
-local ids = place == 'back' and plan.back or plan.front
-ids[#ids + 1] = id
-return
-end
-local group, band = group_of(plan, task), tonumber(task.P or 0)
-local full = group.h > 0 or room(group, plan.now) < 1
-if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
-ready(group, band, 1)
-put_into_fair(plan, group, task.S, id)
-group.returned = group.h > 0
-elseif place == 'aside' or (full and ready_below(group, band) == 0) then
-local zone = place == 'aside' and 'p' or 'q'
-group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
-plan.times.h = plan.times.h + 1
-local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
-else
-admit(plan, group, band, id)
-end
-task.S = nil
-end
-local function held_by(plan, group, lowest, most)
-local waiting, highest = {}, lowest + HELD_GROUP
-if most > 0 then
-local least, before, limit = int(lowest), '(' .. int(highest), int(most)
-local ids =
-redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
-for i = 1, #ids, 2 do
-waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
-end
-end
-local found = #waiting
-for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-local score = tonumber(plan.held[i])
-if score >= lowest and score < highest then
-waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
-end
-end
-table.sort(waiting, function(one, other)
-return one.score < other.score
-end)
-return waiting, found
-end
-local function release(plan)
-for _, group in pairs(plan.groups) do
-local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
-local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
-local most = math.max(free, past)
-group.returned = nil
-if most >= 1 then
-local lowest = group.settings.n * HELD_GROUP
-local wanted = math.min(most, group.h - group.fresh)
-local waiting, found = held_by(plan, group, lowest, wanted)
-local kept, taken, count = {}, {}, 0
-for i = 1, math.min(most, #waiting) do
-local task = waiting[i]
-local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
-if i > free and ready_below(group, band) == 0 then
-break
-end
-count = i
-admit(plan, group, band, task.id)
-if task.place then
-taken[task.place] = true
-else
-plan.freed[#plan.freed + 1] = task.id
-end
-end
-for i = 1, #plan.held, 2 do
-if taken[i] then
-group.fresh = group.fresh - 1
-else
-append(kept, plan.held[i], plan.held[i + 1])
-end
-end
-plan.held = kept
-local left = (found < wanted and #waiting or group.h) - count
-plan.times.h, group.h = plan.times.h - group.h + left, left
-end
-end
-end
-local function set_timer(plan, group)
-if group.h > stuck(group) then
-local when = plan.now
-if group.settings.r then
-local left, opens = recent(group.settings.r, group.u, plan.now, 0)
-when = left > group.ready and when or opens
-end
-append(plan.timers, when and int(when), when and '~g:' .. group.name)
-end
-end
-local function close_groups(plan)
-local more_stuck = 0
-for _, group in pairs(plan.groups) do
-if group.changed then
-set_timer(plan, group)
-group.fresh = 0
-more_stuck = more_stuck + stuck(group) - group.stuck
-group.stuck = stuck(group)
-group.v = math.max(plan.now, (group.v or 0) + 1)
-local text = format_group(group)
-if text == '' then
-plan.gone[#plan.gone + 1] = '~g:' .. group.name
-else
-append(plan.fields, '~g:' .. group.name, text)
-end
-local set = group.settings
-if group.h == 0 and set.n and #sorted_keys(set) == 1 then
-plan.gone[#plan.gone + 1] = '~s:' .. group.name
-end
-group.changed = nil
-plan.shared = true
-end
-end
-if plan.shared then
-local held = plan.times.h > 0
-plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-plan.times.c = held and plan.times.c or nil
-end
-if plan.times then
-plan.times.m = math.max(0, plan.times.m + more_stuck)
-end
-if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-plan.gone[#plan.gone + 1] = '~fair'
-elseif plan.shared then
-append(plan.fields, '~fair', format_clock(plan.times))
-end
-end
-local PLAN = 160
-local function tell(plan, event, id)
-if plan.news then
-plan.news[event] = plan.news[event] or {}
-append(plan.news[event], id)
-end
-end
-local function heed(plan, set, stats)
-plan.settings, plan.stats = parse_settings(set or nil), stats or '1;0'
-plan.news = (plan.settings.e or plan.settings.s) and {} or nil
-return newer(set)
-end
-local function count_news(plan)
-local minute, counts = math.floor(plan.now / 60000), {}
-local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
-if last < minute and last > 0 then
-append(plan.fields, '~m' .. int(last % 60), plan.stats)
-end
-for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
-counts[event] = count
-end
-for event, ids in pairs(plan.news) do
-add(counts, event, #ids)
-end
-plan.stats = '1;' .. int(math.max(last, minute))
-for _, event in ipairs(sorted_keys(counts)) do
-plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
-end
-append(plan.fields, '~stats', plan.stats)
-end
-local function publish(plan)
-local channel = string.gsub(plan.at.tasks, 'tasks$', 'events')
-for _, event in ipairs(sorted_keys(plan.news)) do
-local ids = table.concat(plan.news[event], ' ')
-redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
-end
-end
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
-end
-local function leave(plan, id, task)
-plan.leave[#plan.leave + 1] = id
-if task.W then
-plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
-end
-if shared(task) then
-local group = group_of(plan, task)
-group.w = math.max(0, group.w - 1)
-end
-end
-local function score_when_due(task, due)
-return int(due) .. (shared(task) and '.5' or '')
-end
-local function wait_again(plan, id, task, text, place, due)
-task.s, task.k, task.l, task.T = '', '', '', nil
-transition(task, due and 'd' or 'p', plan.now)
-if due then
-append(plan.later, score_when_due(task, due), id)
-task.S = nil
-else
-enter(plan, id, task, place)
-end
-append(plan.fields, '.' .. id, format(task, text))
-end
-local function finish(plan, id, task, text, state, reason, given)
-local ttl = 0
-if state == 'completed' then
-ttl = tonumber(given or task.r or DEFAULT_RESULT_TTL)
-elseif reason ~= 'cancelled' then
-ttl = tonumber(given or task.d or DEFAULT_DEAD_TTL)
-end
-task.s, task.k, task.l = string.sub(state, 1, 1), '', ''
-transition(task, task.s, plan.now)
-task.y = reason ~= '' and reason or nil
-task.z = int(plan.now)
-task.f, task.S, task.O, task.T = nil, nil, nil, nil
-if state == 'rejected' and ttl > 0 then
-append(plan.dead, task.z, id)
-else
-task.m, task.r, task.d = nil, nil, nil
-append(plan.fields, id, '')
-end
-append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
-tell(plan, reason == 'cancelled' and reason or state, id)
-end
-local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news) then
-count_news(plan)
-end
-plan.closed = true
-end
-end
-local function commit(plan)
-local at = plan.at
-write('ZREM', at.working, plan.leave)
-close(plan)
-local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
-if failed then
-for _, id in ipairs(plan.leave) do
-redis.call('ZADD', at.working, int(plan.now + 60000), id)
-end
-return failed
-end
-write('ZREM', at.held, plan.freed)
-write('ZREM', at.hands, plan.hands)
-write('HDEL', at.tasks, plan.gone)
-write('ZREM', at.expiry, plan.over)
-write('ZREM', at.dead, plan.raised)
-write('RPUSH', at.pending, reversed(plan.front, 1))
-write('LPUSH', at.pending, plan.back)
-write('ZADD', at.fair, plan.fair)
-write('ZREM', at.order, plan.unordered)
-write('ZADD', at.order, plan.order)
-write('ZADD', at.fair, plan.moved, 'XX')
-write('ZADD', at.held, plan.held)
-write('ZADD', at.delayed, plan.later)
-write('ZADD', at.workers, plan.workers)
-write('ZADD', at.expiry, plan.expiry)
-write('ZADD', at.dead, plan.dead)
-local timers = write('ZADD', at.delayed, plan.timers)
-if timers > 0 then
-redis.call('HINCRBY', at.tasks, '~timers', int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
-end
-local function take_back(at, ids, now, sure)
-local back, ended, left = 0, 0, 0
-for last = #ids, 1, -PLAN do
-local first = math.max(last - PLAN + 1, 1)
-local names = { '~set', '~stats' }
-for i = first, last do
-names[#names + 1] = '.' .. ids[i]
-end
-local records = redis.call('HMGET', at.tasks, unpack(names))
-local plan = new_plan(at, now)
-if heed(plan, records[1], records[2]) then
-return back, ended, left + last, nil
-end
-local tasks, texts = {}, {}
-for i = first, last do
-tasks[i], texts[i] = parse_with('', records[i - first + 3])
-end
-open_groups(plan, { unpack(tasks, first, last) })
-for i = first, last do
-local id, task = ids[i], tasks[i]
-if newer(records[i - first + 3]) then
-left = left + 1
-elseif sure(task, id) then
-leave(plan, id, task)
-add(task, 'x', 1)
-tell(plan, 'reclaimed', id)
-if task.f then
-finish(plan, id, task, texts[i], 'rejected', 'cancelled')
-elseif exhausted(task) then
-finish(plan, id, task, texts[i], 'rejected', 'lease_expired')
-else
-wait_again(plan, id, task, texts[i], 'front')
-end
-end
-end
-release(plan)
-local failed = commit(plan)
-if failed then
-return back, ended, left, failed
-end
-back = back + #plan.leave - #plan.expiry / 2
-ended = ended + #plan.expiry / 2
-end
-return back, ended, left, nil
-end
-local BLANK = '-'
-local function take_from(mending, place, id)
-local ids = mending.out[place]
-ids[#ids + 1] = id
-end
-local function set_aside(mending, field)
-local plan, kept = mending.plan, '~b:' .. field
-append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
-append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
-note(mending, 'record_broken', field)
-end
-local function rewritten(mending, entry)
-local _, text = parse(entry.record and redis.call('HGET', mending.at.tasks, '.' .. entry.id))
-return format(entry.task, text)
-end
-local function put(mending, field, before, after)
-if after and after ~= before then
-append(mending.plan.fields, field, after)
-elseif before and not after then
-mending.plan.gone[#mending.plan.gone + 1] = field
-end
-end
-local function keep_in(mending, entry, first, second)
-local elsewhere = false
-for _, place in ipairs(ZSETS) do
-if entry[place] and place ~= first and place ~= second then
-take_from(mending, place, entry.id)
-entry[place], elsewhere = false, true
-end
-end
-return elsewhere
-end
-local function missing_names(mending, place, expected, fault)
-local ids, members, missing = {}, {}, {}
-for i = 1, #expected, 2 do
-append(ids, expected[i])
-append(members, expected[i + 1])
-end
-for i, score in ipairs(scores_in(mending, place, members)) do
-if tonumber(score or 1) ~= 0 then
-append(missing, '0', members[i])
-note(mending, fault, ids[i])
-end
-end
-return missing
-end
-local function write_mended(mending)
-local failed = commit(mending.plan)
-if failed then
-return failed
-end
-for place, ids in pairs(mending.out) do
-write('ZREM', mending.at[place], ids)
-mending.out[place] = {}
-end
-write('ZADD', mending.at.working, mending.deadlines)
-write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
-write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
-mending.hands, mending.turns, mending.deadlines = {}, {}, {}
-clear(mending.plan)
-end
-local function blank(mending, indexes)
-local at, count = mending.at, #indexes
-if count == 0 then
-return nil
-end
-local found = redis.call('HMGET', at.tasks, '.' .. BLANK, '~ghosts')
-local task = parse(found[1])
-local record = bare_record('g', int(tonumber(task.g or 0) + count))
-local ghosts = int((tonumber(found[2] or 0) or 0) + count)
-local failed = store(at.tasks, { '.' .. BLANK, record, '~ghosts', ghosts })
-if failed then
-return failed
-end
-mending.ghosts = mending.ghosts + count
-for _, index in ipairs(indexes) do
-redis.call('LSET', at.pending, int(index), BLANK)
-end
-end
-local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
-local LAST = 8640000000000000
-local LONGEST = 630720000000
-local LATEST_TAG = BAND / 2
-local function understand(mending, entry)
-local id, seen = entry.id, parse(entry.record)
-local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
-local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
-entry.live = named and sound(entry.fixed)
-entry.had_fixed, entry.had_record = entry.fixed, entry.record
-if entry.record and not readable then
-set_aside(mending, '.' .. id)
-entry.record = false
-end
-if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
-set_aside(mending, id)
-entry.fixed = false
-end
-entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
-entry.ghosts = tonumber(entry.task.g or 0)
-end
-local function zset_of_waiting(mending, entry)
-local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
-local band, place = tonumber(task.P or 0), tonumber(entry.held)
-local own_band, tag = read_score(tonumber(entry.fair or 0))
-local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
-if due and due >= mending.now + 1 then
-return 'delayed'
-elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
-return 'fair'
-elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + 9 - band then
-return 'held'
-elseif due and not (entry.listed and entry.ghosts == 0) then
-return 'delayed'
-end
-end
-local function mend_waiting(mending, entry)
-local id, task, plan = entry.id, entry.task, mending.plan
-local home = zset_of_waiting(mending, entry)
-if keep_in(mending, entry, home) then
-note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
-end
-entry.waits = home and 0 or 1
-if home == 'fair' then
-append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
-elseif home == 'delayed' then
-local due = tonumber(entry.delayed)
-local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
-local score = score_when_due(task, whole)
-if due ~= tonumber(score) then
-append(plan.later, score, id)
-note(mending, 'time_broken', id)
-end
-if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
-entry.record = rewritten(mending, entry)
-note(mending, 'record_incomplete', id)
-end
-end
-end
-local function mend_working(mending, entry)
-local id, task = entry.id, entry.task
-if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
-keep_in(mending, entry)
-mending.lost[#mending.lost + 1] = id
-note(mending, 'lease_missing', id)
-return
-end
-if keep_in(mending, entry, 'working') then
-note(mending, 'two_places', id)
-end
-local deadline = tonumber(entry.working)
-if deadline < 0 or deadline > mending.now + LONGEST then
-append(mending.deadlines, int(mending.now), id)
-note(mending, 'time_broken', id)
-end
-if task.W then
-append(mending.hands, id, hand(task.W, task.n, id))
-end
-if tonumber(task.n) > (mending.lease or 0) then
-mending.lease = math.max(mending.now, tonumber(task.n))
-append(mending.plan.fields, '~lease', int(mending.lease))
-note(mending, 'control_broken', '~lease')
-end
-end
-local function mend_ended(mending, entry)
-local id, task, plan = entry.id, entry.task, mending.plan
-local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
-local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
-local over = tonumber(entry.expiry)
-if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
-note(mending, 'wrong_place', id)
-end
-if dead_letter and not entry.dead then
-append(plan.dead, task.z or int(mending.now), id)
-note(mending, 'place_missing', id)
-end
-if not over or over > mending.now + LONGEST then
-local kept = (dead_letter or task.s == 'c') and ttl or 0
-over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
-append(plan.expiry, int(over), id)
-note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
-end
-if not dead_letter and entry.fixed ~= '' then
-entry.fixed = ''
-note(mending, 'record_incomplete', id)
-end
-if not entry.record then
-entry.record = bare_record('x')
-note(mending, 'record_incomplete', id)
-end
-end
-local function mend_lost(mending, entry)
-local id, task = entry.id, entry.task
-local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
-if keep_in(mending, entry) or known then
-note(mending, 'payload_missing', id)
-elseif entry.live then
-note(mending, 'record_incomplete', id)
-end
-local ghosts = entry.ghosts > 0
-entry.fixed = ghosts and id ~= BLANK and '' or false
-entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
-end
-local function mend(mending, entry)
-local task = entry.task
-local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
-entry.waits = 0
-if ended or (entry.fixed == '' and not entry.record) then
-mend_ended(mending, entry)
-elseif not entry.live or task.s == 'g' then
-mend_lost(mending, entry)
-elseif task.s == 'w' then
-mend_working(mending, entry)
-else
-mend_waiting(mending, entry)
-end
-entry.expected = entry.ghosts + entry.waits
-entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
-end
-local function mend_all(mending, entries, also)
-local tasks = {}
-for _, entry in ipairs(entries) do
-if not entry.newer then
-understand(mending, entry)
-append(tasks, (entry.held or also) and entry.live and entry.task or nil)
-end
-end
-open_groups(mending.plan, tasks)
-for _, entry in ipairs(entries) do
-if entry.newer then
-note(mending, 'record_newer', entry.id)
-else
-mend(mending, entry)
-if also then
-also(entry)
-end
-put(mending, entry.id, entry.had_fixed, entry.fixed)
-put(mending, '.' .. entry.id, entry.had_record, entry.record)
-end
-local failed = #mending.plan.fields >= 2 * PLAN and write_mended(mending)
-if failed then
-return failed
-end
-end
-local failed, _ = write_mended(mending), nil
-if not failed then
-_, _, _, failed = take_back(mending.at, mending.lost, mending.now, function(task)
-return task.s == 'w'
-end)
-end
-return failed
-end
-local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
-return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }
-`,
-  sha1: "880549175d90659517429aaa385a77556c4b33df",
-  keyLockingSha1: "33b356e8d45fc0b4061d454f8ef20beedd0325f9",
+for i=1,#sorted-entry.expected do
+append(blanks,sorted[i])
+note(mending,'two_places',entry.id)
+end
+end
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$BLANK}${$take_from}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,weed)or blank(mending,blanks)
+return failed or{'ok',mending.ghosts,mending.report,unpack(again)}
+`;
+  },
+  sha1: "e1b537530350617bd6a29635fc79d46287b6203e",
+  keyLockingSha1: "23ca6811dc4df3245cae4c43388601dae6683b7d",
 };
 
 export const workers: Script = {
   name: "workers",
-  source: `local tasks = KEYS[1]
-local workers = KEYS[2]
-local hands = KEYS[3]
-local test_now = ARGV[1]
-local cursor = ARGV[2]
-local size = ARGV[3]
-local most = ARGV[4]
-local page = redis.call('ZSCAN', workers, cursor, 'COUNT', size)
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local at =
-{ pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
-return at
+  get source() {
+    return `local tasks=KEYS[1]
+local workers=KEYS[2]
+local hands=KEYS[3]
+local test_now=ARGV[1]
+local cursor=ARGV[2]
+local size=ARGV[3]
+local most=ARGV[4]
+local page=redis.call('ZSCAN',workers,cursor,'COUNT',size)
+${$queue_at}local at=queue_at(nil,nil,nil,nil,nil,nil,tasks,nil,nil,workers,hands)
+local names,silent={},{}
+${$append}for i=1,#page[2],2 do
+append(names,'~w:'..page[2][i])
+append(silent,tonumber(page[2][i+1]))
 end
-local at = queue_at(nil, nil, nil, nil, nil, nil, tasks, nil, nil, workers, hands)
-local names, silent = {}, {}
-local function append(list, first, second)
-if first ~= nil then
-list[#list + 1] = first
+${$SLICE}${$read}local records=read('HMGET',tasks,names)
+${$int}${$clock_text}${$clock}local reply={'ok',clock(test_now),page[1]}
+${$hand}${$in_hands}for i,name in ipairs(names)do
+local worker=string.sub(name,4)
+local members=in_hands(at,worker,0,tonumber(most))
+local count=#members
+if count==tonumber(most)then
+count=redis.call('ZLEXCOUNT',hands,'['..worker..' ','('..worker..'!')
 end
-if second ~= nil then
-list[#list + 1] = second
+local told={worker,records[i]or'',silent[i],count}
+for _,member in ipairs(members)do
+append(told,(string.match(member,'%S+$')))
 end
-end
-for i = 1, #page[2], 2 do
-append(names, '~w:' .. page[2][i])
-append(silent, tonumber(page[2][i + 1]))
-end
-local SLICE = 1000
-local function read(command, key, args)
-local found = {}
-for first = 1, #args, SLICE do
-local last = math.min(first + SLICE - 1, #args)
-local slice = redis.call(command, key, unpack(args, first, last))
-for i = 1, last - first + 1 do
-found[first + i - 1] = slice[i]
-end
-end
-return found
-end
-local records = read('HMGET', tasks, names)
-local function int(number)
-return string.format('%.0f', tonumber(number))
-end
-local function clock_text(test_now)
-if test_now ~= '' then
-return int(test_now)
-end
-local time = redis.call('TIME')
-return time[1] .. string.sub('00000' .. time[2], -6, -4)
-end
-local function clock(test_now)
-return tonumber(clock_text(test_now))
-end
-local reply = { 'ok', clock(test_now), page[1] }
-local function hand(worker, lease, id)
-return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
-end
-local function in_hands(at, worker, from, limit)
-local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
-return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
-end
-for i, name in ipairs(names) do
-local worker = string.sub(name, 4)
-local members = in_hands(at, worker, 0, tonumber(most))
-local count = #members
-if count == tonumber(most) then
-count = redis.call('ZLEXCOUNT', hands, '[' .. worker .. ' ', '(' .. worker .. '!')
-end
-local told = { worker, records[i] or '', silent[i], count }
-for _, member in ipairs(members) do
-append(told, (string.match(member, '%S+$')))
-end
-append(reply, told)
+append(reply,told)
 end
 return reply
-`,
-  sha1: "6c1929f3cb1305b1779676e1568c910399b13432",
-  keyLockingSha1: "51783aed541a7bdc06ef72188ccd561c5e56c15b",
+`;
+  },
+  sha1: "e5f4f4c4b17e0d5babaeb1a3012bcb12bac76e3e",
+  keyLockingSha1: "a4fa6081018e464fb66ad2a1144f50d8f3a0f0c0",
 };

@@ -1,6 +1,5 @@
 /** The scripts that operate a queue, as `scripts.ts` binds the others. */
 import { okay, ReplyReader, type Binding } from "./binding.ts";
-import { parts } from "./keys.ts";
 import * as lua from "./lua.gen.ts";
 import { readLetters } from "./settings.ts";
 import type { Reply } from "./transport.ts";
@@ -40,7 +39,23 @@ export const statisticsScript = {
 
 export const dropScript = {
   script: lua.drop,
-  keys: [...parts, "schedules", "timetable", "calls"],
+  // Written out: bundlers keep what has a spread, whether it is used or not.
+  keys: [
+    "pending",
+    "fair",
+    "order",
+    "held",
+    "working",
+    "delayed",
+    "tasks",
+    "expiry",
+    "dead",
+    "workers",
+    "hands",
+    "schedules",
+    "timetable",
+    "calls",
+  ],
   args: ["testNow", "token", "force"],
   each: [],
   decode: (reply: Reply) => {

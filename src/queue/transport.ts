@@ -3,6 +3,7 @@ import { invalidArgument, SluiceError } from "../errors.ts";
 /** A Lua script as the build embeds it. */
 export interface Script {
   readonly name: string;
+  /** Its text, joined from the parts that scripts share when it is read. */
   readonly source: string;
   /** SHA-1 of `source`, as EVALSHA names it. */
   readonly sha1: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readLua } from "../../tools/embed-lua.ts";
+import { readLua } from "../../tools/lua/files.ts";
 import { lawBreaches, preludeNames } from "../support/lua-rules.ts";
 import { portableBreaches } from "../support/portable-lua.ts";
 

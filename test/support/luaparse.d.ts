@@ -6,23 +6,36 @@ declare module "luaparse" {
       readonly start: { readonly line: number; readonly column: number };
       readonly end: { readonly line: number };
     };
+    /** Where it begins and ends in the text, with the option `ranges`. */
+    readonly range: readonly [from: number, to: number];
     readonly [field: string]: unknown;
   }
   export interface LuaChunk extends LuaNode {
     readonly body: readonly LuaNode[];
     readonly globals: readonly (LuaNode & { readonly name: string })[];
   }
+  export interface LuaToken {
+    readonly type: number;
+    readonly range: readonly [from: number, to: number];
+  }
   const luaparse: {
+    /** A parser that has read the text, and waits; `lex` takes the next token. */
+    parse(
+      code: string,
+      options: { wait: true; luaVersion: "5.1"; comments: false },
+    ): { readonly lex: () => LuaToken };
     parse(
       code: string,
       options: {
         luaVersion: "5.1";
         locations: true;
+        ranges?: true;
         scope?: true;
         comments: false;
         encodingMode: "pseudo-latin1";
       },
     ): LuaChunk;
+    readonly tokenTypes: Readonly<Record<"EOF", number>>;
   };
   export default luaparse;
 }

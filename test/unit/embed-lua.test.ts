@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { build } from "esbuild";
 import { expect, test } from "vitest";
-import { keyLocking, type Script } from "../../src/queue/transport.ts";
-import { embed, generatedFile, readLua, strip } from "../../tools/embed-lua.ts";
+import { keyLocking } from "../../src/queue/transport.ts";
+import { generatedFile, readLua } from "../../tools/lua/files.ts";
+import { moduleOf } from "../../tools/lua/module.ts";
+import { compact, parseLua } from "../../tools/lua/text.ts";
+import { embedded as embeddedBehind } from "../support/embedded.ts";
 
-const prelude = {
-  file: "_prelude.lua",
-  text: `-- _prelude: three locals.
+const prelude = `-- _prelude: three locals.
 
 -- The base.
 local BASE = 10
@@ -21,73 +21,166 @@ local function large(number)
 
   return twice(number) > BASE
 end
-`,
-};
+`;
 
-/** The script that the generated module exports for this text. */
-async function embedded(text: string, file = "try-this.lua"): Promise<Script> {
-  const folder = await mkdtemp(join(tmpdir(), "sluice-embed-"));
-  try {
-    const path = join(folder, "lua.gen.ts");
-    await writeFile(path, embed(prelude, [{ file, text }]));
-    const module = (await import(/* @vite-ignore */ path)) as Record<string, Script>;
-    expect(Object.keys(module)).toEqual(["tryThis"]);
-    return module["tryThis"] as Script;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
+const embedded = (text: string, file?: string) => embeddedBehind(prelude, text, file);
+const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
 
 test("lua.gen.ts is current", async () => {
-  const { prelude: real, scripts } = readLua();
-  expect(await readFile(generatedFile, "utf8")).toBe(embed(real, scripts));
+  expect(await readFile(generatedFile, "utf8")).toBe(moduleOf(readLua()));
 });
 
 test("a script gets the prelude's locals that it uses, and those that they use, in the prelude's order", async () => {
   expect((await embedded("return large(4)")).source).toBe(
-    "local BASE = 10\nlocal function twice(number)\nreturn number * 2\nend\n" +
-      "local function large(number)\nreturn twice(number) > BASE\nend\nreturn large(4)\n",
+    "local BASE=10\nlocal function twice(number)\nreturn number*2\nend\n" +
+      "local function large(number)\nreturn twice(number)>BASE\nend\nreturn large(4)\n",
   );
   expect((await embedded("return twice(4)")).source).toBe(
-    "local function twice(number)\nreturn number * 2\nend\nreturn twice(4)\n",
+    "local function twice(number)\nreturn number*2\nend\nreturn twice(4)\n",
   );
 });
 
-test("a local of the prelude that is only a field, a string or a comment in the script stays out", async () => {
-  expect((await embedded("return string.large('twice') -- BASE")).source).toBe(
-    "return string.large('twice')\n",
-  );
-  expect((await embedded("return 'a'..BASE")).source).toBe("local BASE = 10\nreturn 'a'..BASE\n");
+test.for([
+  "return string.large('twice') -- BASE",
+  "local function twice() end\nreturn twice({ large = BASE_2 })",
+  "local large = large_2\nfor BASE = 1, 2 do twice_2(BASE) end\nreturn large",
+])("a name that is no local of the prelude brings none: %s", async (text) => {
+  expect((await embedded(text)).source).toBe(compact(text));
 });
 
-test("comments, indentation and blank lines go, and strings stay as they are", async () => {
+test.for([
+  "return 'a'..BASE",
+  "do local a = BASE local BASE = a end",
+  "for BASE = BASE, 2 do end",
+  "for BASE in BASE do end",
+  "local a = function(BASE) end or BASE",
+  "repeat local a = 1 until a > BASE",
+  "return { BASE = 1, [BASE] = 2 }",
+  "return f.g(BASE):h()",
+  "BASE.x = 1",
+])("a name that is one brings it: %s", async (text) => {
+  expect((await embedded(text)).source).toBe(`local BASE=10\n${compact(text)}`);
+});
+
+const base = "local BASE=10\n";
+const twice = "local function twice(number)\nreturn number*2\nend\n";
+const large = "local function large(number)\nreturn twice(number)>BASE\nend\n";
+
+test("each stands in front of the first statement that needs it", async () => {
   const script = await embedded(
-    "-- try: it\nlocal a = 1 -- one\n\n  -- two\n  if a - -1 > 0 then\n\treturn '-- no\\' --', \"  `${x}\\\\\" --'\nend\n",
+    "local a = KEYS[1]\nif a == '' then return a end\nlocal function b()\n  return twice(1)\nend\n" +
+      "-- Large ones.\nwhile a == 'a' do\n  return large(b())\nend; return BASE, large(3)",
   );
-  expect(script.source).toBe("local a = 1\nif a - -1 > 0 then\nreturn '-- no\\' --', \"  `${x}\\\\\"\nend\n");
+  expect(script.source).toBe(
+    `local a=KEYS[1]\nif a==''then return a end\n${twice}local function b()\nreturn twice(1)\nend\n` +
+      `${base}${large}while a=='a'do\nreturn large(b())\nend;return BASE,large(3)\n`,
+  );
 });
 
-test("both hashes are those of what is sent", async () => {
-  const script = await embedded("return 1");
-  const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
-  expect(script).toEqual({
-    name: "tryThis",
-    source: "return 1\n",
-    sha1: sha1("return 1\n"),
-    keyLockingSha1: sha1(`${keyLocking}return 1\n`),
-  });
+test("what only a branch needs stands in it, and in each other place that needs it", async () => {
+  const script = await embedded(
+    "local a\nif a then\n  a = 2\n  if a == 1 then\n    return large(a)\n  end\n  a = twice(a)\n" +
+      "elseif not BASE then\n  local b = large(1)\n  return twice(b)\nelse\n  return BASE\nend\nreturn twice(a)",
+  );
+  expect(script.source).toBe(
+    `local a\n${base}if a then\na=2\nif a==1 then\n${twice}${large}return large(a)\nend\n${twice}a=twice(a)\n` +
+      `elseif not BASE then\n${twice}${large}local b=large(1)\nreturn twice(b)\nelse\nreturn BASE\nend\n${twice}return twice(a)\n`,
+  );
 });
 
-test.for(["return [[a]]", "--[[ a ]] return 1", "return [==[a]==]", "return 'a\\\n'", "return 'a"])(
-  "what could not be stripped safely is refused: %j",
-  (text) => {
-    expect(() => strip({ file: "a.lua", text })).toThrow(/^a\.lua: not to be embedded: /);
+test.for([
+  ["local BASE = BASE", "BASE"],
+  ["local a, BASE = 1, 2\nreturn large(a)", "BASE"],
+  ["local function twice() end\nreturn large(2)", "twice"],
+  ["if BASE then return end\nlocal large, BASE = 1, 2", "BASE"],
+  ["local tonumber = 1\nreturn number('1')", "tonumber"],
+  ["if a then\n  local BASE = 1\n  return large(BASE)\nend", "BASE"],
+] as const)(
+  "a script's local that its parts would take for theirs, or it for its own, is refused: %j",
+  async ([text, name]) => {
+    const more = `${prelude}\nlocal function number(text)\n  return tonumber(text)\nend\n`;
+    await expect(embeddedBehind(more, text)).rejects.toThrow(
+      `try-this.lua: its local ${name} has a name that parts in it declare or use: rename it`,
+    );
   },
 );
 
-test("a prelude with anything but locals at its top level is refused", () => {
-  const text = `${prelude.text}\nfunction open() end\n`;
-  expect(() => embed({ file: "_prelude.lua", text }, [{ file: "a.lua", text: "return 1" }])).toThrow(
-    "_prelude.lua: only locals may stand at the top level: function open() end",
+test("comments, indentation, blank lines and needless spaces go, and strings stay as they are", async () => {
+  const script = await embedded(
+    "-- try: it\nlocal a = 1 -- one\n\n  -- two\n  if a - -1 > 0 then\n\treturn '-- no\\' --', \"  `${x}\\\\\" --'\nend\n",
   );
+  expect(script.source).toBe("local a=1\nif a- -1>0 then\nreturn'-- no\\' --',\"  `${x}\\\\\"\nend\n");
+});
+
+test.for(["a=b - - c", "a=b .. '.'", "a=1 .. 2", "a=b .. .5", "a=b[ c[1] ]", "return not a==b", "f 'a' {}"])(
+  "the spaces that keep tokens apart stay: %s",
+  (text) => {
+    const tree = (code: string) =>
+      JSON.stringify(parseLua({ file: "a.lua", text: code }), (name, value: unknown) =>
+        name === "loc" || name === "range" ? undefined : value,
+      );
+    expect(tree(compact(text))).toBe(tree(text));
+  },
+);
+
+test("both hashes are those of what is sent", async () => {
+  const script = await embedded("return large(1)");
+  const { source } = script;
+  expect(script).toEqual({
+    name: "tryThis",
+    source,
+    sha1: sha1(source),
+    keyLockingSha1: sha1(keyLocking + source),
+  });
+});
+
+test("each part stands in the module once, and a bundle has only those that its scripts need", async () => {
+  const scripts = [
+    { file: "one.lua", text: "return large(1)" },
+    { file: "other.lua", text: "return twice(2)" },
+  ];
+  const module = moduleOf({ prelude: { file: "_prelude.lua", text: prelude }, scripts });
+  for (const part of ["BASE=10", "number*2", ">BASE"]) expect(module.split(part)).toHaveLength(2);
+  const bundled = await build({
+    stdin: { contents: `export { other } from "module";`, loader: "ts" },
+    plugins: [
+      {
+        name: "module",
+        setup(build) {
+          build.onResolve({ filter: /^module$/ }, ({ path }) => ({ path, namespace: "module" }));
+          build.onLoad({ filter: /./, namespace: "module" }, () => ({ contents: module, loader: "ts" }));
+        },
+      },
+    ],
+    bundle: true,
+    format: "esm",
+    write: false,
+  });
+  const code = bundled.outputFiles[0]?.text ?? "";
+  expect(code).toContain("number*2");
+  expect(code).not.toContain("BASE");
+  expect(code).not.toContain("large");
+});
+
+test.for([
+  "return [[a]]",
+  "--[[ a ]] return 1",
+  "return [==[a]==]",
+  "return 'a\\\n'",
+  "return 'a",
+  "return return",
+])("what could not be stripped safely is refused: %j", (text) => {
+  expect(() => parseLua({ file: "a.lua", text })).toThrow(/^a\.lua: not to be embedded: /);
+});
+
+test.for([
+  ["function open() end", "_prelude.lua: only locals may stand at the top level: function open() end"],
+  ["local BASE = 11", "_prelude.lua: BASE stands twice at the top level"],
+  [
+    "local function early()\n  return LATE\nend\nlocal LATE = 1",
+    "_prelude.lua: early uses LATE, which stands behind it",
+  ],
+])("a prelude with %j is refused", ([text, why]) => {
+  const wrong = { file: "_prelude.lua", text: `${prelude}\n${text}\n` };
+  expect(() => moduleOf({ prelude: wrong, scripts: [{ file: "a.lua", text: "return 1" }] })).toThrow(why);
 });

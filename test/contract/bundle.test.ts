@@ -1,0 +1,44 @@
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Plugin } from "esbuild";
+import { expect, test } from "vitest";
+
+const src = fileURLToPath(new URL("../../src/", import.meta.url));
+
+/** As if all modules were one, as they are in the package: bundlers then leave out what is pure alone. */
+const merged: Plugin = {
+  name: "merged",
+  setup(build) {
+    build.onResolve({ filter: /^\.{1,2}\// }, ({ path, importer, resolveDir }) => ({
+      path: join(importer === "<stdin>" ? resolveDir : dirname(importer), path),
+      sideEffects: true,
+    }));
+  },
+};
+
+/** The scripts in a bundle that exports this. */
+async function scriptsOf(source: string, plugins: Plugin[]): Promise<string[]> {
+  const { outputFiles } = await build({
+    stdin: { contents: source, resolveDir: src, loader: "ts" },
+    plugins,
+    bundle: true,
+    format: "esm",
+    target: "es2023",
+    platform: "neutral",
+    external: ["@upstash/redis", "croner", "cloudflare:*", "node:*"],
+    write: false,
+    logLevel: "error",
+  });
+  const text = outputFiles[0]?.text ?? "";
+  return Array.from(text.matchAll(/^ {2}name: "(\w+)",\n {2}get source\(\)/gm), ([, name]) => name ?? "");
+}
+
+test.for([
+  ["by module", []],
+  ["with all modules in one", [merged]],
+] as const)("a bundle has the scripts that it can call, %s", async ([, plugins]) => {
+  const names = (exported: string) =>
+    scriptsOf(`export { ${exported} } from "./index.ts";`, [...plugins]).then((found) => found.toSorted());
+  expect(await names("Producer")).toEqual(["cancel", "enqueue", "inspect", "register", "wake"]);
+  expect(await names("delayAfter")).toEqual([]);
+});
