@@ -38,7 +38,10 @@ from records import (
 )
 
 LUA = Path(__file__).resolve().parents[2] / "lua"
-ROOMS = "_prelude _records _limits _groups _turns _plan _workers _wake _due _line _batch _leases _calls".split()
+ROOMS = (
+    "_prelude _records _limits _groups _turns _plan _workers _wake _due _line _batch _leases _calls "
+    "_settling _pull _plain _pages _entries _mend _fields _control _states"
+).split()
 TRIES = 4
 REGISTER_EVERY = 60.0  # seconds
 
@@ -51,13 +54,33 @@ class Unanswered(SluiceError):
 
 
 class Script:
-    """A script with the rooms in front of it. Its head names its keys."""
+    """A script behind what it uses of the rooms. Its head names its keys."""
 
     def __init__(self, name: str, folder: Path):
-        texts = [(folder / f"{part}.lua").read_text("utf-8") for part in [*ROOMS, name]]
-        self.text = "".join(texts)
+        script = _lua(folder, name)
+        self.text = _needed(_words(script), folder) + script
         self.sha = hashlib.sha1(self.text.encode()).hexdigest()
-        self.keys: list[str] = re.findall(r"^local (\w+) = KEYS\[\d+\]", texts[-1], re.MULTILINE)
+        self.keys: list[str] = re.findall(r"^local (\w+) = KEYS\[\d+\]", script, re.MULTILINE)
+
+
+def _needed(words: set[str], folder: Path) -> str:
+    """The locals of the rooms that these words name, and those that they use, in order."""
+    rooms = "\n".join(_lua(folder, room) for room in ROOMS)
+    needed = ""
+    for part in reversed(re.split(r"^(?=local\b)", rooms, flags=re.MULTILINE)[1:]):
+        names = re.sub(r"^local( function)?|[=(].*", "", part.split("\n")[0])
+        if words & _words(names):
+            words = words | _words(part)
+            needed = part + needed
+    return needed
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"--.*", "", text)))
+
+
+def _lua(folder: Path, name: str) -> str:
+    return (folder / f"{name}.lua").read_text("utf-8")
 
 
 Call = tuple[str, str, list]

@@ -2,8 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { Queue } from "../../src/index.ts";
+import { readLua } from "../../tools/lua/files.ts";
+import { freeNames } from "../../tools/lua/scopes.ts";
+import { parseLua } from "../../tools/lua/text.ts";
 import { violations } from "../support/invariants.ts";
 import { queueSpace } from "../support/key-space.ts";
+import { preludeNames } from "../support/lua-rules.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 import { folder, useBothClients } from "./python.ts";
 
@@ -180,34 +184,25 @@ test("what the client refuses it says why, and sends nothing", async () => {
   expect(await rig.keySpace()).toEqual({});
 });
 
-test("all rooms that the document names, in its order, make a program with each script", async () => {
+test("what each script uses of the rooms that the document names, in its order, makes a program with it", async () => {
   const lua = fileURLToPath(new URL("../../lua/", import.meta.url));
   const document = readFileSync(`${lua}README.md`, "utf8");
   const sentence = /from the rooms of the prelude: (.*?), in this order/s.exec(document)?.[1] ?? "";
   const rooms = Array.from(sentence.matchAll(/_\w+/g), String);
   expect(await both.python("tell(sluice.ROOMS)")).toEqual(rooms);
 
-  const names = (pattern: RegExp) =>
-    Array.from((pattern.exec(document)?.[1] ?? "").matchAll(/`(\w+)`/g), ([, name = ""]) => name);
-  const goers = names(/scripts that go through many tasks \((.*?)\)/s);
-  const theirs = names(/many tasks \(.*?\) stands (.*?) in between/s);
-  const deep = names(/scripts of the deep\s+sweep \((.*?)\)/s);
-  const deepRooms = names(/have five rooms more, (.*?), and with/s);
   const files = readdirSync(lua).flatMap((file) => (file.endsWith(".lua") ? [file.slice(0, -4)] : []));
-  const all = files.filter((name) => name.startsWith("_"));
-  expect([...rooms, ...theirs, ...deepRooms].toSorted()).toEqual(all.toSorted());
-  expect([goers.length, deep.length]).toEqual([4, 6]);
-  const text = (name: string) => readFileSync(`${lua}${name}.lua`, "utf8");
-  for (const script of files.filter((name) => !all.includes(name) && !deep.includes(name))) {
-    const taken = [...rooms, ...(goers.includes(script) ? theirs : []), script];
-    const program = taken.map(text).join("");
-    expect(await rig.command("SCRIPT", "LOAD", program)).toMatch(/^[0-9a-f]{40}$/);
-    const absent = all
-      .filter((room) => !taken.includes(room))
-      .map(text)
-      .join("");
-    const missing = Array.from(absent.matchAll(/^local function (\w+)/gm), ([, name]) => name ?? "");
-    expect(missing.filter((name) => new RegExp(`\\b${name}\\(`).test(program))).toEqual([]);
+  expect(rooms.toSorted()).toEqual(files.filter((name) => name.startsWith("_")));
+  const scripts = files.filter((name) => !name.startsWith("_"));
+  const programs = (await both.python(
+    `tell([sluice.Script(name, sluice.LUA).text for name in ${JSON.stringify(scripts)}])`,
+  )) as string[];
+  const declared = preludeNames(readLua().prelude.text);
+  for (const [i, text] of programs.entries()) {
+    expect(await rig.command("SCRIPT", "LOAD", text)).toMatch(/^[0-9a-f]{40}$/);
+    const file = scripts[i] ?? "";
+    const free = freeNames(file, parseLua({ file, text }).body);
+    expect([...free].filter((name) => declared.has(name))).toEqual([]);
   }
 });
 
