@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { laneOf } from "./test/support/lanes.ts";
 
 /** The files that take a minute each. Begun last, they would run on alone. */
 const LONG = ["test/fuzz/fuzz", "test/model/model", "test/chaos/chaos", "test/fault/"];
@@ -20,6 +21,16 @@ class LongFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  plugins: [
+    {
+      name: "lanes",
+      enforce: "pre",
+      load: (id) => laneOf(id),
+      configureVitest({ defineCacheKeyGenerator }) {
+        defineCacheKeyGenerator(({ id }) => laneOf(id));
+      },
+    },
+  ],
   test: {
     include: ["test/**/*.test.ts"],
     // Installs the packed tarball; run by `npm run test:package`.

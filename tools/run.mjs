@@ -1,9 +1,11 @@
 // npm run test:soak and the like: sets up what `npm test` sets up, and runs a program: `tools/run.mjs PROGRAM [ARGUMENTS]`.
 
-import { ensureDependencies, ensureProgram, findRuntime, main, runForeground } from "./setup.mjs";
+import { join } from "node:path";
+import { ensureDependencies, ensureProgram, findRuntime, main, root, runForeground } from "./setup.mjs";
 
 main(() => {
   ensureDependencies();
   ensureProgram("redis-server", "redis-server");
-  runForeground(findRuntime(), process.argv.slice(2));
+  const lanes = process.env["SLUICE_LANES"] ? ["--import", join(root, "tools/full-lanes.ts")] : [];
+  runForeground(findRuntime(), [...lanes, ...process.argv.slice(2)]);
 });

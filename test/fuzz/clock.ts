@@ -69,7 +69,7 @@ const namesOfEnqueue = new Set(namesOf(scripts.enqueue.source));
 /** Those whose first argument is the time. */
 const namesOfTimed = new Set(
   Object.values(scripts)
-    .filter(({ source }) => source.includes("local test_now = ARGV[1]"))
+    .filter(({ source }) => source.includes("local test_now=ARGV[1]"))
     .flatMap(({ source }) => namesOf(source)),
 );
 

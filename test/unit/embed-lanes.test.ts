@@ -1,0 +1,148 @@
+import { createClient } from "@redis/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as lua from "../../src/queue/lua.gen.ts";
+import { freeNames } from "../../tools/lua/scopes.ts";
+import { parseLua } from "../../tools/lua/text.ts";
+import { moduleOf } from "../../tools/lua/module.ts";
+import { embeddedScripts } from "../support/embedded.ts";
+import { generatedFile } from "../../tools/lua/files.ts";
+import { laneOf, withoutPlainLanes } from "../support/lanes.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+
+let redis: TestRedis;
+let send: (command: string[]) => Promise<unknown>;
+let end: () => void;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  const client = await createClient({ url: redis.url }).connect();
+  send = (command) => client.sendCommand(command);
+  end = () => client.destroy();
+});
+afterAll(async () => {
+  end();
+  await redis.stop();
+});
+
+test.for(Object.values(lua).map((script) => [script.name, script] as const))(
+  "Redis knows %s by its SHA-1",
+  async ([, { source, sha1 }]) => {
+    expect(await send(["SCRIPT", "LOAD", source])).toBe(sha1);
+  },
+);
+
+describe("with the plain lanes off", () => {
+  const files = {
+    prelude: {
+      file: "_prelude.lua",
+      text: "local PLAIN = true\n\nlocal function rare(n)\n  return n * 20\nend\n",
+    },
+    scripts: [
+      {
+        file: "lanes.lua",
+        text: "if PLAIN and KEYS[1] then\n  return 'plain'\nend\nreturn rare(1)",
+      },
+    ],
+  };
+
+  test("no call is plain", async () => {
+    const asked = ["1", "k"];
+    const plain = (await embeddedScripts(files))["lanes"];
+    const full = (await embeddedScripts(withoutPlainLanes(files)))["lanes"];
+    expect(await send(["EVAL", plain?.source ?? "", ...asked])).toBe("plain");
+    expect(await send(["EVAL", full?.source ?? "", ...asked])).toBe(20);
+    expect(await send(["EVALSHA", full?.sha1 ?? "", ...asked])).toBe(20);
+    expect(full?.source).toBe(plain?.source.replace("local PLAIN=true\n", "local PLAIN=false\n"));
+  });
+
+  test.for(["", "local PLAIN = false\n", "local PLAIN, B = true\n", "local PLAIN = 1\n"])(
+    "a prelude that begins with %j has no lanes to switch",
+    (text) => {
+      const other = { prelude: { file: "_prelude.lua", text }, scripts: [] };
+      expect(() => withoutPlainLanes(other)).toThrow(
+        "_prelude.lua: no lane can be switched off without `local PLAIN = true`",
+      );
+    },
+  );
+
+  test("the tests' module is another where SLUICE_LANES says so, and no other file is", () => {
+    expect(laneOf(generatedFile, {})).toBeUndefined();
+    const full = laneOf(generatedFile, { SLUICE_LANES: "full" });
+    expect([full?.includes("local PLAIN=false"), full?.includes("local PLAIN=true")]).toEqual([true, false]);
+    expect(laneOf("src/index.ts", { SLUICE_LANES: "full" })).toBeUndefined();
+    expect(() => laneOf("src/index.ts", { SLUICE_LANES: "plain" })).toThrow(
+      "SLUICE_LANES: must be full, or not set",
+    );
+  });
+});
+
+describe("what Lua allows in one function", () => {
+  const checkLimits = (text: string) => freeNames("a.lua", parseLua({ file: "a.lua", text }).body);
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `v${i}`);
+  const locals = (count: number) => names(count).map((name) => `local ${name} = 1`);
+  const within = (text: readonly string[]) => ["local function f()", ...text, "end", "return 1"].join("\n");
+
+  /** So many upvalues of one function, and so many of another in it. */
+  const upvalues = (own: number, inner: number, more = "") =>
+    [
+      ...locals(own + inner),
+      "local function f()",
+      ...names(own),
+      `return (function() return ${["1", ...names(own + inner).slice(own)].join(" + ")} end)()${more}`,
+      "end",
+      "return 1",
+    ]
+      .map((line) => (/^v\d+$/.test(line) ? `${line} = 2` : line))
+      .join("\n");
+
+  test.for([
+    ["200 locals", [...locals(200), "return 1"].join("\n"), undefined],
+    ["201 locals", [...locals(201), "return 1"].join("\n"), "the text has 201 locals, and Lua allows 200"],
+    ["200 in a function", within(locals(200)), undefined],
+    ["201 in a function", within(locals(201)), "f has 201 locals, and Lua allows 200"],
+    ["200 twice", within(["do", ...locals(200), "end", ...locals(200)]), undefined],
+    ["in a numeric loop", within([...locals(196), "for i = 1, 2 do end"]), undefined],
+    ["one more there", within([...locals(197), "for i = 1, 2 do end"]), "f has 201 locals"],
+    ["in a generic loop", within([...locals(195), "for a, b in pairs({}) do end"]), undefined],
+    ["one more there, too", within([...locals(196), "for a, b in pairs({}) do end"]), "f has 201 locals"],
+    ["with parameters", `local function f(a, b)\n${locals(198).join("\n")}\nend\nreturn 1`, undefined],
+    [
+      "more with parameters",
+      `local function f(a, b)\n${locals(199).join("\n")}\nend\nreturn 1`,
+      "f has 201 locals",
+    ],
+    ["60 upvalues", upvalues(30, 30), undefined],
+    ["61 upvalues", upvalues(30, 31), "f has 61 upvalues, and Lua allows 60"],
+    ["60 in an inner one", upvalues(0, 60), undefined],
+    ["61 in an inner one", upvalues(0, 61), "the function at line 63 has 61 upvalues"],
+  ] as const)("%s", async ([, text, why]) => {
+    const loaded = send(["SCRIPT", "LOAD", text]);
+    if (why === undefined) {
+      checkLimits(text);
+      await loaded;
+    } else {
+      expect(() => checkLimits(text)).toThrow(`a.lua: ${why}`);
+      await expect(loaded).rejects.toThrow(/too many local variables|more than (?:60|200)/);
+    }
+  });
+
+  test("the gateway's `redis` is an upvalue more", () => {
+    const text = upvalues(30, 30, ", redis");
+    expect(() => checkLimits(text)).toThrow("f has 61 upvalues");
+  });
+
+  test("a script with its parts is held to it", () => {
+    const text = locals(150).join("\n").replaceAll("v", "p");
+    const files = (script: string) => ({
+      prelude: { file: "_prelude.lua", text },
+      scripts: [{ file: "a.lua", text: script }],
+    });
+    const all = names(150).join(", ").replaceAll("v", "p");
+    expect(() => moduleOf(files([...locals(51), `return ${all}`].join("\n")))).toThrow(
+      "a.lua: the text has 201 locals",
+    );
+    expect(() => moduleOf(files(`local function f()\nreturn ${all}\nend`))).toThrow(
+      "a.lua: f has 150 upvalues",
+    );
+  });
+});

@@ -1,0 +1,14 @@
+// Imported in front of a program of test/, so that `SLUICE_LANES=full` holds for it as it does for the tests.
+
+import { registerHooks } from "node:module";
+import { fileURLToPath } from "node:url";
+import { laneOf } from "../test/support/lanes.ts";
+
+registerHooks({
+  load(url, context, next) {
+    const source = url.startsWith("file:") ? laneOf(fileURLToPath(url)) : undefined;
+    return source === undefined
+      ? next(url, context)
+      : { format: "module-typescript", source, shortCircuit: true };
+  },
+});
