@@ -99,8 +99,9 @@ export const settleScript = {
 export const settleAndDequeueScript = {
   script: lua.settleAndDequeue,
   keys: parts,
-  args: [...dequeueScript.args, "call"],
-  each: settleScript.each,
+  // Written out: bundlers keep what has a spread or a property, whether it is used or not.
+  args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info", "call"],
+  each: ["id", "proof", "terms", "text"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("settleAndDequeue", reply);
     const settled = reader.reply();
