@@ -47,7 +47,7 @@ function toldOf(
   if (typeof told === "number") return { created: told === 1 };
   // An id has no space.
   if (!told.startsWith(" ")) return { id: told, created: false };
-  return { refused: new ReplyReader("enqueue", [told.slice(1)]).oneOf(...enqueueRefusals) };
+  return { refused: new ReplyReader("enqueue", [told.slice(1)]).oneOf(enqueueRefusals) };
 }
 
 export const dequeueScript = {
@@ -85,7 +85,7 @@ export const settleScript = {
   decode: (reply: Reply) =>
     okay("settle", reply).rest((item) => {
       if (item.isText)
-        return { state: item.oneOf("completed"), reason: "", at: 0, cancelRequested: false } as const;
+        return { state: item.oneOf(["completed"]), reason: "", at: 0, cancelRequested: false } as const;
       const settled = item.nested();
       return {
         state: settled.oneOf(SETTLED),
