@@ -26,8 +26,6 @@ const MOST_SHARED = 100;
 /** Most calls of one dequeue, the first included. Each passes some 200 entries that are not to be delivered. */
 const MOST_CALLS = 50;
 
-const RESEND = dequeueScript.args.indexOf("resend");
-
 const OPTIONS = ["max", "lease", "maxBytes", "worker", "token", "wait", ...REQUEST_OPTIONS];
 
 /** What a pull needs of its queue. */
@@ -170,7 +168,7 @@ export class Pull<Out> {
     const resend = last && this.#mayBeCopy ? "1" : "";
     const args = { ...this.#args, token: this.#leaseToken, resend, ...shared };
     const call = callOf(dequeueScript, this.#queue.keys, args);
-    return last ? { ...call, resendArgs: call.args.with(RESEND, "1") } : call;
+    return last ? { ...call, resendArgs: call.args.with(dequeueScript.args.indexOf("resend"), "1") } : call;
   }
 
   async #pull(last: boolean): Promise<Batch<Out>> {

@@ -117,8 +117,8 @@ export const library: readonly Mutant[] = [
   {
     name: "a resent dequeue does not say that it is one",
     file: "src/queue/pull.ts",
-    find: '{ ...args, resend: "1" }',
-    replace: "args",
+    find: 'call.args.with(dequeueScript.args.indexOf("resend"), "1")',
+    replace: "call.args",
     breaks: "law 5",
     because: "a late first copy leases tasks that nobody holds",
   },
