@@ -47,8 +47,10 @@ export async function fittingTasks<Out>(
       ({ receipt } = task);
       // Whose result it will be: a server that is not trusted may say another id beside.
       const id = encryption ? readReceipt(receipt, "receipt").id : task.id;
-      const payload = await opened(encryption, task.payload, { kind: "payload", queue: name, id });
-      const fitted = await fit(schema, payload);
+      const found = opened(encryption, task.payload, { kind: "payload", queue: name, id });
+      // A turn of the event loop's queue for each plain task would be most of what it costs.
+      const payload = encryption ? await found : found;
+      const fitted = schema ? await fit(schema, payload) : { payload: payload as Out };
       if ("misfits" in fitted) {
         misfits.push({ receipt, outcome: "reject", error: misfitError(fitted.misfits) });
       } else {

@@ -2,9 +2,10 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../errors.ts";
 import { callOf } from "./binding.ts";
 import { type Coalesce, Coalescer, type Shareable } from "./coalescer.ts";
-import { byteLength, encodeValue } from "./codec.ts";
+import { byteLengths, encodeValue } from "./codec.ts";
 import { QueueHandle, type HandleOptions } from "./handle.ts";
 import { derivedTaskIds, newTaskId, newToken } from "./identity.ts";
+import { all, type MaybePromise } from "./maybe-promise.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId, wholeNumber } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { readTaskInfo, writeFixed } from "./record.ts";
@@ -39,6 +40,7 @@ const TASK_OPTIONS = [
 ] as const satisfies readonly (keyof EnqueueOptions)[];
 
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
+const NEW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS];
 
 /** Options of a queue; a producer has no use for `maxBytes`. */
 const QUEUE_OPTIONS = [
@@ -130,12 +132,15 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
     listOf(tasks, "tasks", MAX_ENQUEUE);
     onlyOptions(options, REQUEST_OPTIONS);
     const at = (i: number) => `tasks[${i}].`;
-    for (const [i, task] of tasks.entries()) onlyOptions(task, ["payload", ...TASK_OPTIONS], at(i));
+    for (const [i, task] of tasks.entries()) onlyOptions(task, NEW_TASK_OPTIONS, at(i));
     if (tasks.length === 0) return [];
     const key = requestKey(options);
-    const encoded = await Promise.all(tasks.map((task, i) => this.#encoded(task, at(i))));
+    const encoded = await all(tasks.map((task, i) => this.#encoded(task, at(i))));
     const items = await this.#items(tasks, encoded, key, at);
-    const bytes = items.reduce((sum, item) => sum + byteLength(item.record), 0);
+    const bytes = byteLengths(
+      items.map(({ record }) => record),
+      MAX_ENQUEUE_BYTES,
+    );
     if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
       throw new SluiceError(
         "too_large",
@@ -172,12 +177,12 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
   /** Made once: a text that is made anew is looked up more slowly. */
   readonly #lane = `enqueue ${this.keys.tasks}`;
 
-  /** The payload as the codec writes it, once it fits the schema. */
-  async #encoded(task: NewTask<In>, at: string): Promise<string> {
+  /** The payload as the codec writes it, once it fits the schema. Without one it is no promise. */
+  #encoded({ id, payload }: NewTask<In>, at: string): MaybePromise<string> {
     const path = `${at}payload`;
-    if (task.id !== undefined) taskId(task.id, `${at}id`);
-    const payload = this.schema ? await fitting(this.schema, task.payload, path) : task.payload;
-    return encodeValue(payload, path);
+    if (id !== undefined) taskId(id, `${at}id`);
+    const encode = () => encodeValue(payload, path);
+    return this.schema ? fitting(this.schema, payload, path).then(encode) : encode();
   }
 
   async #items(
@@ -188,7 +193,7 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
   ): Promise<Item[]> {
     const idAt = key === undefined ? () => newTaskId() : await derivedTaskIds(this.name, key);
     const ids = tasks.map(({ id }, i) => id ?? idAt(i));
-    const payloads = await Promise.all(
+    const payloads = await all(
       encoded.map((text, i) =>
         sealed(this.values, { kind: "payload", id: ids[i] as string }, text, `${at(i)}payload`),
       ),
@@ -200,16 +205,19 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
       const contents = tasks.map((task, i) => [task.id ?? null, contentOf(task, payloads[i] ?? "", at(i))]);
       token = await callToken(this.name, key, contents);
     } else if (tasks.some(isKnown)) token = newToken();
-    return tasks.map((task, i) => ({
-      id: ids[i] as string,
-      when: whenReady(this.#defaults, task, at(i)),
-      unique: uniqueness(task, at(i)),
-      record: writeFixed({
-        token: isKnown(task) ? token : undefined,
-        ...fixedOptions(this.#defaults, task, at(i)),
-        payload: payloads[i] ?? "",
-      }),
-    }));
+    return tasks.map((task, i) => {
+      const path = at(i);
+      return {
+        id: ids[i] as string,
+        when: whenReady(this.#defaults, task, path),
+        unique: uniqueness(task, path),
+        record: writeFixed({
+          token: isKnown(task) ? token : undefined,
+          ...fixedOptions(this.#defaults, task, path),
+          payload: payloads[i] ?? "",
+        }),
+      };
+    });
   }
 
   /**

@@ -1,8 +1,9 @@
 import { SluiceError } from "../errors.ts";
-import { byteLength } from "./codec.ts";
+import { byteLengths } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
 import type { LeasedTask } from "./leased-task.ts";
+import { all } from "./maybe-promise.ts";
 import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, taskId } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
@@ -17,7 +18,7 @@ import {
   settleAndDequeueScript,
   settleScript,
 } from "./scripts.ts";
-import { readSettled, sealedArguments } from "./settlement.ts";
+import { readSettled, sealedArguments, type SettlementArguments } from "./settlement.ts";
 import type { Shareable } from "./coalescer.ts";
 import type { ScriptCall, SendOptions } from "./transport.ts";
 import {
@@ -42,10 +43,8 @@ import type {
   Worker,
 } from "./types.ts";
 
-type SettleItem = Awaited<ReturnType<typeof sealedArguments>>;
-
 /** A settlement that can share a request. */
-type Single = SettleItem & Pick<Settlement, "receipt">;
+type Single = SettlementArguments & Pick<Settlement, "receipt">;
 
 export interface QueueOptions<In = unknown, Out = In> extends ProducerOptions<In, Out> {
   /** Bound on the payload bytes of one dequeue; at least one task is always given. @default 8 MB */
@@ -239,8 +238,11 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   async #settleCall(settlements: readonly Settlement[], options: RequestOptions): Promise<ScriptCall> {
-    const items = await Promise.all(settlements.map((settlement, i) => this.#settleItem(settlement, i)));
-    const bytes = items.reduce((sum, item) => sum + byteLength(item.text), 0);
+    const items = await all(settlements.map((settlement, i) => this.#settleItem(settlement, i)));
+    const bytes = byteLengths(
+      items.map(({ text }) => text),
+      MAX_ENQUEUE_BYTES,
+    );
     if (items.length > 1 && bytes > MAX_ENQUEUE_BYTES) {
       throw new SluiceError(
         "too_large",
@@ -251,7 +253,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     return this.#callOf(items, options);
   }
 
-  async #callOf(items: readonly SettleItem[], options: RequestOptions): Promise<ScriptCall> {
+  async #callOf(items: readonly SettlementArguments[], options: RequestOptions): Promise<ScriptCall> {
     const tellsProgress = items.some(({ terms, text }) => terms.startsWith("extend") && text !== "");
     const call = tellsProgress ? await this.token("settle", options) : "";
     return callOf(settleScript, this.keys, { testNow: this.testNow(), call }, items);

@@ -26,12 +26,8 @@ export interface Misfit {
 
 type Fit<Out> = { readonly payload: Out } | { readonly misfits: readonly Misfit[] };
 
-/** What a schema makes of a payload. Without a schema every payload fits. */
-export async function fit<In, Out>(
-  schema: StandardSchemaV1<In, Out> | undefined,
-  payload: unknown,
-): Promise<Fit<Out>> {
-  if (schema === undefined) return { payload: payload as Out };
+/** What a schema makes of a payload. */
+export async function fit<In, Out>(schema: StandardSchemaV1<In, Out>, payload: unknown): Promise<Fit<Out>> {
   const result = await schema["~standard"].validate(payload);
   if (result.issues === undefined) return { payload: result.value };
   const misfits = result.issues.slice(0, 10).map(({ path = [], message }) => ({
@@ -42,7 +38,7 @@ export async function fit<In, Out>(
 }
 
 /**
- * A payload that is to be enqueued, as it is: what the schema makes of it is made at dequeue, for that may be a value
+ * A payload that is to be enqueued, as it is; without a schema every payload fits. What the schema makes of it is made at dequeue, for that may be a value
  * that JSON cannot carry, such as a `Date`.
  * @throws {SluiceError} `invalid_argument` where it does not fit
  */
@@ -51,6 +47,7 @@ export async function fitting<In, Out>(
   payload: In,
   path: string,
 ): Promise<In> {
+  if (schema === undefined) return payload;
   const result = await fit(schema, payload);
   if (!("misfits" in result)) return payload;
   const at = [path, result.misfits[0]?.path].filter(Boolean).join(".");

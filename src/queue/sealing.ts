@@ -1,6 +1,7 @@
 /** Where values are encrypted on their way out, and decrypted on their way in, for those who want that. */
 import { invalidArgument, SluiceError } from "../errors.ts";
 import { isEnvelope, keyIdOf, ENVELOPE_BASE64 } from "./envelope.ts";
+import type { MaybePromise } from "./maybe-promise.ts";
 import { readReceipt } from "./receipt.ts";
 import type { Settlement, TaskInfo } from "./types.ts";
 
@@ -48,13 +49,13 @@ export function requiredEncryption(value: MaybeEncryption, path: string): Encryp
 /** Which value each outcome brings. */
 const VALUES = { complete: "result", reject: "error", requeue: "error", extend: "progress" } as const;
 
-/** What is stored, or sent, of a value as the codec wrote it. */
-export async function sealed(
+/** What is stored, or sent, of a value as the codec wrote it. Without encryption it is no promise. */
+export function sealed(
   { name: queue, encryption }: ValuesQueue,
   { kind, id }: Pick<Place, "kind" | "id">,
   encoded: string,
   path: string,
-): Promise<string> {
+): MaybePromise<string> {
   return encryption ? encryption.seal(encoded, { kind, queue, id }, path) : encoded;
 }
 
@@ -62,12 +63,12 @@ export async function sealed(
  * What is stored, or sent, of a settlement's value as the codec wrote it.
  * @throws {SluiceError} `too_large`, for progress
  */
-export async function sealedText(
+export function sealedText(
   queue: ValuesQueue,
   settlement: Settlement,
   encoded: string,
   at: string,
-): Promise<string> {
+): MaybePromise<string> {
   if (!queue.encryption || encoded === "") return encoded;
   // Why a value cannot be decrypted is for those to read who have no key, and says nothing of it.
   if ("error" in settlement && isUndecryptable(settlement.error)) return encoded;
@@ -77,26 +78,31 @@ export async function sealedText(
 }
 
 /**
- * The value within an envelope; any other as it is.
+ * The value within an envelope; any other as it is. Where nothing is to be decrypted it is no promise: what is plain
+ * waits for nothing.
  * @throws {SluiceError} `undecryptable`
  */
-export async function opened(encryption: MaybeEncryption, value: unknown, place: Place): Promise<unknown> {
-  try {
-    return await openedBy(encryption, value, place);
-  } catch (error) {
-    if ((error as SluiceError).code === "undecryptable") refusals.add(error as SluiceError);
-    throw error;
-  }
-}
-
-async function openedBy(encryption: MaybeEncryption, value: unknown, place: Place): Promise<unknown> {
-  if (encryption) return encryption.open(value, place);
+export function opened(encryption: MaybeEncryption, value: unknown, place: Place): unknown {
+  if (encryption) return decrypted(encryption, value, place);
   const isSealed =
     place.kind === "progress"
       ? typeof value === "string" && value.startsWith(ENVELOPE_BASE64)
       : isEnvelope(value);
   if (encryption === null || !isSealed) return value;
-  throw undecryptable(place, `it is ${keyOf(value)}, and this queue was given no encryption`);
+  return refuse(undecryptable(place, `it is ${keyOf(value)}, and this queue was given no encryption`));
+}
+
+async function decrypted(encryption: Encryption, value: unknown, place: Place): Promise<unknown> {
+  try {
+    return await encryption.open(value, place);
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+function refuse(error: unknown): never {
+  if ((error as SluiceError).code === "undecryptable") refusals.add(error as SluiceError);
+  throw error;
 }
 
 /**

@@ -2,6 +2,7 @@ import { invalidArgument, SluiceError } from "../errors.ts";
 import { delayAfter } from "./backoff.ts";
 import { encodeError, encodeValue } from "./codec.ts";
 import { milliseconds } from "./duration.ts";
+import type { MaybePromise } from "./maybe-promise.ts";
 import { escaped, onlyOptions, trueOrFalse } from "./names.ts";
 import { encodeProgress } from "./record.ts";
 import { readReceipt } from "./receipt.ts";
@@ -18,24 +19,41 @@ function termsOf(...terms: readonly (string | number | undefined)[]): string {
   return terms.filter((term) => term !== undefined).join(" ");
 }
 
-const OPTIONS = new Map<unknown, readonly string[]>([
-  ["complete", ["result", "ttl"]],
-  ["reject", ["error", "ttl"]],
-  ["requeue", ["error", "delay", "backoff", "count", "unstarted"]],
-  ["extend", ["lease", "progress"]],
-]);
+const OPTIONS = new Map<unknown, readonly string[]>(
+  Object.entries({
+    complete: ["result", "ttl"],
+    reject: ["error", "ttl"],
+    requeue: ["error", "delay", "backoff", "count", "unstarted"],
+    extend: ["lease", "progress"],
+  }).map(([outcome, known]) => [outcome, ["receipt", "outcome", ...known]]),
+);
 
 /** What the settle script is told of one settlement. */
-export async function sealedArguments(queue: ValuesQueue, settlement: Settlement, at: string) {
+export interface SettlementArguments {
+  readonly id: string;
+  readonly proof: string;
+  readonly terms: string;
+  readonly text: string;
+}
+
+/** What the settle script is told of one settlement. Without encryption it is no promise. */
+export function sealedArguments(
+  queue: ValuesQueue,
+  settlement: Settlement,
+  at: string,
+): MaybePromise<SettlementArguments> {
   const plain = settlementArguments(settlement, at);
-  const text = await sealedText(queue, settlement, plain.text, at);
-  return { ...plain, text: settlement.outcome === "extend" ? escaped(text) : text };
+  const text = sealedText(queue, settlement, plain.text, at);
+  const withText = (sent: string): SettlementArguments => ({
+    ...plain,
+    text: settlement.outcome === "extend" ? escaped(sent) : sent,
+  });
+  return typeof text === "string" ? withText(text) : text.then(withText);
 }
 
 /** The same before anything is encrypted, or escaped. */
-export function settlementArguments(settlement: Settlement, at: string) {
-  const known = OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {});
-  onlyOptions(settlement, ["receipt", "outcome", ...known], `${at}.`);
+export function settlementArguments(settlement: Settlement, at: string): SettlementArguments {
+  onlyOptions(settlement, OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {}), `${at}.`);
   const { outcome } = settlement;
   const { id, lease, token, attempt } = readReceipt(settlement.receipt, `${at}.receipt`);
   const plain = { id, proof: `${lease},${token}`, terms: outcome as string, text: "" };
@@ -102,6 +120,7 @@ export function readSettled(
     const { receipt } = settlements[i] as Settlement;
     if (state === "lost") return { receipt, ok: false, code: "lease_lost" };
     if (state === "newer") return { receipt, ok: false, code: "newer_schema" };
+    if (state === "completed" && !cancelRequested) return { receipt, ok: true, state };
     return {
       receipt,
       ok: true,

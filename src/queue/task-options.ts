@@ -35,7 +35,8 @@ export function whenReady(defaults: TaskDefaults, task: EnqueueOptions, at: stri
     }
     return String(wholeNumber(task.at, `${at}at`, 0, LAST_DUE));
   }
-  const ms = milliseconds(task.delay ?? defaults.delay ?? 0, `${at}delay`);
+  const delay = task.delay ?? defaults.delay;
+  const ms = delay === undefined ? 0 : milliseconds(delay, `${at}delay`);
   return ms > 0 ? `+${ms}` : "";
 }
 
