@@ -210,9 +210,9 @@ export class Pull<Out> {
     signal: AbortSignal | undefined,
   ): Promise<Leased> {
     let answer = first;
-    // Under the same token, so whichever copy of a call leases something, the others get the same.
-    const again: ScriptCall = { ...call, args: call.resendArgs ?? call.args };
     for (let calls = 1; answer.more && calls < MOST_CALLS; calls++) {
+      // Under the same token, so whichever copy of a call leases something, the others get the same.
+      const again: ScriptCall = { ...call, args: call.resendArgs ?? call.args };
       answer = dequeueScript.decode(lastReply(await this.#send([again], signal)));
     }
     return { ...answer, token };
@@ -230,8 +230,17 @@ export class Pull<Out> {
     const readers = tasks.map(({ id, attempt, lease, deadlineAt, record }) => () => {
       const { enqueuedAt, lease: fixed, headers, group, payload } = readFixed(record);
       const receipt = writeReceipt({ id, attempt, lease, token });
-      const lasts = { enqueuedAt, deadlineAt, leasedFor: fixed ?? leasedFor };
-      return { id, receipt, payload, attempt, ...lasts, headers, group };
+      return {
+        id,
+        receipt,
+        payload,
+        attempt,
+        enqueuedAt,
+        deadlineAt,
+        leasedFor: fixed ?? leasedFor,
+        headers,
+        group,
+      };
     });
     const fitting = await fittingTasks(this.#queue, schema, readers);
     const { tasks: leased, allMisfits, unreadable } = fitting;
