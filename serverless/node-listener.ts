@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
+import { lengthIsEnforced } from "../src/bounded-body.ts";
 import type { Listener, Runtime } from "./process.ts";
 
 /** While the server stops: how often idle connections are closed, ms. */
@@ -26,12 +27,16 @@ export async function listen(
   bounds = HEADER_BOUNDS,
   unread = UNREAD,
 ): Promise<Listener> {
-  const server = createAdaptorServer({ fetch, serverOptions: bounds }) as HttpServer;
+  const server = createAdaptorServer({
+    fetch(request) {
+      lengthIsEnforced(request);
+      return fetch(request);
+    },
+    serverOptions: bounds,
+  }) as HttpServer;
   // The timeout also fires while a handler works: only bytes that wait mean a client that does not read.
-  server.prependListener("request", (_, response) => {
-    response.setTimeout(unread, () => {
-      if (response.writableLength > 0) response.destroy();
-    });
+  server.setTimeout(unread, (socket) => {
+    if (socket.writableLength > 0) socket.destroy();
   });
   server.listen(port, hostname);
   await once(server, "listening");

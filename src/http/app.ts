@@ -7,10 +7,10 @@ import type { Transport } from "../queue/transport.ts";
 import { milliseconds } from "../queue/duration.ts";
 import type { Duration } from "../queue/types.ts";
 import type { Waker } from "../queue/waker.ts";
+import { respond } from "./respond.ts";
 import { forbidden, Gate, type Scope, type TokenEntry } from "./auth.ts";
 import { type App, type Services, type Variables, waitUntilOf } from "./context.ts";
 import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf } from "./methods.ts";
-import { closedHeaders } from "./closed-headers.ts";
 import { Problem, problemOf, problemResponse, problems } from "./problem.ts";
 import { type Fault, reportToConsole } from "./report.ts";
 import { aboutRoutes } from "./routes/about.ts";
@@ -87,13 +87,6 @@ export function createApp(options: AppOptions): App {
     };
 
   app.use(async (c, next) => {
-    await next();
-    for (const [name, value] of Object.entries(closedHeaders)) {
-      if (!c.res.headers.has(name)) c.header(name, value);
-    }
-  });
-
-  app.use(async (c, next) => {
     const open = openPaths.includes(c.req.path);
     if (!open && !gate.opensFor("cron")) throw new Problem("auth_not_configured");
     requireReadablePath(c.req.url);
@@ -138,7 +131,7 @@ export function createApp(options: AppOptions): App {
     if (methods.length === 0) throw new Problem("no_route");
     if (c.req.method !== "OPTIONS") throw methodNotAllowed(methods);
     // No CORS headers: a browser on another origin is not let in.
-    return c.body(null, 204, { allow: allowHeader(methods) });
+    return respond(null, 204, { allow: allowHeader(methods) });
   });
 
   app.onError((error, c) => problemResponse(faultOf(error, c)));

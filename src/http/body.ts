@@ -21,7 +21,8 @@ export async function readJson(request: Request, bounds: BodyBounds): Promise<un
   } catch {
     throw new Problem("invalid_json", { detail: "The body is not UTF-8." });
   }
-  if (deeperThan(maxDepth, text)) {
+  // A shorter text has no room for so many levels.
+  if (text.length > maxDepth && deeperThan(maxDepth, text)) {
     throw new Problem("invalid_json", {
       detail: `The body is nested more than ${maxDepth} levels deep.`,
     });

@@ -98,6 +98,7 @@ export function readQuery<Query extends ReturnType<typeof fields>>(
   schema: Query,
 ): v.InferOutput<Query>;
 export function readQuery(c: Call, schema = noQuery): unknown {
+  if (schema === noQuery && !c.req.url.includes("?")) return {};
   const query = new Map<string, string>();
   for (const [key, values] of Object.entries(c.req.queries())) {
     if (!Object.hasOwn(schema.entries, key)) throw invalid(key, "is not a known parameter");

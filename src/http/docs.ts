@@ -7,7 +7,7 @@ import type {
   Parameter,
   Reference,
 } from "./openapi-document.ts";
-import { closedHeaders } from "./closed-headers.ts";
+import { respond } from "./respond.ts";
 import { style } from "./docs-style.ts";
 import { problems } from "./problem.ts";
 
@@ -17,14 +17,11 @@ const pages = new WeakMap<OpenApiDocument, { readonly html: string; readonly pol
 export async function docsPage(document: OpenApiDocument): Promise<Response> {
   const page = pages.get(document) ?? { html: render(document), policy: await policy() };
   pages.set(document, page);
-  return new Response(page.html, {
-    headers: {
-      "content-type": "text/html; charset=utf-8",
-      ...closedHeaders,
-      "content-security-policy": page.policy,
-      // It is open to everybody: whoever keeps it only has to ask whether it is current.
-      "cache-control": "no-cache",
-    },
+  return respond(page.html, 200, {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": page.policy,
+    // It is open to everybody: whoever keeps it only has to ask whether it is current.
+    "cache-control": "no-cache",
   });
 }
 

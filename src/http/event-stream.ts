@@ -1,4 +1,5 @@
 import { sleep } from "../sleep.ts";
+import { respond } from "./respond.ts";
 import type { Call, Services } from "./context.ts";
 import { problemBody } from "./problem.ts";
 
@@ -50,7 +51,7 @@ export async function eventStream(
   { lasts, open }: EventStream,
 ): Promise<Response> {
   const head = { "content-type": "text/event-stream" };
-  if (c.req.method === "HEAD") return c.body(null, 200, head);
+  if (c.req.method === "HEAD") return respond(null, 200, head);
   const ending = new AbortController();
   const end = () => ending.abort();
   c.req.raw.signal.addEventListener("abort", end);
@@ -105,7 +106,7 @@ export async function eventStream(
     },
   };
   // Nothing is drawn before somebody reads.
-  return c.body(new ReadableStream(source, { highWaterMark: 0 }), 200, head);
+  return respond(new ReadableStream(source, { highWaterMark: 0 }), 200, head);
 }
 
 /** A frame as the stream has it. JSON has no line breaks. */

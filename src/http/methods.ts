@@ -42,6 +42,7 @@ export function routeOf(routes: Routes, path: string): string | undefined {
  * @throws {Problem} invalid_request
  */
 export function requireReadablePath(url: string): void {
+  if (!url.includes("%")) return;
   try {
     decodeURIComponent(new URL(url).pathname);
   } catch {

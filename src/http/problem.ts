@@ -1,5 +1,5 @@
 import { SluiceError } from "../errors.ts";
-import { closedHeaders } from "./closed-headers.ts";
+import { respond } from "./respond.ts";
 
 /**
  * Every way in which a request can fail: the stable `code`, its HTTP status, a title, and what it
@@ -233,12 +233,8 @@ export function problemBody({ code, details }: Problem) {
 
 export function problemResponse(problem: Problem): Response {
   const body = problemBody(problem);
-  return new Response(JSON.stringify(body), {
-    status: body.status,
-    headers: {
-      ...closedHeaders,
-      "content-type": "application/problem+json",
-      ...problem.details.headers,
-    },
+  return respond(JSON.stringify(body), body.status, {
+    "content-type": "application/problem+json",
+    ...problem.details.headers,
   });
 }

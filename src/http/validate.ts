@@ -33,7 +33,6 @@ function pathOf(items: readonly { readonly key?: unknown }[]): string {
 
 /** What is said where a schema has no message of its own. Never the value: it may be a payload. */
 export function wording(issue: v.BaseIssue<unknown>): string {
-  if (issue.expected === "never") return "is not a known field";
   if (issue.received === "undefined") return "is required";
   return `must be ${nouns[issue.type] ?? "valid"}`;
 }
@@ -46,43 +45,46 @@ const nouns: Readonly<Record<string, string>> = {
   string: "a string",
 };
 
-/** Whether it is about a field of the object itself, not of one inside it. */
-const isUnknownField = (issue: v.BaseIssue<unknown>) =>
-  issue.expected === "never" && issue.path?.length === 1;
-
 /** The same schema, but no array counts as an object, as it does for valibot. */
 export function noArray<Schema extends v.GenericSchema>(schema: Schema): Schema {
   return {
     ...schema,
-    "~run": (dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>) =>
+    "~run": (dataset: v.UnknownDataset, config: Config) =>
       schema["~run"](Array.isArray(dataset.value) ? { value: null } : dataset, config),
   };
 }
 
 /**
- * An object with these fields and no others. Stricter than valibot's own strict object, which takes
- * an array for an object and tells of the first unknown field only.
+ * An object with these fields and no others. Stricter than valibot's own strict object, which takes an array for an object
+ * and tells of the first unknown field only. It is also several times as fast: V8 optimizes valibot's
+ * loop over the fields of nested objects again and again, each time in vain.
  */
 export function fields<const Entries extends v.ObjectEntries>(
   entries: Entries,
 ): v.StrictObjectSchema<Entries, undefined> {
   const strict = noArray(v.strictObject(entries));
-  return {
-    ...strict,
-    "~run"(dataset, config) {
-      const input = dataset.value;
-      const result = strict["~run"](dataset, config);
-      const unknown = result.issues?.find(isUnknownField);
-      if (unknown?.path && typeof input === "object" && input !== null) {
-        const [item] = unknown.path;
-        const others = Object.keys(input).filter((key) => !Object.hasOwn(entries, key) && key !== item.key);
-        for (const key of others.slice(0, maxFaults)) {
-          result.issues?.push({ ...unknown, path: [{ ...item, key }] } as typeof unknown);
-        }
+  const known = Object.entries(entries).map(([key, field]) => {
+    return { key, field, required: field.type !== "exact_optional" };
+  });
+  const run = (dataset: v.UnknownDataset, config: Config) => {
+    const { value: input } = dataset;
+    // It says what an object is.
+    if (!isObject(input)) return strict["~run"](dataset, config);
+    const result: Result<Record<string, unknown>> = { typed: true, value: {}, issues: undefined };
+    for (const { key, field, required } of known) {
+      if (Object.hasOwn(input, key)) {
+        result.value[key] = runPart(result, field, ["object", input, key], config);
+      } else if (required) {
+        refuseField(result, input, key, "is required");
       }
-      return result;
-    },
+    }
+    const unknown = Object.keys(input).filter((key) => !Object.hasOwn(entries, key));
+    for (const key of unknown.slice(0, maxFaults)) {
+      refuseField(result, input, key, "is not a known field");
+    }
+    return result;
   };
+  return { ...strict, "~run": run as unknown as (typeof strict)["~run"] };
 }
 
 /**
@@ -91,24 +93,62 @@ export function fields<const Entries extends v.ObjectEntries>(
  */
 export function list<Item extends v.GenericSchema>(item: Item, most: number, message: string) {
   const all = v.array(item);
-  const bounded: typeof all = {
-    ...all,
-    "~run"(dataset, config) {
-      const input = dataset.value;
-      // The bound behind it says so.
-      if (Array.isArray(input) && input.length > most) return { typed: true, value: input };
-      let faults = 0;
-      const counted: Item = {
-        ...item,
-        "~run"(one: v.UnknownDataset, itsConfig: v.Config<v.BaseIssue<unknown>>) {
-          if (faults >= maxFaults) return { typed: true, value: one.value };
-          const result = item["~run"](one, itsConfig);
-          faults += result.issues?.length ?? 0;
-          return result;
-        },
-      };
-      return v.array(counted)["~run"](dataset, config);
-    },
+  const run = (dataset: v.UnknownDataset, config: Config) => {
+    const { value: input } = dataset;
+    if (!Array.isArray(input)) return all["~run"](dataset, config);
+    // The bound behind it says so.
+    if (input.length > most) return { typed: true, value: input };
+    const result: Result<unknown[]> = { typed: true, value: [], issues: undefined };
+    for (let at = 0; at < input.length && (result.issues?.length ?? 0) < maxFaults; at++) {
+      result.value.push(runPart(result, item, ["array", input, at], config));
+    }
+    return result;
   };
+  const bounded: typeof all = { ...all, "~run": run as unknown as (typeof all)["~run"] };
   return v.pipe(bounded, v.maxLength(most, message));
 }
+
+type Config = v.Config<v.BaseIssue<unknown>>;
+
+/** What the schema of an object or a list says. */
+interface Result<Value> {
+  typed: boolean;
+  readonly value: Value;
+  issues: v.BaseIssue<unknown>[] | undefined;
+}
+
+/** Of an object or a list: which of the two, itself, and the key of one of its parts. */
+type Place = readonly ["object" | "array", input: object, key: string | number];
+
+/** The part as its schema has it. Its issues become those of the whole. */
+function runPart(result: Result<unknown>, schema: v.GenericSchema, place: Place, config: Config): unknown {
+  const [, input, key] = place;
+  const part = schema["~run"]({ value: (input as Record<string | number, unknown>)[key] }, config);
+  if (!part.typed) result.typed = false;
+  for (const issue of part.issues ?? [])
+    addIssue(result, { ...issue, path: [itemOf(place), ...(issue.path ?? [])] });
+  return part.value;
+}
+
+function refuseField(result: Result<unknown>, input: object, key: string, message: string): void {
+  result.typed = false;
+  const issue = {
+    kind: "schema",
+    type: "strict_object",
+    input: undefined,
+    expected: null,
+    received: "",
+  } as const;
+  addIssue(result, { ...issue, message, path: [itemOf(["object", input, key])] });
+}
+
+function addIssue(result: Result<unknown>, issue: v.BaseIssue<unknown>): void {
+  result.issues ??= [];
+  result.issues.push(issue);
+}
+
+const itemOf = ([type, input, key]: Place) =>
+  ({ type, origin: "value", input, key, value: undefined }) as v.IssuePathItem;
+
+const isObject = (input: unknown): input is object =>
+  typeof input === "object" && input !== null && !Array.isArray(input);

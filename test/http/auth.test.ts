@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { matches, type Scope, type TokenEntry } from "../../src/http/auth.ts";
 import { asker, type Caller, secrets, serve } from "./served.ts";
@@ -90,6 +90,19 @@ describe("a token", () => {
     expect(
       (await app.request("/v1/queues/a", { headers: { authorization: `Bearer ${sha256}` } })).status,
     ).toBe(401);
+  });
+
+  it("is known by the same SHA-256 where there is only WebCrypto to make it", async () => {
+    const builtin = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined);
+    vi.resetModules();
+    const { Gate } = await import("../../src/http/auth.ts");
+    expect(builtin).toHaveBeenCalledWith("node:crypto");
+    builtin.mockRestore();
+    const token = secrets.consume;
+    const sha256 = createHash("sha256").update(token).digest("hex");
+    const gate = new Gate([{ sha256, scopes: ["consume"], queues: "*" }], undefined);
+    expect((await gate.admit(`Bearer ${token}`)).has("consume")).toBe(true);
+    await expect(gate.admit(`Bearer ${token}0`)).rejects.toMatchObject({ code: "unauthorized" });
   });
 
   it("is another where its SHA-256 differs in one place only", async () => {

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readBounded } from "../../src/bounded-body.ts";
+import { lengthIsEnforced, readBounded } from "../../src/bounded-body.ts";
 import { createApp } from "../../src/http/app.ts";
 import { callables } from "./access-rows.ts";
 import { asker, expectProblem, serve, tokens } from "./served.ts";
@@ -147,6 +147,43 @@ describe("what is read of a body", () => {
     });
     expect(await readBounded(request(broken), { limit: 1_000, within })).toBe("broken");
   });
+});
+
+describe("a body whose length its server enforces", () => {
+  const enforced = (body: BodyInit, length: number | string) => {
+    const asked = request(body, { "content-length": String(length) });
+    lengthIsEnforced(asked);
+    return asked;
+  };
+
+  it.each([0, 1, 1_000, 65_536, 65_537, 200_000])("is exactly its %i bytes", async (size) => {
+    const bytes = Uint8Array.from({ length: size }, (_, at) => at % 251);
+    expect(await readBounded(enforced(bytes, size), { limit: 200_000, within })).toEqual(bytes);
+  });
+
+  it("is nothing where it is longer than the limit, however short that is", async () => {
+    const { body, told } = coming(() => new Uint8Array(10));
+    expect(await readBounded(enforced(body, 11), { limit: 10, within })).toBe("too_large");
+    expect(told.bytes).toBe(0);
+  });
+
+  it("ends with the time, and where it breaks off", async () => {
+    const { body } = coming((so) => (so < 3 ? new Uint8Array(1) : never()));
+    expect(await readBounded(enforced(body, 10), { limit: 1_000, within: 30 })).toBe("too_slow");
+    const broken = new ReadableStream({ pull: (controller) => controller.error(new TypeError("gone")) });
+    expect(await readBounded(enforced(broken, 10), { limit: 1_000, within })).toBe("broken");
+  });
+
+  it.each(["none", "ten", "1e6", String(70_000)])(
+    "is read to the limit and no further where it is long, or does not say: %s",
+    async (length) => {
+      const { body, told } = coming(() => new Uint8Array(100));
+      const asked = request(body, length === "none" ? {} : { "content-length": length });
+      lengthIsEnforced(asked);
+      expect(await readBounded(asked, { limit: 2_000_000, within })).toBe("too_large");
+      expect(told.bytes).toBeLessThanOrEqual(2_000_100);
+    },
+  );
 });
 
 const withBody = callables.filter(

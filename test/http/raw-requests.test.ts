@@ -3,6 +3,8 @@ import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { listen } from "../../serverless/node-listener.ts";
+import type { Listener } from "../../serverless/process.ts";
 import { createApp } from "../../src/http/app.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { asker, expectProblem, secrets, serve, tokens } from "./served.ts";
@@ -11,7 +13,9 @@ import { asker, expectProblem, secrets, serve, tokens } from "./served.ts";
 
 let served: Awaited<ReturnType<typeof serve>>;
 let server: Server;
-let port: number;
+let listener: Listener;
+/** Of the app on the adapter alone, and as a deployment serves it. */
+let ports: { readonly adapter: number; readonly deployment: number };
 const reported = vi.fn();
 beforeAll(async () => {
   served = await serve();
@@ -27,9 +31,12 @@ beforeAll(async () => {
   server = createAdaptorServer({ fetch: app.fetch }) as Server;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  port = (server.address() as AddressInfo).port;
+  listener = await listen(async (request) => app.fetch(request), { port: 0, hostname: "127.0.0.1" });
+  ports = { adapter: (server.address() as AddressInfo).port, deployment: listener.port };
 });
 afterAll(async () => {
+  listener.drop?.();
+  await listener.stop();
   server.close();
   server.closeAllConnections();
   await served.stop();
@@ -37,7 +44,7 @@ afterAll(async () => {
 });
 
 /** Writes the pieces, a while apart, and reads until the server ends the connection. */
-async function wire(pieces: readonly string[], { every = 0, closing = true } = {}) {
+async function wireTo(pieces: readonly string[], { every = 0, closing = true, port = ports.adapter } = {}) {
   const socket = connect(port, "127.0.0.1");
   let answer = "";
   socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
@@ -72,11 +79,23 @@ const post = (
   ].join("\r\n");
 
 const alive = async () => {
-  const answer = await fetch(`http://127.0.0.1:${port}/health`);
-  expect(await answer.json()).toEqual({ status: "ok" });
+  for (const port of Object.values(ports)) {
+    const answer = await fetch(`http://127.0.0.1:${port}/health`);
+    expect(await answer.json()).toEqual({ status: "ok" });
+  }
 };
 
-describe("a body on the wire", () => {
+describe.each(["adapter", "deployment"] as const)("a body on the wire, to the %s", (which) => {
+  const wire = (pieces: readonly string[], options: Parameters<typeof wireTo>[1] = {}) =>
+    wireTo(pieces, { port: ports[which], ...options });
+
+  it("is taken in one piece and in several", async () => {
+    const body = '{"payload":"in pieces"}';
+    const head = post([`Content-Length: ${body.length}`]);
+    expect((await wire([head + body])).status).toBe(201);
+    expect((await wire([head, body.slice(0, 9), body.slice(9)], { every: 20 })).status).toBe(201);
+  });
+
   it("that comes a byte at a time is given up in time: 408, and the connection ends", async () => {
     const head = post(["Content-Length: 500"]);
     const { status, body } = await wire([head, ...'{"payload":"'.padEnd(400, "x").split("")], { every: 10 });
@@ -121,6 +140,8 @@ describe("a body on the wire", () => {
     expect(await readKeySpace(served.redis.url)).toEqual(before);
   });
 });
+
+const wire = wireTo;
 
 describe("a header on the wire", () => {
   const get = (...headers: string[]) =>

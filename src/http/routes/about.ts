@@ -1,4 +1,5 @@
 import { SluiceError } from "../../errors.ts";
+import { json, respond } from "../respond.ts";
 import { type App, type Services } from "../context.ts";
 import { docsPage } from "../docs.ts";
 import { openapi } from "../openapi.gen.ts";
@@ -10,7 +11,7 @@ const PROBE = 2_000;
 
 /** What is open to everybody: whether it runs, and how to use it. */
 export function aboutRoutes(app: App, { transport }: Services): void {
-  app.get("/health", async (c) => {
+  app.get("/health", async () => {
     const signal = AbortSignal.timeout(PROBE);
     const [outcome] = await transport.send([["PING"]], { signal }).catch((error: unknown) => {
       throw signal.aborted ? new SluiceError("redis_unreachable", "Redis did not answer a PING") : error;
@@ -19,13 +20,13 @@ export function aboutRoutes(app: App, { transport }: Services): void {
     if (outcome?.reply !== "PONG")
       throw new SluiceError("unexpected_reply", "PING was not answered with PONG");
     const reply: ReplyOf<typeof replies.health> = { status: "ok" };
-    return c.json(reply);
+    return json(reply);
   });
 
   // Relative, so that it holds wherever the app is mounted.
-  app.get("/", (c) => c.redirect("docs"));
+  app.get("/", () => respond(null, 302, { location: "docs" }));
 
-  app.get("/openapi.json", (c) => c.json(openapi, 200, { "cache-control": "no-cache" }));
+  app.get("/openapi.json", () => json(openapi, 200, { "cache-control": "no-cache" }));
 
   app.get("/docs", async () => docsPage(openapi));
 }

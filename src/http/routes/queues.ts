@@ -1,5 +1,6 @@
 import { Operator } from "../../queue/operator.ts";
 import { listQueues } from "../../queue/registry.ts";
+import { json } from "../respond.ts";
 import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
 import { Problem } from "../problem.ts";
 import type * as replies from "../replies/queues.ts";
@@ -12,21 +13,21 @@ const nothing = fields({});
 /** Looking at queues, and operating them as a whole. */
 export function queueRoutes(app: App, services: Services): void {
   const { transport, prefix, allow } = services;
-  const operator = (c: Call) => new Operator(c.var.queue.name, services);
+  const operator = (c: Call) => new Operator(c.get("queue").name, services);
 
   app.get("/v1/queues", allow("admin"), async (c) => {
     const page = await listQueues(transport, { prefix, ...readQuery(c, schemas.queuesQuery) });
     const reply: ReplyOf<typeof replies.queues> = {
-      queues: page.queues.filter(({ name }) => c.var.grants.allows("admin", name)),
+      queues: page.queues.filter(({ name }) => c.get("grants").allows("admin", name)),
       cursor: page.cursor,
     };
-    return c.json(reply);
+    return json(reply);
   });
 
   app.get("/v1/queues/:queue", allow("admin"), async (c) => {
     readQuery(c);
-    const reply: ReplyOf<typeof replies.queue> = await c.var.queue.counts();
-    return c.json(reply);
+    const reply: ReplyOf<typeof replies.queue> = await c.get("queue").counts();
+    return json(reply);
   });
 
   app.delete("/v1/queues/:queue", allow("admin"), async (c) => {
@@ -36,8 +37,8 @@ export function queueRoutes(app: App, services: Services): void {
       const detail = `${deleted.working} tasks are being worked on; \`force=true\` deletes the queue all the same.`;
       throw new Problem(deleted.code, { detail });
     }
-    const reply: ReplyOf<typeof replies.queueDeleted> = { queue: c.var.queue.name, deleted: true };
-    return c.json(reply);
+    const reply: ReplyOf<typeof replies.queueDeleted> = { queue: c.get("queue").name, deleted: true };
+    return json(reply);
   });
 
   for (const verb of ["pause", "resume"] as const) {
@@ -46,14 +47,14 @@ export function queueRoutes(app: App, services: Services): void {
       readQuery(c);
       await readBody(c, services, nothing, "optional");
       const reply: ReplyOf<typeof replies.queueSettings> = await operator(c)[verb](options);
-      return c.json(reply);
+      return json(reply);
     });
   }
 
   app.get("/v1/queues/:queue/settings", allow("admin"), async (c) => {
     readQuery(c);
     const reply: ReplyOf<typeof replies.queueSettings> = await operator(c).settings();
-    return c.json(reply);
+    return json(reply);
   });
 
   app.patch("/v1/queues/:queue/settings", allow("admin"), async (c) => {
@@ -61,13 +62,13 @@ export function queueRoutes(app: App, services: Services): void {
     readQuery(c);
     const changes = await readBody(c, services, schemas.queueChanges);
     const reply: ReplyOf<typeof replies.queueSettings> = await operator(c).configure(changes, options);
-    return c.json(reply);
+    return json(reply);
   });
 
   app.get("/v1/queues/:queue/groups/:group", allow("admin"), async (c) => {
     readQuery(c);
     const reply: ReplyOf<typeof replies.group> = await operator(c).groupSettings(groupOf(c));
-    return c.json(reply);
+    return json(reply);
   });
 
   app.patch("/v1/queues/:queue/groups/:group", allow("admin"), async (c) => {
@@ -80,13 +81,13 @@ export function queueRoutes(app: App, services: Services): void {
       changes,
       options,
     );
-    return c.json(reply);
+    return json(reply);
   });
 
   app.get("/v1/queues/:queue/statistics", allow("admin"), async (c) => {
     readQuery(c);
     const reply: ReplyOf<typeof replies.statistics> = await operator(c).statistics();
-    return c.json(reply);
+    return json(reply);
   });
 }
 

@@ -1,4 +1,5 @@
 import { type NewSchedule, Schedules } from "../../queue/schedules.ts";
+import { json } from "../respond.ts";
 import { toBase64 } from "../bytes.ts";
 import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
 import { Problem } from "../problem.ts";
@@ -13,12 +14,12 @@ const nothing = fields({});
 /** What recurs in a queue. */
 export function scheduleRoutes(app: App, services: Services): void {
   const { allow } = services;
-  const schedules = (c: Call) => new Schedules(c.var.queue.name, services);
+  const schedules = (c: Call) => new Schedules(c.get("queue").name, services);
 
   app.get(path, allow("admin"), async (c) => {
     const page = readQuery(c, schemas.schedulesQuery);
     const reply: ReplyOf<typeof replies.schedules> = await schedules(c).list(page);
-    return c.json(reply);
+    return json(reply);
   });
 
   app.get(`${path}/:schedule`, allow("admin"), async (c) => {
@@ -30,7 +31,7 @@ export function scheduleRoutes(app: App, services: Services): void {
       ...found,
       ...(payload instanceof Uint8Array && { payload: toBase64(payload), encoding: "base64" as const }),
     };
-    return c.json(reply);
+    return json(reply);
   });
 
   app.put(`${path}/:schedule`, allow("admin"), async (c) => {
@@ -41,7 +42,7 @@ export function scheduleRoutes(app: App, services: Services): void {
     // Whether it has cron or every, and not both, the queue looks at.
     const put = await schedules(c).put(name, body as object as NewSchedule<unknown>, options);
     const reply: ReplyOf<typeof replies.schedulePut> = put;
-    return c.json(reply, put.created ? 201 : 200);
+    return json(reply, put.created ? 201 : 200);
   });
 
   app.delete(`${path}/:schedule`, allow("admin"), async (c) => {
@@ -51,7 +52,7 @@ export function scheduleRoutes(app: App, services: Services): void {
     const removed = await schedules(c).remove(name, options);
     if (!removed.ok) throw noSchedule();
     const reply: ReplyOf<typeof replies.scheduleRemoved> = { name, removed: true };
-    return c.json(reply);
+    return json(reply);
   });
 
   for (const verb of ["pause", "resume"] as const) {
@@ -63,7 +64,7 @@ export function scheduleRoutes(app: App, services: Services): void {
       const changed = await schedules(c)[verb](name, options);
       if (!changed.ok) throw noSchedule();
       const reply: ReplyOf<typeof replies.listedSchedule> = changed.schedule;
-      return c.json(reply);
+      return json(reply);
     });
   }
 }

@@ -1,6 +1,7 @@
 import { deepSweep } from "../../queue/deep-sweep.ts";
 import { sweep } from "../../queue/sweep.ts";
 import type { Duration } from "../../queue/types.ts";
+import { json } from "../respond.ts";
 import { forbidden } from "../auth.ts";
 import {
   type App,
@@ -25,7 +26,7 @@ export function sweepRoutes(app: App, services: Services): void {
     const queues = mayBeSweptBy(c);
     const wake = wakerOf(c);
     const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, prefix, queues, wake });
-    return c.json(reply);
+    return json(reply);
   };
 
   app.post("/v1/sweep", allow("admin", "cron"), async (c) => {
@@ -38,7 +39,7 @@ export function sweepRoutes(app: App, services: Services): void {
     if (options.queue !== undefined && !queues(options.queue)) throw forbidden(["admin"], options.queue);
     const within = { budget: budgetOf(services, budget), prefix, queues };
     const reply: ReplyOf<typeof replies.deepSwept> = await deepSweep(transport, { ...options, ...within });
-    return c.json(reply);
+    return json(reply);
   });
 
   // Platforms whose cron can only GET send their secret along; a token is for POST.
@@ -49,7 +50,8 @@ export function sweepRoutes(app: App, services: Services): void {
   });
 }
 
-function mayBeSweptBy({ var: { grants } }: Call): (queue: string) => boolean {
+function mayBeSweptBy(c: Call): (queue: string) => boolean {
+  const grants = c.get("grants");
   return (queue) => grants.allows("cron", queue) || grants.allows("admin", queue);
 }
 

@@ -1,4 +1,5 @@
 import { TaskOperator } from "../../queue/task-operator.ts";
+import { json } from "../respond.ts";
 import {
   budgetOf,
   type App,
@@ -17,13 +18,13 @@ import { idOf, listedReply, noTask } from "../task-reply.ts";
 /** Looking through the tasks of one queue, and operating on them. */
 export function taskOperationRoutes(app: App, services: Services): void {
   const { allow } = services;
-  const operator = (c: Call) => new TaskOperator(c.var.queue.name, services);
+  const operator = (c: Call) => new TaskOperator(c.get("queue").name, services);
 
   app.get("/v1/queues/:queue/tasks", allow("admin"), async (c) => {
     const options = readQuery(c, schemas.tasksQuery);
     const { tasks, ...page } = await operator(c).list(options);
     const reply: ReplyOf<typeof replies.listedPage> = { tasks: tasks.map(listedReply), ...page };
-    return c.json(reply);
+    return json(reply);
   });
 
   app.delete("/v1/queues/:queue/tasks/:id", allow("admin"), async (c) => {
@@ -33,7 +34,7 @@ export function taskOperationRoutes(app: App, services: Services): void {
     const removed = await operator(c).remove(id, options);
     if (!removed.ok) throw removed.code === "not_found" ? noTask() : new Problem(removed.code);
     const reply: ReplyOf<typeof replies.taskDeleted> = { id, deleted: true };
-    return c.json(reply);
+    return json(reply);
   });
 
   app.post("/v1/queues/:queue/redrive", allow("admin"), async (c) => {
@@ -45,7 +46,7 @@ export function taskOperationRoutes(app: App, services: Services): void {
       ...options,
       budget: budgetOf(services, budget),
     });
-    return c.json(reply);
+    return json(reply);
   });
 
   app.post("/v1/queues/:queue/purge", allow("admin"), async (c) => {
@@ -57,6 +58,6 @@ export function taskOperationRoutes(app: App, services: Services): void {
       ...options,
       budget: budgetOf(services, budget),
     });
-    return c.json(reply);
+    return json(reply);
   });
 }

@@ -1,5 +1,6 @@
 import { SluiceError } from "../../errors.ts";
 import type { Batch } from "../../queue/queue.ts";
+import { json } from "../respond.ts";
 import { toBase64 } from "../bytes.ts";
 import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
 import { invalid, Problem } from "../problem.ts";
@@ -17,26 +18,26 @@ export function taskRoutes(app: App, services: Services): void {
     readQuery(c);
     const body = await readBody(c, services, oneOrMany);
     if ("tasks" in body) {
-      const tasks = await c.var.queue.enqueueMany(body.tasks, options);
+      const tasks = await c.get("queue").enqueueMany(body.tasks, options);
       const reply: ReplyOf<typeof replies.enqueuedMany> = { tasks };
-      return c.json(reply, tasks.some(({ created }) => created) ? 201 : 200);
+      return json(reply, tasks.some(({ created }) => created) ? 201 : 200);
     }
     const { payload, ...rest } = body;
-    const reply: ReplyOf<typeof replies.enqueued> = await c.var.queue.enqueue(payload, {
+    const reply: ReplyOf<typeof replies.enqueued> = await c.get("queue").enqueue(payload, {
       ...rest,
       ...options,
     });
     // Relative to the request, so that it holds wherever the app is mounted.
-    c.header("location", `tasks/${encodeURIComponent(reply.id)}`);
-    return c.json(reply, reply.created ? 201 : 200);
+    const location = `tasks/${encodeURIComponent(reply.id)}`;
+    return json(reply, reply.created ? 201 : 200, { location });
   });
 
   app.post("/v1/queues/:queue/tasks/pull", allow("consume"), async (c) => {
     const options = requestOptions(c);
     readQuery(c);
     const body = await readBody(c, services, schemas.pull, "optional");
-    const tasks = await c.var.queue.dequeue({ ...body, ...options, ...whileAsked(c, body) });
-    return c.json(pulledReply(tasks));
+    const tasks = await c.get("queue").dequeue({ ...body, ...options, ...whileAsked(c, body) });
+    return json(pulledReply(tasks));
   });
 
   app.post("/v1/queues/:queue/tasks/settle", allow("consume"), async (c) => {
@@ -44,15 +45,16 @@ export function taskRoutes(app: App, services: Services): void {
     readQuery(c);
     const { settlements, pull } = await readBody(c, services, schemas.settle);
     if (!pull) {
-      const results = await c.var.queue.settle(settlements, options);
+      const results = await c.get("queue").settle(settlements, options);
       const reply: ReplyOf<typeof replies.settled> = { results };
-      return c.json(reply);
+      return json(reply);
     }
-    const { settled, tasks } = await c.var.queue
+    const { settled, tasks } = await c
+      .get("queue")
       .settleAndDequeue(settlements, { ...pull, ...options, ...whileAsked(c, pull) })
       .catch(throwOfPull);
     const reply: ReplyOf<typeof replies.settled> = { results: settled, pull: pulledReply(tasks) };
-    return c.json(reply);
+    return json(reply);
   });
 
   app.post("/v1/queues/:queue/tasks/:id/cancel", allow("enqueue"), async (c) => {
@@ -60,13 +62,13 @@ export function taskRoutes(app: App, services: Services): void {
     readQuery(c);
     const id = idOf(c.req.param("id"));
     const body = await readBody(c, services, schemas.cancel, "optional");
-    const cancelled = await c.var.queue.cancel(id, { ...body, ...options });
+    const cancelled = await c.get("queue").cancel(id, { ...body, ...options });
     if (!cancelled.ok) {
       if (cancelled.code === "not_found") throw noTask();
       throw new Problem(cancelled.code);
     }
     const reply: ReplyOf<typeof replies.cancelled> = { id, state: cancelled.state };
-    return c.json(reply);
+    return json(reply);
   });
 }
 

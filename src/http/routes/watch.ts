@@ -1,5 +1,6 @@
 import { milliseconds } from "../../queue/duration.ts";
 import { hasEnded, type TaskEvent, watchTask } from "../../queue/watch.ts";
+import { json, respond } from "../respond.ts";
 import { type App, readQuery, type Services } from "../context.ts";
 import { eventStream, type Frame, lastEventId, wantsEvents } from "../event-stream.ts";
 import { longestEvents, longestWatch } from "../schemas/durations.ts";
@@ -13,19 +14,19 @@ export function watchRoutes(app: App, services: Services): void {
   app.get("/v1/queues/:queue/tasks/:id", allow("enqueue"), async (c) => {
     const { wait } = readQuery(c, taskQuery);
     const id = idOf(c.req.param("id"));
-    const { queue } = c.var;
+    const queue = c.get("queue");
     if (!wantsEvents(c)) {
       const span = milliseconds(wait ?? 0, "wait", { max: longestWatch });
       const task = await queue.wait(id, { for: span, signal: c.req.raw.signal });
       if (!task) throw noTask();
-      return c.json(taskReply(task));
+      return json(taskReply(task));
     }
     const lasts = milliseconds(wait ?? longestWatch, "wait", { max: longestWatch });
     const after = lastEventId(c);
     let found = await queue.get(id);
     if (!found) throw noTask();
     // It has been told the end: this status keeps a browser from connecting again.
-    if (hasEnded(found) && found.version === after) return c.body(null, 204);
+    if (hasEnded(found) && found.version === after) return respond(null, 204);
     const look = async (signal: AbortSignal | undefined) => {
       const task = found ?? (await queue.get(id, { signal }));
       found = null;
@@ -42,7 +43,7 @@ export function watchRoutes(app: App, services: Services): void {
     const lasts = milliseconds(wait ?? longestEvents, "wait", { max: longestEvents });
     return eventStream(c, services, {
       lasts,
-      open: async (signal) => eventFrames(await c.var.queue.events({ signal })),
+      open: async (signal) => eventFrames(await c.get("queue").events({ signal })),
     });
   });
 }

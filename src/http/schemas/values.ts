@@ -92,12 +92,11 @@ type Without<Body, Key extends PropertyKey> = Body extends unknown ? Omit<Body, 
 /** Turns the value that stands beside `encoding` into bytes. */
 export const bytesWhereSaid = <Body extends Record<string, unknown>>(...keys: string[]) =>
   v.rawTransform<Body, Without<Body, "encoding">>(({ dataset, addIssue, NEVER }) => {
+    if (dataset.value["encoding"] === undefined) return dataset.value as Without<Body, "encoding">;
     const body: Record<string, unknown> = { ...dataset.value };
-    const said = body["encoding"] !== undefined;
     delete body["encoding"];
     // What is left is the body without that key, which the compiler cannot follow.
     const rest = body as Without<Body, "encoding">;
-    if (!said) return rest;
     const refuse = (key: string, message: string) => {
       addIssue({
         message,
