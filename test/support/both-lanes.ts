@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { expect } from "vitest";
+import type { Command, CommandOutcome, Script, Transport } from "../../src/queue/transport.ts";
+import { readLua } from "../../tools/lua/files.ts";
+import { partsOf, programOf } from "../../tools/lua/parts.ts";
+import type { KeySpace } from "./key-space.ts";
+import { withoutPlainLanes } from "./lanes.ts";
+
+/** What stands in front of the keys of the calls that go through no plain lane. */
+const FULL = "full";
+
+/** The scripts without their plain lanes, by name. */
+function fullScripts(): ReadonlyMap<string, Script> {
+  const { prelude, scripts } = withoutPlainLanes(readLua());
+  const parts = partsOf(prelude);
+  return new Map(
+    scripts.map((file) => {
+      const pieces = programOf(file, parts);
+      const source = pieces.map((piece) => (typeof piece === "string" ? piece : piece.text)).join("");
+      const sha1 = createHash("sha1").update(source).digest("hex");
+      const name = file.file
+        .slice(0, -".lua".length)
+        .replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+      return [name, { name, source, sha1, keyLockingSha1: "" }];
+    }),
+  );
+}
+
+/** Sends each call a second time, to keys of its own, without plain lanes: its reply has to be the same. */
+export function bothLanes(transport: Transport): Transport {
+  const scripts = fullScripts();
+  const full = (command: Command): Command => {
+    if (!("script" in command)) return command.map((word) => other(word)) as unknown as Command;
+    const script = scripts.get(command.script.name);
+    if (!script) throw new Error(`no script ${command.script.name}`);
+    return { ...command, script, keys: command.keys.map(other) };
+  };
+  return {
+    async send(commands, options) {
+      const outcomes: CommandOutcome[] = await transport.send(commands, options);
+      expect(await transport.send(commands.map(full), options)).toEqual(outcomes);
+      return outcomes;
+    },
+  };
+}
+
+const other = (key: string) => key.replace(/^sluice:/, `${FULL}:`);
+
+/** The key space after {@link bothLanes}, by lane. */
+export function byLane(space: KeySpace): { plain: KeySpace; full: KeySpace } {
+  const of = (prefix: string) =>
+    Object.fromEntries(
+      Object.entries(space).flatMap(([key, value]) =>
+        key.startsWith(`${prefix}:`) ? [[key.slice(prefix.length), value]] : [],
+      ),
+    );
+  return { plain: of("sluice"), full: of(FULL) };
+}
