@@ -126,7 +126,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   }
 
   /**
-   * Settles, then dequeues, in one request. The two are not atomic together; each is safe to resend.
+   * Settles, then dequeues, in one request, which is atomic and safe to resend.
    * @throws {SluiceError}
    */
   async settleAndDequeue(

@@ -13,7 +13,9 @@ const billed = useBilled(async ({ queue }) => {
   const [task] = await queue.dequeue();
   await task?.extend();
   await task?.requeue();
-  await (await queue.dequeue())[0]?.complete();
+  const [again] = await queue.dequeue();
+  await again?.complete();
+  await queue.settleAndDequeue([{ receipt: again?.receipt ?? "", outcome: "complete" }]);
   await queue.get(first.id);
   await queue.counts();
   await queue.cancel(first.id);
@@ -37,6 +39,18 @@ describe("a lone task", () => {
     costs.dequeue = await cost(async () => ([task] = await queue.dequeue({ max: 1 })));
     costs.complete = await cost(async () => task?.complete());
     expect(costs).toEqual({ enqueue: 4, dequeue: 6, complete: 6 });
+  });
+
+  test("costs 13 in a loop: 4 to enqueue, 9 to complete and dequeue the next", async () => {
+    for (let i = 0; i < 3; i++) await queue.enqueue(i, { resultTtl: 0 });
+    let [task] = await queue.dequeue({ max: 1 });
+    const next = async () => {
+      const settlement = { receipt: task?.receipt ?? "", outcome: "complete" } as const;
+      [task] = (await queue.settleAndDequeue([settlement], { max: 1 })).tasks;
+    };
+    expect(await cost(next)).toBe(9);
+    expect(task?.payload).toBe(1);
+    expect(await cost(next)).toBe(9);
   });
 
   test("costs no more with a kept result, a chosen id, headers, and options of its own", async () => {
