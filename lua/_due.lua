@@ -22,6 +22,13 @@ local function look_ahead(working, delayed, time)
   return { due = is_due, expired = expired, next_due = next_due or 0 }
 end
 
+-- True where nothing is due, and what `look_ahead` gave; neither where Redis refuses to look.
+local function nothing_due(working, delayed, time)
+  local fine, ahead = pcall(look_ahead, working, delayed, time)
+  local found = fine and ahead or nil
+  return found and not (found.due or found.expired), found
+end
+
 -- The timers in `delayed`: a group that has room again, workers to be looked at. Returns as `fail_silent`.
 local function ring(at, timers, now)
   redis.call('ZREM', at.delayed, unpack(timers))

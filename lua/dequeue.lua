@@ -35,8 +35,7 @@ local function time()
 end
 
 if plain and #ids < max then
-  plain, ahead = pcall(look_ahead, working, delayed, time)
-  plain = plain and not (ahead.due or ahead.expired)
+  plain, ahead = nothing_due(working, delayed, time)
 end
 local reads = {}
 if plain then

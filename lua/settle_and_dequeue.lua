@@ -44,8 +44,7 @@ if PLAIN and worker == '' and max <= LEASES and #items <= FIRST + SETTLEMENT * P
   else
     local plain = true
     if #ids < max then
-      plain, ahead = pcall(look_ahead, working, delayed, time)
-      plain = plain and not (ahead.due or ahead.expired)
+      plain, ahead = nothing_due(working, delayed, time)
     end
     local next_due = ahead and ahead.next_due
     local reply = plain

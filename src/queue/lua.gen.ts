@@ -1170,6 +1170,12 @@ local is_due,expired=due and due<=now,deadline and deadline<=now
 return{due=is_due,expired=expired,next_due=next_due or 0}
 end
 `;
+const $nothing_due = `local function nothing_due(working,delayed,time)
+local fine,ahead=pcall(look_ahead,working,delayed,time)
+local found=fine and ahead or nil
+return found and not(found.due or found.expired),found
+end
+`;
 const $ring = `local function ring(at,timers,now)
 redis.call('ZREM',at.delayed,unpack(timers))
 redis.call('HINCRBY',at.tasks,'~rung',int(#timers))
@@ -3374,8 +3380,7 @@ now_text=now_text or clock_text(test_now)
 return now_text
 end
 if plain and#ids<max then
-${$finite}${$head}${$upcoming}${$look_ahead}plain,ahead=pcall(look_ahead,working,delayed,time)
-plain=plain and not(ahead.due or ahead.expired)
+${$finite}${$head}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
 end
 local reads={}
 if plain then
@@ -3395,8 +3400,8 @@ call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and t
 ${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$give_task}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
 `;
   },
-  sha1: "1067f8b4427484ab9b8ad542541d5e7571300aef",
-  keyLockingSha1: "f73208c4a27ccfc3759021eedb49d1438999bc01",
+  sha1: "44a49ce39b0ca06809cf4be6d2e28f4a47e56db6",
+  keyLockingSha1: "236a7a4328ce244cffa14dfb23965d428467b293",
 };
 
 export const drop: Script = {
@@ -5032,8 +5037,7 @@ ids=nil
 else
 local plain=true
 if#ids<max then
-${$finite}${$head}${$upcoming}${$look_ahead}plain,ahead=pcall(look_ahead,working,delayed,time)
-plain=plain and not(ahead.due or ahead.expired)
+${$finite}${$head}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
 end
 local next_due=ahead and ahead.next_due
 ${$lease_plainly}local reply=plain
@@ -5061,8 +5065,8 @@ ${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$r
 return reply.err and reply or{settled,reply}
 `;
   },
-  sha1: "076be015def2e8dc03ceb2c841df4eb58b51318e",
-  keyLockingSha1: "ece917a7284fa2cd5d87ae682c2b40b75a0f7e77",
+  sha1: "49a90991c050e96aa0efc96e015ef32c15050635",
+  keyLockingSha1: "2f66f0cb7c2ddd814c6c144ea646982ac8c6fefd",
 };
 
 export const statistics: Script = {
