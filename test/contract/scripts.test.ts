@@ -11,6 +11,7 @@ import * as bindings from "../../src/queue/scripts.ts";
 import * as taskBindings from "../../src/queue/task-scripts.ts";
 import * as workerBindings from "../../src/queue/worker-scripts.ts";
 import type { Reply } from "../../src/queue/transport.ts";
+import { fileOf } from "../support/script-files.ts";
 
 const folder = new URL("../../lua/", import.meta.url);
 const all = Object.values({
@@ -40,7 +41,6 @@ function contract(name: string) {
   };
 }
 
-const fileOf = (name: string) => `${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.lua`;
 const camel = (snake: string) => snake.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 describe("the script table says what the Lua says", () => {

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Fault } from "../../src/local/index.ts";
+import { fileOf } from "../support/script-files.ts";
 import { operations } from "./operations.ts";
 import { titled, useOperations } from "./operating.ts";
 
@@ -9,8 +10,6 @@ interface Kind {
   readonly name: string;
   readonly fault: Fault;
   readonly ranBefore: boolean;
-  /** True where Redis does not know the script, and knows the others of the request. */
-  readonly forgotten?: boolean;
 }
 
 const html = { contentType: "text/html", body: "<html><body>Sorry</body></html>" };
@@ -58,7 +57,7 @@ const kinds: readonly Kind[] = [
     fault: { kind: "http", ...given } as const,
     ranBefore: false,
   })),
-  { name: "NOSCRIPT for it alone", fault: { kind: "noscript" }, ranBefore: false, forgotten: true },
+  { name: "NOSCRIPT for it alone", fault: { kind: "noscript" }, ranBefore: false },
   // The last, for those above expect every script to be known.
   { name: "SCRIPT FLUSH right before it", fault: { kind: "flush-scripts" }, ranBefore: false },
 ];
@@ -69,15 +68,15 @@ test("the table has every script", () => {
   const files = readdirSync(new URL("../../lua/", import.meta.url)).filter((file) =>
     /^[^_].*\.lua$/.test(file),
   );
-  const named = new Set(operations.map(({ script }) => `${script}.lua`));
+  const named = new Set(operations.map(({ script }) => fileOf(script)));
   expect([...named].toSorted()).toEqual(files.toSorted());
 });
 
 describe.each(titled)("%s", (title, operation) => {
   test.each(kinds.map((kind) => [kind.name, kind] as const))(
     "%s: the caller's answer and every key are as without it",
-    async (_, { fault, ranBefore, forgotten = false }) => {
-      const expected = await twin(title, operation, forgotten);
+    async (_, { fault, ranBefore }) => {
+      const expected = await twin(title, operation);
       const { again, counts } = operation;
       const answer = ranBefore && again ? again(expected.answer as never) : expected.answer;
       // How many copies a slow machine sends is the clock's.

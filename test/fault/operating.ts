@@ -64,12 +64,9 @@ export function useOperations() {
 
   const twins = new Map<string, ReturnType<typeof outcome>>();
   /** What comes of a call without a fault, and with all its scripts known. */
-  function twin(title: string, operation: Operation, forgotten = false) {
-    const name = forgotten && operation.forgotten ? `${title}, forgotten` : title;
-    const call = (forgotten && operation.forgotten) || operation.call;
-    const known =
-      twins.get(name) ?? outcome({ ...operation, call }).then(() => outcome({ ...operation, call }));
-    twins.set(name, known);
+  function twin(title: string, operation: Operation) {
+    const known = twins.get(title) ?? outcome(operation).then(() => outcome(operation));
+    twins.set(title, known);
     return known;
   }
 

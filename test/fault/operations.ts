@@ -12,7 +12,7 @@ import { QUEUE } from "../support/rig.ts";
 import { now, worker, type Caller } from "./starting-point.ts";
 
 export interface Operation {
-  /** The script that the fault is for; its file's name without the end. */
+  /** The name of the script that the fault is for. */
   readonly script: string;
   /** What else to tell of the call. */
   readonly what?: string;
@@ -27,8 +27,6 @@ export interface Operation {
   readonly counts?: boolean;
   /** What makes up for a call whose first copy ran unheard, where the keys are as otherwise only then. */
   readonly afterwards?: (by: Caller) => Promise<unknown>;
-  /** What comes of it where Redis has forgotten the script, and runs what stands behind it in the request first. */
-  readonly forgotten?: (by: Caller) => Promise<unknown>;
 }
 
 /** What the counts of a call are where its first copy has done it all. */
@@ -67,13 +65,6 @@ const settlements = (receipts: readonly string[]): Settlement[] => {
   ];
 };
 
-const three = { max: 3, idempotencyKey: "k" };
-
-async function settleAndDequeue(by: Caller): Promise<unknown> {
-  const { settled, tasks } = await by.queue().settleAndDequeue(settlements(by.receipts), three);
-  return [settled, seen(tasks)];
-}
-
 export const operations: readonly Operation[] = [
   { script: "enqueue", call: (by) => by.queue().enqueueMany(someTasks, { idempotencyKey: "k" }) },
   {
@@ -107,19 +98,14 @@ export const operations: readonly Operation[] = [
       return [seen(nothing), await empty.enqueue("late", { id: "late", idempotencyKey: "k" })];
     },
   },
-  {
-    script: "dequeue",
-    what: "behind a settle in one request",
-    call: (by) => settleAndDequeue(by),
-  },
   { script: "settle", call: (by) => by.queue().settle(settlements(by.receipts)) },
   {
-    script: "settle",
-    what: "in front of a dequeue in one request",
-    call: (by) => settleAndDequeue(by),
-    async forgotten(by) {
-      const tasks = await by.queue().dequeue(three);
-      return [await by.queue().settle(settlements(by.receipts)), seen(tasks)];
+    script: "settleAndDequeue",
+    async call(by) {
+      const { settled, tasks } = await by
+        .queue()
+        .settleAndDequeue(settlements(by.receipts), { max: 3, idempotencyKey: "k" });
+      return [settled, seen(tasks)];
     },
   },
   { script: "cancel", what: "of a pending task", call: (by) => by.queue().cancel("p1") },
