@@ -33,8 +33,8 @@ interface Case {
 }
 
 const tasks = Array.from({ length: BATCH }, (_, number) => ({ payload: payload(number) }));
-const often = quick ? 300 : 3_000;
-const seldom = quick ? 15 : 150;
+const often = quick ? 300 : 2_000;
+const seldom = quick ? 15 : 60;
 const pullOf = (max: number, requests: number): Case => {
   return { name: `pull of ${max}`, path: "tasks/pull", body: { max }, status: 200, requests, takes: max };
 };

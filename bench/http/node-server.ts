@@ -35,6 +35,7 @@ const subjects: Readonly<Record<string, (setting: Setting) => Promise<number>>> 
 
 const [setting] = (await once(process, "message")) as [Setting];
 process.send?.({ port: await subjects[process.argv[2] ?? ""]?.(setting) });
+process.on("disconnect", () => process.exit());
 process.on("message", () => {
   const { user, system } = process.cpuUsage();
   process.send?.({ cpu: user + system });
