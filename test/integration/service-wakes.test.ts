@@ -37,7 +37,7 @@ test("in a process that lives on, a task that comes when a drain has just found 
     async send(commands, options) {
       const outcomes = await rig.transport.send(commands, options);
       const last = commands.at(-1);
-      if (done.length === 1 && last && "script" in last && last.script.name === "dequeue") {
+      if (done.length === 1 && last && "script" in last && /dequeue$/i.test(last.script.name)) {
         const enqueueOnce = enqueueNow;
         enqueueNow = undefined;
         await enqueueOnce?.();
