@@ -33,6 +33,7 @@ const floors: Record<string, readonly string[]> = {
   serverless: [
     "src/errors.ts",
     "src/sleep.ts",
+    "src/bounded-body.ts",
     "src/queue",
     "src/transport",
     "src/consumer",
