@@ -45,7 +45,7 @@ end
 -- True where a text comes first by its bytes, as Redis has members in order; a Lua may heed a locale.
 local function precedes(first, second)
   for i = 1, math.min(#first, #second) do
-    local one, other = string.byte(first, i), string.byte(second, i)
+    local one, other = string.byte(first, i, i), string.byte(second, i, i)
     if one ~= other then
       return one < other
     end

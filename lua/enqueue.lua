@@ -30,7 +30,7 @@ local count = (#new - STRIDE) / STRIDE
 
 -- True for a task without group and priority. record: its fixed record, from the letters on.
 local function stands_in_list(record)
-  return string.byte(record) == 10 or not string.find(record, '^[^\n]*;[GP]=')
+  return string.byte(record, 1, 1) == 10 or not string.find(record, '^[^\n]*;[GP]=')
 end
 
 local front = '1;' .. now_text

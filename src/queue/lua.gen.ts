@@ -2168,7 +2168,7 @@ end
 `;
 const $precedes = `local function precedes(first,second)
 for i=1,math.min(#first,#second)do
-local one,other=string.byte(first,i),string.byte(second,i)
+local one,other=string.byte(first,i,i),string.byte(second,i,i)
 if one~=other then
 return one<other
 end
@@ -3473,7 +3473,7 @@ local CONTROL_FIELDS={'~set','~stats','~ghosts','~dropped','~wake'}
 ${$int}${$clock_text}local now_text=clock_text(test_now)
 local count=(#new-STRIDE)/STRIDE
 local function stands_in_list(record)
-return string.byte(record)==10 or not string.find(record,'^[^\\n]*;[GP]=')
+return string.byte(record,1,1)==10 or not string.find(record,'^[^\\n]*;[GP]=')
 end
 local front='1;'..now_text
 local ids,fields,made,stored={},{},nil,nil
@@ -3678,8 +3678,8 @@ end
 return reply
 `;
   },
-  sha1: "a6d00affc9f8907bb659a82952041e3ad7f2a6d2",
-  keyLockingSha1: "ae90c4b67bbf33dc7e3aaa3fe3460bcfc217f80b",
+  sha1: "4bd05c66b5d4628b4c997200e06e2eb46118b95f",
+  keyLockingSha1: "22fc80d0d169e0d1e7ffcd0e35ae07a1d22065bb",
 };
 
 export const fail: Script = {
@@ -4342,8 +4342,8 @@ ${$left_among}reply[3]=left_among(entries,done)
 return reply
 `;
   },
-  sha1: "a2ab95433962692e5f63a6ba80c1b4727f722d59",
-  keyLockingSha1: "3c5e8af768f8cf8ea81ce2992cc6d3cd5bdc5291",
+  sha1: "2b133b6cdf951000291484aa85a78e4de294c4d0",
+  keyLockingSha1: "d15da713297db54363814698fc48c6fd2852e829",
 };
 
 export const purge: Script = {
@@ -4476,8 +4476,8 @@ end
 return failed or reply
 `;
   },
-  sha1: "30b0861e141b5ce9a4f86a95d25cd7fca5d55e99",
-  keyLockingSha1: "ef41f003efe10397e1b666506d7ad316984b96b2",
+  sha1: "7560e5521495a941ce63e02bbae95f123bd30b9e",
+  keyLockingSha1: "077736f813b99c565841ac0660ff3846de6291c6",
 };
 
 export const queues: Script = {
@@ -4602,8 +4602,8 @@ end
 return reply
 `;
   },
-  sha1: "082e34512ecfe3697447926894848aa02ad97f36",
-  keyLockingSha1: "9ae94d0c5ceeec698be288fc960b4f9b8dd4e532",
+  sha1: "cfb71ec2f67a39883e96bf3365f44fe320717d5b",
+  keyLockingSha1: "1dad1ea848dc6a76cfc2c8a638f9d1c9518e1cad",
 };
 
 export const register: Script = {

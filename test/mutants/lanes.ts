@@ -125,7 +125,7 @@ export const lanes: readonly Mutant[] = [
   {
     name: "a plain enqueue puts tasks of a group in the list",
     file: "lua/enqueue.lua",
-    find: "return string.byte(record) == 10 or not string.find(record, '^[^\\n]*;[GP]=')",
+    find: "return string.byte(record, 1, 1) == 10 or not string.find(record, '^[^\\n]*;[GP]=')",
     replace: "return true",
     breaks: "fairness",
     because: "a task of a group stands where its group is not heeded",

@@ -115,6 +115,7 @@ function call(
   if (name === "next" && !(args.length === 1 && isCondition(node, parent))) {
     breach(node, "next may only tell whether a table is empty");
   }
+  if (name === "string.byte" && args.length < 3) breach(node, "string.byte needs both places");
   if (name === "pairs" && parent?.type !== "ForGenericStatement") breach(node, "pairs outside a for");
 }
 
