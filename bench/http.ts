@@ -19,7 +19,7 @@ const ROUNDS = quick ? 3 : 7;
 const GOAL = 2.5;
 const TOKEN = "bench-0123456789abcdef";
 
-/** What is asked, of all servers in the same bytes but for the path. */
+/** The requests, with the same bytes for all servers; only the path differs. */
 interface Case {
   readonly name: string;
   /** Path below the queue, body, and status of Sluice's answer. */

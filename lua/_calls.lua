@@ -13,14 +13,10 @@ local function spend_token(tasks, slot, token)
   redis.pcall('HSET', tasks, slot, token)
 end
 
-local function give(reply, id, attempt, number, deadline, fixed)
-  local last = #reply
-  reply[last + 1], reply[last + 2], reply[last + 3] = id, attempt, number
-  reply[last + 4], reply[last + 5] = deadline, fixed
-end
-
-local function give_task(reply, id, task, deadline, fixed)
-  give(reply, id, tonumber(task.a), tonumber(task.n), deadline, fixed)
+local function give(reply, id, task, deadline, fixed)
+  append(reply, id, tonumber(task.a))
+  append(reply, tonumber(task.n), deadline)
+  reply[#reply + 1] = fixed
 end
 
 -- The reply to a copy of a call that has run already: what is still leased under its token.
@@ -36,7 +32,7 @@ local function lease_again(at, now, token, held)
   for i, id in ipairs(ids) do
     local task = parse(found[2 * i])
     if task.s == 'w' and task.k == token then
-      give_task(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
+      give(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
     end
   end
   return reply

@@ -13,7 +13,7 @@ local function upcoming(delayed, deadline)
 end
 
 -- Whether delayed tasks are due and leases expired, and when the first of the others will be (ms; 0: nothing
--- known). time: gives it as text, where it is needed.
+-- known). time: called only where something stands there; a number, or its text.
 local function look_ahead(working, delayed, time)
   local deadline = head(working)
   local due, next_due = upcoming(delayed, deadline)

@@ -44,7 +44,7 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max
       return nil
     end
     if own_letters ~= letters then
-      -- A task of a group or with a priority, or of a number beyond reading, is not plain.
+      -- Not plain: a group, a priority, or a number with too many digits.
       if string.find(own_letters, ';[GP]=') or string.find(own_letters, string.rep('%d', 17)) then
         return nil
       end
@@ -111,7 +111,7 @@ local function complete_plainly(working, tasks, expiry, items, from, records, no
     end
     local own, ttl = '', DEFAULT_RESULT_TTL
     if letters ~= '' then
-      -- Letters that no fixed record has, or a number beyond reading, are not plain.
+      -- Not plain: letters that no fixed record has, or a number with too many digits.
       if string.find(letters, ';[^mrdt]') or string.find(letters, string.rep('%d', 17)) then
         return nil
       end

@@ -161,13 +161,13 @@ local function dequeue_in_full(at, call, popped, ahead, reads)
     return { 'more', time() }
   elseif #batch == 0 then
     spend()
-    -- Whoever was awake finds nothing and goes: what comes now has to wake another.
+    -- The consumer that was awake stops here, so the next enqueue has to wake another.
     write('HDEL', tasks, { wake and line.drained and '~wake' or nil })
   end
 
   local reply = { 'ok', when_again(line, plan) }
   for _, entry in ipairs(batch) do
-    give_task(reply, entry.id, entry.task, entry.deadline, entry.fixed)
+    give(reply, entry.id, entry.task, entry.deadline, entry.fixed)
   end
   return reply
 end

@@ -14,8 +14,8 @@ export class Prospect {
   /** How long the drain waits for tasks, ms. */
   readonly #wait: number;
   /**
-   * Whether to look once more although the last pull left nothing: who enqueues soon after it wakes nobody, for whoever took
-   * tasks counts as awake.
+   * Whether to pull once more although the last pull left nothing: a consumer that took tasks counts as awake, so an enqueue
+   * soon after wakes nobody.
    */
   #onceMore = false;
   /** How often somebody said that more has come. */
@@ -52,7 +52,7 @@ export class Prospect {
 
   /**
    * @param ended how many calls have ended
-   * @returns is told what the pull that goes out now gave, and when more was to come by what was known before, epoch ms
+   * @returns a function to be called with what this pull gave, and when more was expected before it, epoch ms
    */
   goesOut(
     { max = 1, wait }: PullOptions,
