@@ -54,7 +54,7 @@ local function mend_control(mending, found, is)
   end
   if lost or times.h ~= is.held then
     times.h = is.held
-    append(plan.fields, '~fair', format_clock(times))
+    will(plan, 'HSET tasks', '~fair', format_clock(times))
     note(mending, 'control_broken', '~fair')
   end
 
@@ -64,8 +64,8 @@ local function mend_control(mending, found, is)
   local late = first and (not timer or timer > math.max(first, now) or not alarm or alarm > first)
   if late or (timer and not alarm) then
     local when = first or math.floor(timer)
-    append(plan.timers, int(when), '~w')
-    append(plan.fields, '~alarm', int(when))
+    will(plan, 'timers', int(when), '~w')
+    will(plan, 'HSET tasks', '~alarm', int(when))
     note(mending, 'timer_wrong', '~alarm')
   elseif alarm and not timer then
     put(mending, '~alarm', alarm)

@@ -104,7 +104,7 @@ local function promote_shared(at, ids, now)
     for i, task in ipairs(tasks) do
       if newer(records[i]) then
         -- Left to that release, which looks again in a while.
-        append(plan.later, int(now + RETRY) .. '.5', ids[first + i - 1])
+        will(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[first + i - 1])
       else
         enter(plan, ids[first + i - 1], task, 'back')
       end

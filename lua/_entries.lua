@@ -108,8 +108,8 @@ end
 -- Keeps what stands in a field where somebody may look at it, and nobody trips over it.
 local function set_aside(mending, field)
   local plan, kept = mending.plan, '~b:' .. field
-  append(plan.fields, kept, redis.call('HGET', mending.at.tasks, field))
-  append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)
+  will(plan, 'HSET tasks', kept, redis.call('HGET', mending.at.tasks, field))
+  will(plan, 'ZADD expiry', int(mending.now + DEFAULT_DEAD_TTL), kept)
   note(mending, 'record_broken', field)
 end
 
@@ -122,9 +122,9 @@ end
 -- Puts into a field what belongs there; nothing: the field goes.
 local function put(mending, field, before, after)
   if after and after ~= before then
-    append(mending.plan.fields, field, after)
+    will(mending.plan, 'HSET tasks', field, after)
   elseif before and not after then
-    mending.plan.gone[#mending.plan.gone + 1] = field
+    will(mending.plan, 'HDEL tasks', field)
   end
 end
 

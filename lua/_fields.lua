@@ -31,7 +31,7 @@ local function mend_settings(mending, field, text, last)
   end
   if not readable then
     set_aside(mending, field)
-    plan.gone[#plan.gone + 1] = field
+    will(plan, 'HDEL tasks', field)
     return last
   end
   local number = tonumber(settings.n)
@@ -39,7 +39,7 @@ local function mend_settings(mending, field, text, last)
   if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
     number = math.max(last, SPARE_GROUPS) + 1
     settings.n = int(number)
-    append(plan.fields, field, format_settings(settings))
+    will(plan, 'HSET tasks', field, format_settings(settings))
     note(mending, 'control_broken', field)
   elseif needed and number > last then
     note(mending, 'control_broken', '~groups')
@@ -58,7 +58,7 @@ local function mend_group_settings(mending, texts)
     most = mend_settings(mending, field, texts[field], most)
   end
   if most > last then
-    append(mending.plan.fields, '~groups', int(most))
+    will(mending.plan, 'HSET tasks', '~groups', int(most))
   end
 end
 
@@ -66,7 +66,7 @@ end
 local function mend_infos(mending, names)
   for i, score in ipairs(scores_in(mending, 'workers', names)) do
     if not score then
-      mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]
+      will(mending.plan, 'HDEL tasks', '~w:' .. names[i])
       note(mending, 'worker_wrong', names[i])
     end
   end
@@ -77,7 +77,7 @@ local function mend_kept(mending, names, texts)
   for i, score in ipairs(scores_in(mending, 'expiry', names)) do
     if not score then
       local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
-      append(mending.plan.expiry, over, names[i])
+      will(mending.plan, 'ZADD expiry', over, names[i])
       note(mending, 'expiry_missing', names[i])
     end
   end
@@ -139,7 +139,7 @@ local function mend_workers(mending, workers)
     if not info and #in_hands(at, worker, '0', 1) == 0 then
       take_from(mending, 'workers', worker)
     elseif score < 0 or score > mending.now + LONGEST then
-      append(mending.plan.workers, int(mending.now), worker)
+      will(mending.plan, 'ZADD workers', int(mending.now), worker)
       note(mending, 'time_broken', worker)
     end
   end

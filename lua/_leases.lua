@@ -20,14 +20,14 @@ local function lease_slice(plan, batch, call, first, last)
     entry.deadline, entry.written = plan.now + tonumber(task.l), true
     ids[#ids + 1] = entry.id
     append(deadlines, int(entry.deadline), entry.id)
-    append(plan.fields, '.' .. entry.id, format(task, entry.text))
+    will(plan, 'HSET tasks', '.' .. entry.id, format(task, entry.text))
     append(members, call.worker and '0', call.worker and hand(call.worker, task.n, entry.id))
   end
   local failed = refusal(redis.pcall('ZADD', plan.at.working, unpack(deadlines)))
   if failed then
     return failed
   end
-  failed = store(plan.at.tasks, plan.fields)
+  failed = store(plan.at.tasks, writes_of(plan, 'HSET tasks'))
   if failed then
     redis.call('ZREM', plan.at.working, unpack(ids))
   else
@@ -59,16 +59,16 @@ local function lease_all(plan, line, batch, call)
   if #batch == 0 then
     return nil
   end
-  append(plan.fields, '~lease', int(call.counter + #batch))
-  append(plan.fields, call.slot, table.concat(names, ' '))
+  will(plan, 'HSET tasks', '~lease', int(call.counter + #batch))
+  will(plan, 'HSET tasks', call.slot, table.concat(names, ' '))
   if plan.settings.r then
     local _, _, used = recent(plan.settings.r, call.used, plan.now, #batch)
-    append(plan.fields, '~rate', used)
+    will(plan, 'HSET tasks', '~rate', used)
   end
   for first = 1, #batch, LEASES do
     local last = math.min(first + LEASES - 1, #batch)
     local failed = batch[first] and lease_slice(plan, batch, call, first, last)
-    plan.fields = {}
+    plan.writes['HSET tasks'] = nil
     if failed and first == 1 then
       return failed
     elseif failed then

@@ -169,9 +169,10 @@ local function when_again(line, plan)
     local soon = plan.now + ASK_AGAIN
     next_due = math.min(next_due > 0 and next_due or soon, soon)
   end
-  for i = 1, #plan.timers, 2 do
-    local when = tonumber(plan.timers[i])
-    if plan.timers[i + 1] ~= '~w' then
+  local timers = writes_of(plan, 'timers')
+  for i = 1, #timers, 2 do
+    local when = tonumber(timers[i])
+    if timers[i + 1] ~= '~w' then
       next_due = math.min(next_due > 0 and next_due or when, when)
     end
   end

@@ -68,7 +68,7 @@ local function mend_waiting(mending, entry)
     local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
     local score = score_when_due(task, whole)
     if due ~= tonumber(score) then
-      append(plan.later, score, id)
+      will(plan, 'ZADD delayed', score, id)
       note(mending, 'time_broken', id)
     end
     -- What is promoted to `fair` is looked up in its changing record.
@@ -101,7 +101,7 @@ local function mend_working(mending, entry)
   if tonumber(task.n) > (mending.lease or 0) then
     -- Further than any counter can have come, so that no number is given out twice.
     mending.lease = math.max(mending.now, tonumber(task.n))
-    append(mending.plan.fields, '~lease', int(mending.lease))
+    will(mending.plan, 'HSET tasks', '~lease', int(mending.lease))
     note(mending, 'control_broken', '~lease')
   end
 end
@@ -115,13 +115,13 @@ local function mend_ended(mending, entry)
     note(mending, 'wrong_place', id)
   end
   if dead_letter and not entry.dead then
-    append(plan.dead, task.z or int(mending.now), id)
+    will(plan, 'ZADD dead', task.z or int(mending.now), id)
     note(mending, 'place_missing', id)
   end
   if not over or over > mending.now + LONGEST then
     local kept = (dead_letter or task.s == 'c') and ttl or 0
     over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
-    append(plan.expiry, int(over), id)
+    will(plan, 'ZADD expiry', int(over), id)
     note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
   end
   if not dead_letter and entry.fixed ~= '' then
@@ -191,7 +191,7 @@ local function mend_all(mending, entries, also)
       put(mending, entry.id, entry.had_fixed, entry.fixed)
       put(mending, '.' .. entry.id, entry.had_record, entry.record)
     end
-    local failed = #mending.plan.fields >= 2 * PLAN and write_mended(mending)
+    local failed = planned(mending.plan, 'HSET tasks') >= 2 * PLAN and write_mended(mending)
     if failed then
       return failed
     end

@@ -172,13 +172,13 @@ local function erase(plan, id, task)
   if known_until > plan.now then
     add(task, 'v', 1)
     task.s, task.h, task.y, task.m, task.r, task.d = 'x', nil, nil, nil, nil, nil
-    append(plan.fields, id, '')
-    append(plan.fields, '.' .. id, format(task, ''))
-    append(plan.expiry, int(known_until), id)
+    will(plan, 'HSET tasks', id, '')
+    will(plan, 'HSET tasks', '.' .. id, format(task, ''))
+    will(plan, 'ZADD expiry', int(known_until), id)
   else
-    forget_task(plan.fields, plan.gone, id, task)
-    plan.over[#plan.over + 1] = id
+    forget_task(writes_of(plan, 'HSET tasks'), writes_of(plan, 'HDEL tasks'), id, task)
+    will(plan, 'ZREM expiry', id)
   end
-  plan.raised[#plan.raised + 1] = id
+  will(plan, 'ZREM dead', id)
   tell(plan, 'deleted', id)
 end

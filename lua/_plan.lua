@@ -3,11 +3,9 @@
 -- How many leases one plan may end: no command of `commit` then has more than SLICE arguments.
 local PLAN = 160
 
+-- Forgets what was carried out. taken: members of `order` that the plan takes away.
 local function clear(plan)
-  plan.leave, plan.hands, plan.front, plan.back, plan.later = {}, {}, {}, {}, {}
-  plan.fair, plan.moved, plan.order, plan.unordered, plan.taken = {}, {}, {}, {}, {}
-  plan.held, plan.freed, plan.timers, plan.workers = {}, {}, {}, {}
-  plan.fields, plan.gone, plan.expiry, plan.over, plan.dead, plan.raised = {}, {}, {}, {}, {}, {}
+  plan.writes, plan.taken = {}, {}
   plan.news, plan.closed = plan.news and {}, false
   return plan
 end
@@ -46,7 +44,7 @@ local function count_news(plan)
   local minute, counts = math.floor(plan.now / 60000), {}
   local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
   if last < minute and last > 0 then
-    append(plan.fields, '~m' .. int(last % 60), plan.stats)
+    will(plan, 'HSET tasks', '~m' .. int(last % 60), plan.stats)
   end
   for event, count in string.gmatch(last < minute and '' or plan.stats, ';(%a+)=(%d+)') do
     counts[event] = count
@@ -59,7 +57,7 @@ local function count_news(plan)
   for _, event in ipairs(sorted_keys(counts)) do
     plan.stats = plan.stats .. ';' .. event .. '=' .. counts[event]
   end
-  append(plan.fields, '~stats', plan.stats)
+  will(plan, 'HSET tasks', '~stats', plan.stats)
 end
 
 -- Publishes the news: `<event> <when> <id> …`.
@@ -78,9 +76,9 @@ end
 
 -- Adds the end of a lease to a plan.
 local function leave(plan, id, task)
-  plan.leave[#plan.leave + 1] = id
+  will(plan, 'ZREM working', id)
   if task.W then
-    plan.hands[#plan.hands + 1] = hand(task.W, task.n, id)
+    will(plan, 'ZREM hands', hand(task.W, task.n, id))
   end
   if shared(task) then
     local group = group_of(plan, task)
@@ -99,12 +97,12 @@ local function wait_again(plan, id, task, text, place, due)
   task.s, task.k, task.l, task.T = '', '', '', nil
   transition(task, due and 'd' or 'p', plan.now)
   if due then
-    append(plan.later, score_when_due(task, due), id)
+    will(plan, 'ZADD delayed', score_when_due(task, due), id)
     task.S = nil
   else
     enter(plan, id, task, place)
   end
-  append(plan.fields, '.' .. id, format(task, text))
+  will(plan, 'HSET tasks', '.' .. id, format(task, text))
 end
 
 -- Adds the end of a task to a plan. What is kept of it, and for how long, was fixed at enqueue or is given;
@@ -122,13 +120,13 @@ local function finish(plan, id, task, text, state, reason, given)
   task.z = int(plan.now)
   task.f, task.S, task.O, task.T = nil, nil, nil, nil
   if state == 'rejected' and ttl > 0 then
-    append(plan.dead, task.z, id)
+    will(plan, 'ZADD dead', task.z, id)
   else
     task.m, task.r, task.d = nil, nil, nil
-    append(plan.fields, id, '')
+    will(plan, 'HSET tasks', id, '')
   end
-  append(plan.fields, '.' .. id, format(task, ttl > 0 and text or ''))
-  append(plan.expiry, int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
+  will(plan, 'HSET tasks', '.' .. id, format(task, ttl > 0 and text or ''))
+  will(plan, 'ZADD expiry', int(plan.now + math.max(ttl, RESEND_WINDOW)), id)
   tell(plan, reason == 'cancelled' and reason or state, id)
 end
 
@@ -146,7 +144,7 @@ end
 -- Stores a plan's fields before all else, so that a full Redis refuses here and nothing has been written.
 -- Returns the error. before: what stood in the fields, where they were not those of groups.
 local function store_or_undo(plan, before)
-  local tasks, fields = plan.at.tasks, plan.fields
+  local tasks, fields = plan.at.tasks, writes_of(plan, 'HSET tasks')
   for first = 1, #fields, SLICE do
     local last = math.min(first + SLICE - 1, #fields)
     local failed = refusal(redis.pcall('HSET', tasks, unpack(fields, first, last)))
@@ -163,39 +161,24 @@ local function store_or_undo(plan, before)
       return failed
     end
   end
-  plan.fields = {}
+  plan.writes['HSET tasks'] = nil
 end
 
 -- Carries out a plan, what frees memory first. Returns the error where Redis has no room for the records:
 -- nothing has then changed but the deadlines, which leave the holders a minute to settle again.
 local function commit(plan)
-  local at = plan.at
-  write('ZREM', at.working, plan.leave)
+  local at, ended = plan.at, writes_of(plan, 'ZREM working')
+  write('ZREM', at.working, ended)
   close(plan)
-  local failed = #plan.fields > 0 and store(at.tasks, plan.fields)
+  local failed = planned(plan, 'HSET tasks') > 0 and store(at.tasks, writes_of(plan, 'HSET tasks'))
   if failed then
-    for _, id in ipairs(plan.leave) do
+    for _, id in ipairs(ended) do
       redis.call('ZADD', at.working, int(plan.now + 60000), id)
     end
     return failed
   end
-  write('ZREM', at.held, plan.freed)
-  write('ZREM', at.hands, plan.hands)
-  write('HDEL', at.tasks, plan.gone)
-  write('ZREM', at.expiry, plan.over)
-  write('ZREM', at.dead, plan.raised)
-  write('RPUSH', at.pending, reversed(plan.front, 1))
-  write('LPUSH', at.pending, plan.back)
-  write('ZADD', at.fair, plan.fair)
-  write('ZREM', at.order, plan.unordered)
-  write('ZADD', at.order, plan.order)
-  write('ZADD', at.fair, plan.moved, 'XX')
-  write('ZADD', at.held, plan.held)
-  write('ZADD', at.delayed, plan.later)
-  write('ZADD', at.workers, plan.workers)
-  write('ZADD', at.expiry, plan.expiry)
-  write('ZADD', at.dead, plan.dead)
-  local timers = write('ZADD', at.delayed, plan.timers)
+  write_rest(plan)
+  local timers = write('ZADD', at.delayed, plan.writes.timers or {})
   if timers > 0 then
     redis.call('HINCRBY', at.tasks, '~timers', int(timers))
   end
@@ -265,8 +248,8 @@ local function take_back(at, ids, now, sure)
     if failed then
       return back, ended, left, failed
     end
-    back = back + #plan.leave - #plan.expiry / 2
-    ended = ended + #plan.expiry / 2
+    back = back + planned(plan, 'ZREM working') - planned(plan, 'ZADD expiry') / 2
+    ended = ended + planned(plan, 'ZADD expiry') / 2
   end
   return back, ended, left, nil
 end

@@ -149,7 +149,7 @@ local function dequeue_in_full(at, call, popped, ahead, reads)
   local terms =
     { counter = counter, token = token, slot = slot, lease = call.lease, worker = holder, used = used }
   if wake and #batch > 0 then
-    append(plan.fields, '~wake', awake_from(plan.now, nil, wake))
+    will(plan, 'HSET tasks', '~wake', awake_from(plan.now, nil, wake))
   end
   local failed = lease_all(plan, line, batch, terms) or commit(plan)
   if failed then

@@ -113,7 +113,7 @@ local function settle_in_full(at, now, call, items, from, records)
     longer[id] = math.max(longer[id] or deadlines[id], deadline)
     if progress ~= '' and is_latest(task) then
       task.O = progress
-      append(plan.fields, '.' .. id, format(task, old_text))
+      will(plan, 'HSET tasks', '.' .. id, format(task, old_text))
     end
     return { 'working', '', longer[id], task.f and 1 or 0 }
   end
@@ -153,7 +153,7 @@ local function settle_in_full(at, now, call, items, from, records)
     else
       reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
     end
-    if #plan.leave == PLAN or #plan.fields >= 4 * PLAN or i == count then
+    if planned(plan, 'ZREM working') == PLAN or planned(plan, 'HSET tasks') >= 4 * PLAN or i == count then
       release(plan)
       local failed = commit(plan)
       if failed then

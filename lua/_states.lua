@@ -44,7 +44,7 @@ local function unwatched(mending, group)
   end
   local plan = mending.plan
   set_timer(plan, group)
-  local needed = #plan.timers > 0
-  plan.timers = {}
+  local needed = planned(plan, 'timers') > 0
+  plan.writes.timers = nil
   return needed and not scores_in(mending, 'delayed', { '~g:' .. group.name })[1]
 end

@@ -11,8 +11,8 @@ local function turn_of(group, score, id)
 end
 
 local function put_into_fair(plan, group, score, id)
-  append(plan.fair, int(score), id)
-  append(plan.order, '0', turn_of(group.name, score, id))
+  will(plan, 'ZADD fair', int(score), id)
+  will(plan, 'ZADD order', '0', turn_of(group.name, score, id))
 end
 
 -- Notes that a task leaves `fair`. Returns its group's share of that priority.
@@ -20,7 +20,8 @@ local function take_off_fair(plan, task, score, id)
   local group, band = group_of(plan, task), tonumber(task.P or 0)
   local share = ready(group, band, -1)
   local member = turn_of(group.name, score, id)
-  plan.unordered[#plan.unordered + 1], plan.taken[member] = member, true
+  will(plan, 'ZREM order', member)
+  plan.taken[member] = true
   share.gone = (share.gone or 0) + 1
   return share
 end
@@ -67,9 +68,9 @@ local function move_up(plan, group, band, share)
       tag = math.max(tag, place.tag - passed * cost)
     end
     if tag < place.tag then
-      append(plan.moved, int(base + tag), place.id)
-      append(plan.order, '0', turn_of(group.name, base + tag, place.id))
-      append(plan.unordered, turn_of(group.name, base + place.tag, place.id))
+      will(plan, 'ZADD fair XX', int(base + tag), place.id)
+      will(plan, 'ZADD order', '0', turn_of(group.name, base + tag, place.id))
+      will(plan, 'ZREM order', turn_of(group.name, base + place.tag, place.id))
     end
     before = math.min(tag, place.tag)
   end
@@ -110,8 +111,7 @@ end
 -- taken out of `fair` at its group's limit, which stands before all that came to be held later.
 local function enter(plan, id, task, place)
   if not shared(task) then
-    local ids = place == 'back' and plan.back or plan.front
-    ids[#ids + 1] = id
+    will(plan, place == 'back' and 'LPUSH pending' or 'RPUSH pending', id)
     return
   end
   local group, band = group_of(plan, task), tonumber(task.P or 0)
@@ -126,7 +126,7 @@ local function enter(plan, id, task, place)
     group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
     plan.times.h = plan.times.h + 1
     local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-    append(plan.held, int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
+    will(plan, 'ZADD held', int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
   else
     admit(plan, group, band, id)
   end
@@ -146,10 +146,11 @@ local function held_by(plan, group, lowest, most)
     end
   end
   local found = #waiting
-  for i = 1, group.fresh > 0 and #plan.held or 0, 2 do
-    local score = tonumber(plan.held[i])
+  local fresh = group.fresh > 0 and writes_of(plan, 'ZADD held') or {}
+  for i = 1, #fresh, 2 do
+    local score = tonumber(fresh[i])
     if score >= lowest and score < highest then
-      waiting[#waiting + 1] = { id = plan.held[i + 1], score = score, place = i }
+      waiting[#waiting + 1] = { id = fresh[i + 1], score = score, place = i }
     end
   end
   table.sort(waiting, function(one, other)
@@ -184,17 +185,18 @@ local function release(plan)
         if task.place then
           taken[task.place] = true
         else
-          plan.freed[#plan.freed + 1] = task.id
+          will(plan, 'ZREM held', task.id)
         end
       end
-      for i = 1, #plan.held, 2 do
+      local fresh = writes_of(plan, 'ZADD held')
+      for i = 1, #fresh, 2 do
         if taken[i] then
           group.fresh = group.fresh - 1
         else
-          append(kept, plan.held[i], plan.held[i + 1])
+          append(kept, fresh[i], fresh[i + 1])
         end
       end
-      plan.held = kept
+      plan.writes['ZADD held'] = kept
       -- Fewer than are counted: then these are all.
       local left = (found < wanted and #waiting or group.h) - count
       plan.times.h, group.h = plan.times.h - group.h + left, left
@@ -211,7 +213,7 @@ local function set_timer(plan, group)
       local left, opens = recent(group.settings.r, group.u, plan.now, 0)
       when = left > group.ready and when or opens
     end
-    append(plan.timers, when and int(when), when and '~g:' .. group.name)
+    will(plan, 'timers', when and int(when), when and '~g:' .. group.name)
   end
 end
 
@@ -281,14 +283,14 @@ local function close_groups(plan)
       group.v = math.max(plan.now, (group.v or 0) + 1)
       local text = format_group(group)
       if text == '' then
-        plan.gone[#plan.gone + 1] = '~g:' .. group.name
+        will(plan, 'HDEL tasks', '~g:' .. group.name)
       else
-        append(plan.fields, '~g:' .. group.name, text)
+        will(plan, 'HSET tasks', '~g:' .. group.name, text)
       end
       local set = group.settings
       if group.h == 0 and set.n and #sorted_keys(set) == 1 then
         -- The limit is no more, and what it held has gone on.
-        plan.gone[#plan.gone + 1] = '~s:' .. group.name
+        will(plan, 'HDEL tasks', '~s:' .. group.name)
       end
       group.changed = nil
       plan.shared = true
@@ -302,9 +304,9 @@ local function close_groups(plan)
   if plan.times then
     plan.times.m = math.max(0, plan.times.m + more_stuck)
   end
-  if plan.shared and plan.dry and plan.times.h == 0 and #plan.fair == 0 then
-    plan.gone[#plan.gone + 1] = '~fair'
+  if plan.shared and plan.dry and plan.times.h == 0 and planned(plan, 'ZADD fair') == 0 then
+    will(plan, 'HDEL tasks', '~fair')
   elseif plan.shared then
-    append(plan.fields, '~fair', format_clock(plan.times))
+    will(plan, 'HSET tasks', '~fair', format_clock(plan.times))
   end
 end

@@ -12,11 +12,11 @@ local LOST_FOR = 86400000
 -- looked for.
 local function note_worker(plan, worker, info, alarm)
   local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
-  append(plan.workers, int(deadline), worker)
-  append(plan.fields, '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
+  will(plan, 'ZADD workers', int(deadline), worker)
+  will(plan, 'HSET tasks', '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
   if not alarm or tonumber(alarm) > deadline then
-    append(plan.fields, '~alarm', int(deadline))
-    append(plan.timers, int(deadline), '~w')
+    will(plan, 'HSET tasks', '~alarm', int(deadline))
+    will(plan, 'timers', int(deadline), '~w')
   end
 end
 
@@ -117,7 +117,7 @@ local function fail_silent(at, now)
   forget_workers(at, unfinished, true)
   local alarm, plan = head(at.workers), new_plan(at, now)
   if alarm then
-    append(plan.timers, int(alarm), '~w')
+    will(plan, 'timers', int(alarm), '~w')
     commit(plan)
     if store(at.tasks, { '~alarm', int(alarm) }) then
       -- Without it the next sign of life sets the timer.

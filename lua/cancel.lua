@@ -37,7 +37,7 @@ if task.s == 'w' then
   if not task.f then
     task.f = '1'
     transition(task, 'f', plan.now)
-    append(plan.fields, '.' .. id, format(task, text))
+    will(plan, 'HSET tasks', '.' .. id, format(task, text))
     tell(plan, 'cancelRequested', id)
   end
   return commit(plan) or { 'working' }
@@ -53,7 +53,7 @@ if score then
 else
   -- In the list, where finding it would take time: the entry stays as a ghost that dequeue drops.
   add(task, 'g', 1)
-  append(plan.fields, '~ghosts', int(ghosts + 1))
+  will(plan, 'HSET tasks', '~ghosts', int(ghosts + 1))
 end
 finish(plan, id, task, '', 'rejected', 'cancelled')
 straighten(plan)

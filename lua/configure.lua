@@ -39,14 +39,14 @@ end
 local function follow_queue()
   local used = recounted(found[3] or '')
   if used ~= '' then
-    append(plan.fields, '~rate', used)
+    will(plan, 'HSET tasks', '~rate', used)
   elseif found[3] then
-    append(plan.gone, '~rate')
+    will(plan, 'HDEL tasks', '~rate')
   end
   if was.s and not settings.s then
-    append(plan.gone, '~stats')
+    will(plan, 'HDEL tasks', '~stats')
     for i = 0, 59 do
-      append(plan.gone, '~m' .. int(i))
+      will(plan, 'HDEL tasks', '~m' .. int(i))
     end
   end
 end
@@ -64,7 +64,7 @@ local function follow_group()
     settings.n = nil
   elseif not settings.n then
     settings.n = int(tonumber(found[2] or 0) + 1)
-    append(plan.fields, '~groups', settings.n)
+    will(plan, 'HSET tasks', '~groups', settings.n)
   end
 end
 
@@ -75,9 +75,9 @@ else
 end
 local text = format_settings(settings)
 if text ~= '' then
-  append(plan.fields, field, text)
+  will(plan, 'HSET tasks', field, text)
 elseif found[1] then
-  append(plan.gone, field)
+  will(plan, 'HDEL tasks', field)
 end
 local failed = commit(plan)
 if failed then

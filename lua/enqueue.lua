@@ -149,14 +149,14 @@ local function begin(i, old)
   local id, due = ids[i], due_of(i)
   local later = due > plan.now
   if old or not lone then
-    append(plan.fields, id, fields[2 * i])
+    will(plan, 'HSET tasks', id, fields[2 * i])
   end
   if old and old.s ~= 'g' then
-    append(plan.over, id)
-    append(plan.raised, id)
+    will(plan, 'ZREM expiry', id)
+    will(plan, 'ZREM dead', id)
   end
   if later then
-    append(plan.later, score_when_due(options[i], due), id)
+    will(plan, 'ZADD delayed', score_when_due(options[i], due), id)
   elseif old and tonumber(old.g or 0) > 0 and not shared(options[i]) then
     -- The entry that a cancelled life left in the list is this task's place.
     add(old, 'g', -1)
@@ -167,16 +167,18 @@ local function begin(i, old)
   -- What is promoted to `fair` is looked up in its changing record, without its payload.
   local record = first_record(fields[2 * i], old, later and shared(options[i]))
   if record then
-    append(plan.fields, '.' .. id, record)
+    will(plan, 'HSET tasks', '.' .. id, record)
   elseif old then
-    plan.gone[#plan.gone + 1] = '.' .. id
+    will(plan, 'HDEL tasks', '.' .. id)
   end
   tell(plan, 'enqueued', id)
 end
 
 -- How many of the tasks so far wait to be delivered.
 local function coming()
-  return #plan.back + plan.ghosts + (#plan.fair + #plan.held) / 2
+  return planned(plan, 'LPUSH pending')
+    + plan.ghosts
+    + (planned(plan, 'ZADD fair') + planned(plan, 'ZADD held')) / 2
 end
 
 plan.ghosts = 0
@@ -222,8 +224,8 @@ for i = 1, count do
       if key then
         local over = int(plan.now + string.match(new[STRIDE * i + 3], '^%d+'))
         fresh[key] = over .. ' ' .. id
-        append(plan.fields, '~d:' .. key, fresh[key])
-        append(plan.expiry, over, '~d:' .. key)
+        will(plan, 'HSET tasks', '~d:' .. key, fresh[key])
+        will(plan, 'ZADD expiry', over, '~d:' .. key)
       end
     end
   end
@@ -242,8 +244,8 @@ if wake ~= '' and due_now then
   if asleep(found[1], plan.now, resent and 0) and not parse_settings(found[2] or nil).p then
     local sent = { '~wake', awake_from(plan.now, wake) }
     reply[3] = 1
-    if #plan.fields > 0 then
-      append(plan.fields, unpack(sent))
+    if planned(plan, 'HSET tasks') > 0 then
+      will(plan, 'HSET tasks', unpack(sent))
     elseif store(tasks, sent) then
       -- The tasks stand already: a note that finds no room must not refuse them. The next sweep wakes.
       reply[3] = 0

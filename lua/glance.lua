@@ -87,17 +87,10 @@ end
 
 -- True if nothing was found that would be reported or written.
 local function nothing_found()
-  local plan, found = mending.plan, #mending.report + #mending.deadlines + #mending.lost
-  for _, list in ipairs({
-    plan.fields,
-    plan.gone,
-    plan.expiry,
-    plan.later,
-    plan.dead,
-    plan.timers,
-    plan.workers,
-  }) do
-    found = found + #list
+  local found = #mending.report + #mending.deadlines + #mending.lost
+  -- In any order: all of them are counted.
+  for _, args in pairs(mending.plan.writes) do
+    found = found + #args
   end
   -- In any order: all of them are counted.
   for _, ids in pairs(mending.out) do

@@ -84,7 +84,7 @@ local function enqueue_due(i, task)
       end
       local options = parse_fixed(record)
       open_groups(plan, { options })
-      append(plan.fields, id, record)
+      will(plan, 'HSET tasks', id, record)
       enter(plan, id, options, 'back')
       tell(plan, 'enqueued', id)
       added = added + 1

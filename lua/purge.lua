@@ -60,9 +60,10 @@ local function purge_zset(key, place)
     straighten(plan)
     local failed = commit(plan)
     write('ZREM', key, failed and {} or ids)
-    for i = 1, failed and 0 or #plan.moved, 2 do
-      scores[plan.moved[i + 1]] = plan.moved[i]
-      lowest = math.min(lowest or math.huge, tonumber(plan.moved[i]))
+    local moved = failed and {} or writes_of(plan, 'ZADD fair XX')
+    for i = 1, #moved, 2 do
+      scores[moved[i + 1]] = moved[i]
+      lowest = math.min(lowest or math.huge, tonumber(moved[i]))
     end
     return failed
   end)

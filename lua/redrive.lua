@@ -75,7 +75,8 @@ local function redrive(plan, ids, known, before)
     wait_again(plan, ids[i], task, chosen[before + i].text, 'back', due > now and due)
     tell(plan, 'redriven', ids[i])
   end
-  plan.over, plan.raised = ids, ids
+  plan.writes['ZREM expiry'] = ids
+  plan.writes['ZREM dead'] = ids
   return commit(plan)
 end
 

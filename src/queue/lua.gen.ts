@@ -106,6 +106,55 @@ at.tasks,at.expiry,at.dead,at.workers,at.hands=tasks,expiry,dead,workers,hands
 return at
 end
 `;
+const $ORDER = `local ORDER={
+'ZREM held',
+'ZREM hands',
+'HDEL tasks',
+'ZREM expiry',
+'ZREM dead',
+'RPUSH pending',
+'LPUSH pending',
+'ZADD fair',
+'ZREM order',
+'ZADD order',
+'ZADD fair XX',
+'ZADD held',
+'ZADD delayed',
+'ZADD workers',
+'ZADD expiry',
+'ZADD dead',
+}
+`;
+const $writes_of = `local function writes_of(plan,what)
+local list=plan.writes[what]or{}
+plan.writes[what]=list
+return list
+end
+`;
+const $will = `local function will(plan,what,first,second)
+append(writes_of(plan,what),first,second)
+end
+`;
+const $planned = `local function planned(plan,what)
+local list=plan.writes[what]
+return list and#list or 0
+end
+`;
+const $write_rest = `local function write_rest(plan)
+for _,what in ipairs(ORDER)do
+local args=plan.writes[what]
+if args then
+local command,part,option=string.match(what,'^(%u+) (%l+) ?(%u*)$')
+write(
+command,
+plan.at[part],
+command=='RPUSH'and reversed(args,1)or args,
+option~=''and option or nil
+)
+end
+end
+end
+`;
 const $DEFAULT_MAX_ATTEMPTS = `local DEFAULT_MAX_ATTEMPTS=5
 `;
 const $DEFAULT_RESULT_TTL = `local DEFAULT_RESULT_TTL=3600000
@@ -512,15 +561,16 @@ return group..' '..string.format('%016.0f',tonumber(score))..' '..id
 end
 `;
 const $put_into_fair = `local function put_into_fair(plan,group,score,id)
-append(plan.fair,int(score),id)
-append(plan.order,'0',turn_of(group.name,score,id))
+will(plan,'ZADD fair',int(score),id)
+will(plan,'ZADD order','0',turn_of(group.name,score,id))
 end
 `;
 const $take_off_fair = `local function take_off_fair(plan,task,score,id)
 local group,band=group_of(plan,task),tonumber(task.P or 0)
 local share=ready(group,band,-1)
 local member=turn_of(group.name,score,id)
-plan.unordered[#plan.unordered+1],plan.taken[member]=member,true
+will(plan,'ZREM order',member)
+plan.taken[member]=true
 share.gone=(share.gone or 0)+1
 return share
 end
@@ -561,9 +611,9 @@ if not share.straight or place.tag<=share.straight then
 tag=math.max(tag,place.tag-passed*cost)
 end
 if tag<place.tag then
-append(plan.moved,int(base+tag),place.id)
-append(plan.order,'0',turn_of(group.name,base+tag,place.id))
-append(plan.unordered,turn_of(group.name,base+place.tag,place.id))
+will(plan,'ZADD fair XX',int(base+tag),place.id)
+will(plan,'ZADD order','0',turn_of(group.name,base+tag,place.id))
+will(plan,'ZREM order',turn_of(group.name,base+place.tag,place.id))
 end
 before=math.min(tag,place.tag)
 end
@@ -597,8 +647,7 @@ end
 `;
 const $enter = `local function enter(plan,id,task,place)
 if not shared(task)then
-local ids=place=='back'and plan.back or plan.front
-ids[#ids+1]=id
+will(plan,place=='back'and'LPUSH pending'or'RPUSH pending',id)
 return
 end
 local group,band=group_of(plan,task),tonumber(task.P or 0)
@@ -612,7 +661,7 @@ local zone=place=='aside'and'p'or'q'
 group[zone],group.h,group.fresh=group[zone]+1,group.h+1,group.fresh+1
 plan.times.h=plan.times.h+1
 local number=group[zone]+(zone=='q'and HELD_LATER or 0)
-append(plan.held,int(group.settings.n*HELD_GROUP+(9-band)*HELD_BAND+number),id)
+will(plan,'ZADD held',int(group.settings.n*HELD_GROUP+(9-band)*HELD_BAND+number),id)
 else
 admit(plan,group,band,id)
 end
@@ -630,10 +679,11 @@ waiting[#waiting+1]={id=ids[i],score=tonumber(ids[i+1])}
 end
 end
 local found=#waiting
-for i=1,group.fresh>0 and#plan.held or 0,2 do
-local score=tonumber(plan.held[i])
+local fresh=group.fresh>0 and writes_of(plan,'ZADD held')or{}
+for i=1,#fresh,2 do
+local score=tonumber(fresh[i])
 if score>=lowest and score<highest then
-waiting[#waiting+1]={id=plan.held[i+1],score=score,place=i}
+waiting[#waiting+1]={id=fresh[i+1],score=score,place=i}
 end
 end
 table.sort(waiting,function(one,other)
@@ -664,17 +714,18 @@ admit(plan,group,band,task.id)
 if task.place then
 taken[task.place]=true
 else
-plan.freed[#plan.freed+1]=task.id
+will(plan,'ZREM held',task.id)
 end
 end
-for i=1,#plan.held,2 do
+local fresh=writes_of(plan,'ZADD held')
+for i=1,#fresh,2 do
 if taken[i]then
 group.fresh=group.fresh-1
 else
-append(kept,plan.held[i],plan.held[i+1])
+append(kept,fresh[i],fresh[i+1])
 end
 end
-plan.held=kept
+plan.writes['ZADD held']=kept
 local left=(found<wanted and#waiting or group.h)-count
 plan.times.h,group.h=plan.times.h-group.h+left,left
 end
@@ -688,7 +739,7 @@ if group.settings.r then
 local left,opens=recent(group.settings.r,group.u,plan.now,0)
 when=left>group.ready and when or opens
 end
-append(plan.timers,when and int(when),when and'~g:'..group.name)
+will(plan,'timers',when and int(when),when and'~g:'..group.name)
 end
 end
 `;
@@ -750,13 +801,13 @@ group.stuck=stuck(group)
 group.v=math.max(plan.now,(group.v or 0)+1)
 local text=format_group(group)
 if text==''then
-plan.gone[#plan.gone+1]='~g:'..group.name
+will(plan,'HDEL tasks','~g:'..group.name)
 else
-append(plan.fields,'~g:'..group.name,text)
+will(plan,'HSET tasks','~g:'..group.name,text)
 end
 local set=group.settings
 if group.h==0 and set.n and#sorted_keys(set)==1 then
-plan.gone[#plan.gone+1]='~s:'..group.name
+will(plan,'HDEL tasks','~s:'..group.name)
 end
 group.changed=nil
 plan.shared=true
@@ -770,20 +821,17 @@ end
 if plan.times then
 plan.times.m=math.max(0,plan.times.m+more_stuck)
 end
-if plan.shared and plan.dry and plan.times.h==0 and#plan.fair==0 then
-plan.gone[#plan.gone+1]='~fair'
+if plan.shared and plan.dry and plan.times.h==0 and planned(plan,'ZADD fair')==0 then
+will(plan,'HDEL tasks','~fair')
 elseif plan.shared then
-append(plan.fields,'~fair',format_clock(plan.times))
+will(plan,'HSET tasks','~fair',format_clock(plan.times))
 end
 end
 `;
 const $PLAN = `local PLAN=160
 `;
 const $clear = `local function clear(plan)
-plan.leave,plan.hands,plan.front,plan.back,plan.later={},{},{},{},{}
-plan.fair,plan.moved,plan.order,plan.unordered,plan.taken={},{},{},{},{}
-plan.held,plan.freed,plan.timers,plan.workers={},{},{},{}
-plan.fields,plan.gone,plan.expiry,plan.over,plan.dead,plan.raised={},{},{},{},{},{}
+plan.writes,plan.taken={},{}
 plan.news,plan.closed=plan.news and{},false
 return plan
 end
@@ -815,7 +863,7 @@ const $count_news = `local function count_news(plan)
 local minute,counts=math.floor(plan.now/60000),{}
 local last=tonumber(string.match(plan.stats,'^1;(%d+)')or 0)
 if last<minute and last>0 then
-append(plan.fields,'~m'..int(last%60),plan.stats)
+will(plan,'HSET tasks','~m'..int(last%60),plan.stats)
 end
 for event,count in string.gmatch(last<minute and''or plan.stats,';(%a+)=(%d+)')do
 counts[event]=count
@@ -827,7 +875,7 @@ plan.stats='1;'..int(math.max(last,minute))
 for _,event in ipairs(sorted_keys(counts))do
 plan.stats=plan.stats..';'..event..'='..counts[event]
 end
-append(plan.fields,'~stats',plan.stats)
+will(plan,'HSET tasks','~stats',plan.stats)
 end
 `;
 const $publish = `local function publish(plan)
@@ -843,9 +891,9 @@ return worker..' '..string.format('%015.0f',tonumber(lease))..' '..id
 end
 `;
 const $leave = `local function leave(plan,id,task)
-plan.leave[#plan.leave+1]=id
+will(plan,'ZREM working',id)
 if task.W then
-plan.hands[#plan.hands+1]=hand(task.W,task.n,id)
+will(plan,'ZREM hands',hand(task.W,task.n,id))
 end
 if shared(task)then
 local group=group_of(plan,task)
@@ -861,12 +909,12 @@ const $wait_again = `local function wait_again(plan,id,task,text,place,due)
 task.s,task.k,task.l,task.T='','','',nil
 transition(task,due and'd'or'p',plan.now)
 if due then
-append(plan.later,score_when_due(task,due),id)
+will(plan,'ZADD delayed',score_when_due(task,due),id)
 task.S=nil
 else
 enter(plan,id,task,place)
 end
-append(plan.fields,'.'..id,format(task,text))
+will(plan,'HSET tasks','.'..id,format(task,text))
 end
 `;
 const $finish = `local function finish(plan,id,task,text,state,reason,given)
@@ -882,13 +930,13 @@ task.y=reason~=''and reason or nil
 task.z=int(plan.now)
 task.f,task.S,task.O,task.T=nil,nil,nil,nil
 if state=='rejected'and ttl>0 then
-append(plan.dead,task.z,id)
+will(plan,'ZADD dead',task.z,id)
 else
 task.m,task.r,task.d=nil,nil,nil
-append(plan.fields,id,'')
+will(plan,'HSET tasks',id,'')
 end
-append(plan.fields,'.'..id,format(task,ttl>0 and text or''))
-append(plan.expiry,int(plan.now+math.max(ttl,RESEND_WINDOW)),id)
+will(plan,'HSET tasks','.'..id,format(task,ttl>0 and text or''))
+will(plan,'ZADD expiry',int(plan.now+math.max(ttl,RESEND_WINDOW)),id)
 tell(plan,reason=='cancelled'and reason or state,id)
 end
 `;
@@ -903,7 +951,7 @@ end
 end
 `;
 const $store_or_undo = `local function store_or_undo(plan,before)
-local tasks,fields=plan.at.tasks,plan.fields
+local tasks,fields=plan.at.tasks,writes_of(plan,'HSET tasks')
 for first=1,#fields,SLICE do
 local last=math.min(first+SLICE-1,#fields)
 local failed=refusal(redis.pcall('HSET',tasks,unpack(fields,first,last)))
@@ -919,37 +967,22 @@ write('HSET',tasks,old)
 return failed
 end
 end
-plan.fields={}
+plan.writes['HSET tasks']=nil
 end
 `;
 const $commit = `local function commit(plan)
-local at=plan.at
-write('ZREM',at.working,plan.leave)
+local at,ended=plan.at,writes_of(plan,'ZREM working')
+write('ZREM',at.working,ended)
 close(plan)
-local failed=#plan.fields>0 and store(at.tasks,plan.fields)
+local failed=planned(plan,'HSET tasks')>0 and store(at.tasks,writes_of(plan,'HSET tasks'))
 if failed then
-for _,id in ipairs(plan.leave)do
+for _,id in ipairs(ended)do
 redis.call('ZADD',at.working,int(plan.now+60000),id)
 end
 return failed
 end
-write('ZREM',at.held,plan.freed)
-write('ZREM',at.hands,plan.hands)
-write('HDEL',at.tasks,plan.gone)
-write('ZREM',at.expiry,plan.over)
-write('ZREM',at.dead,plan.raised)
-write('RPUSH',at.pending,reversed(plan.front,1))
-write('LPUSH',at.pending,plan.back)
-write('ZADD',at.fair,plan.fair)
-write('ZREM',at.order,plan.unordered)
-write('ZADD',at.order,plan.order)
-write('ZADD',at.fair,plan.moved,'XX')
-write('ZADD',at.held,plan.held)
-write('ZADD',at.delayed,plan.later)
-write('ZADD',at.workers,plan.workers)
-write('ZADD',at.expiry,plan.expiry)
-write('ZADD',at.dead,plan.dead)
-local timers=write('ZADD',at.delayed,plan.timers)
+write_rest(plan)
+local timers=write('ZADD',at.delayed,plan.writes.timers or{})
 if timers>0 then
 redis.call('HINCRBY',at.tasks,'~timers',int(timers))
 end
@@ -1012,8 +1045,8 @@ local failed=commit(plan)
 if failed then
 return back,ended,left,failed
 end
-back=back+#plan.leave-#plan.expiry/2
-ended=ended+#plan.expiry/2
+back=back+planned(plan,'ZREM working')-planned(plan,'ZADD expiry')/2
+ended=ended+planned(plan,'ZADD expiry')/2
 end
 return back,ended,left,nil
 end
@@ -1031,11 +1064,11 @@ const $LOST_FOR = `local LOST_FOR=86400000
 `;
 const $note_worker = `local function note_worker(plan,worker,info,alarm)
 local deadline=plan.now+(tonumber((string.match(info,'^%d+')))or FORGOTTEN_AFTER)
-append(plan.workers,int(deadline),worker)
-append(plan.fields,'~w:'..worker,'1;'..int(plan.now)..';'..info)
+will(plan,'ZADD workers',int(deadline),worker)
+will(plan,'HSET tasks','~w:'..worker,'1;'..int(plan.now)..';'..info)
 if not alarm or tonumber(alarm)>deadline then
-append(plan.fields,'~alarm',int(deadline))
-append(plan.timers,int(deadline),'~w')
+will(plan,'HSET tasks','~alarm',int(deadline))
+will(plan,'timers',int(deadline),'~w')
 end
 end
 `;
@@ -1125,7 +1158,7 @@ forget_workers(at,over)
 forget_workers(at,unfinished,true)
 local alarm,plan=head(at.workers),new_plan(at,now)
 if alarm then
-append(plan.timers,int(alarm),'~w')
+will(plan,'timers',int(alarm),'~w')
 commit(plan)
 if store(at.tasks,{'~alarm',int(alarm)})then
 redis.call('HDEL',at.tasks,'~alarm')
@@ -1246,7 +1279,7 @@ end
 open_groups(plan,tasks)
 for i,task in ipairs(tasks)do
 if newer(records[i])then
-append(plan.later,int(now+RETRY)..'.5',ids[first+i-1])
+will(plan,'ZADD delayed',int(now+RETRY)..'.5',ids[first+i-1])
 else
 enter(plan,ids[first+i-1],task,'back')
 end
@@ -1431,9 +1464,10 @@ if line.drained and plan.times and plan.times.h>0 and plan.times.m>0 then
 local soon=plan.now+ASK_AGAIN
 next_due=math.min(next_due>0 and next_due or soon,soon)
 end
-for i=1,#plan.timers,2 do
-local when=tonumber(plan.timers[i])
-if plan.timers[i+1]~='~w'then
+local timers=writes_of(plan,'timers')
+for i=1,#timers,2 do
+local when=tonumber(timers[i])
+if timers[i+1]~='~w'then
 next_due=math.min(next_due>0 and next_due or when,when)
 end
 end
@@ -1594,14 +1628,14 @@ task.l=lease_of(entry.fixed,call.lease)
 entry.deadline,entry.written=plan.now+tonumber(task.l),true
 ids[#ids+1]=entry.id
 append(deadlines,int(entry.deadline),entry.id)
-append(plan.fields,'.'..entry.id,format(task,entry.text))
+will(plan,'HSET tasks','.'..entry.id,format(task,entry.text))
 append(members,call.worker and'0',call.worker and hand(call.worker,task.n,entry.id))
 end
 local failed=refusal(redis.pcall('ZADD',plan.at.working,unpack(deadlines)))
 if failed then
 return failed
 end
-failed=store(plan.at.tasks,plan.fields)
+failed=store(plan.at.tasks,writes_of(plan,'HSET tasks'))
 if failed then
 redis.call('ZREM',plan.at.working,unpack(ids))
 else
@@ -1631,16 +1665,16 @@ close(plan)
 if#batch==0 then
 return nil
 end
-append(plan.fields,'~lease',int(call.counter+#batch))
-append(plan.fields,call.slot,table.concat(names,' '))
+will(plan,'HSET tasks','~lease',int(call.counter+#batch))
+will(plan,'HSET tasks',call.slot,table.concat(names,' '))
 if plan.settings.r then
 local _,_,used=recent(plan.settings.r,call.used,plan.now,#batch)
-append(plan.fields,'~rate',used)
+will(plan,'HSET tasks','~rate',used)
 end
 for first=1,#batch,LEASES do
 local last=math.min(first+LEASES-1,#batch)
 local failed=batch[first]and lease_slice(plan,batch,call,first,last)
-plan.fields={}
+plan.writes['HSET tasks']=nil
 if failed and first==1 then
 return failed
 elseif failed then
@@ -1787,7 +1821,7 @@ local deadline=now+tonumber(ms~=''and ms or task.l~=''and task.l or 0)
 longer[id]=math.max(longer[id]or deadlines[id],deadline)
 if progress~=''and is_latest(task)then
 task.O=progress
-append(plan.fields,'.'..id,format(task,old_text))
+will(plan,'HSET tasks','.'..id,format(task,old_text))
 end
 return{'working','',longer[id],task.f and 1 or 0}
 end
@@ -1823,7 +1857,7 @@ reply[i+1]=extend(id,task,open[id].text,ms,text)
 else
 reply[i+1]=release_to(id,task,open[id].text,outcome,ms,uncounted,text,receipt)
 end
-if#plan.leave==PLAN or#plan.fields>=4*PLAN or i==count then
+if planned(plan,'ZREM working')==PLAN or planned(plan,'HSET tasks')>=4*PLAN or i==count then
 release(plan)
 local failed=commit(plan)
 if failed then
@@ -1962,7 +1996,7 @@ local holder=worker~=''and worker or nil
 local terms=
 {counter=counter,token=token,slot=slot,lease=call.lease,worker=holder,used=used}
 if wake and#batch>0 then
-append(plan.fields,'~wake',awake_from(plan.now,nil,wake))
+will(plan,'HSET tasks','~wake',awake_from(plan.now,nil,wake))
 end
 local failed=lease_all(plan,line,batch,terms)or commit(plan)
 if failed then
@@ -2277,14 +2311,14 @@ local known_until=math.min(tonumber(task.z or 0),plan.now)+RESEND_WINDOW
 if known_until>plan.now then
 add(task,'v',1)
 task.s,task.h,task.y,task.m,task.r,task.d='x',nil,nil,nil,nil,nil
-append(plan.fields,id,'')
-append(plan.fields,'.'..id,format(task,''))
-append(plan.expiry,int(known_until),id)
+will(plan,'HSET tasks',id,'')
+will(plan,'HSET tasks','.'..id,format(task,''))
+will(plan,'ZADD expiry',int(known_until),id)
 else
-forget_task(plan.fields,plan.gone,id,task)
-plan.over[#plan.over+1]=id
+forget_task(writes_of(plan,'HSET tasks'),writes_of(plan,'HDEL tasks'),id,task)
+will(plan,'ZREM expiry',id)
 end
-plan.raised[#plan.raised+1]=id
+will(plan,'ZREM dead',id)
 tell(plan,'deleted',id)
 end
 `;
@@ -2381,8 +2415,8 @@ end
 `;
 const $set_aside = `local function set_aside(mending,field)
 local plan,kept=mending.plan,'~b:'..field
-append(plan.fields,kept,redis.call('HGET',mending.at.tasks,field))
-append(plan.expiry,int(mending.now+DEFAULT_DEAD_TTL),kept)
+will(plan,'HSET tasks',kept,redis.call('HGET',mending.at.tasks,field))
+will(plan,'ZADD expiry',int(mending.now+DEFAULT_DEAD_TTL),kept)
 note(mending,'record_broken',field)
 end
 `;
@@ -2393,9 +2427,9 @@ end
 `;
 const $put = `local function put(mending,field,before,after)
 if after and after~=before then
-append(mending.plan.fields,field,after)
+will(mending.plan,'HSET tasks',field,after)
 elseif before and not after then
-mending.plan.gone[#mending.plan.gone+1]=field
+will(mending.plan,'HDEL tasks',field)
 end
 end
 `;
@@ -2516,7 +2550,7 @@ local due=tonumber(entry.delayed)
 local whole=due>=0 and due<=LAST and math.floor(due)or mending.now
 local score=score_when_due(task,whole)
 if due~=tonumber(score)then
-append(plan.later,score,id)
+will(plan,'ZADD delayed',score,id)
 note(mending,'time_broken',id)
 end
 if shared(task)and not string.find(entry.record or'','^1;%d+;%d')then
@@ -2547,7 +2581,7 @@ append(mending.hands,id,hand(task.W,task.n,id))
 end
 if tonumber(task.n)>(mending.lease or 0)then
 mending.lease=math.max(mending.now,tonumber(task.n))
-append(mending.plan.fields,'~lease',int(mending.lease))
+will(mending.plan,'HSET tasks','~lease',int(mending.lease))
 note(mending,'control_broken','~lease')
 end
 end
@@ -2561,13 +2595,13 @@ if keep_in(mending,entry,'expiry',dead_letter and'dead')then
 note(mending,'wrong_place',id)
 end
 if dead_letter and not entry.dead then
-append(plan.dead,task.z or int(mending.now),id)
+will(plan,'ZADD dead',task.z or int(mending.now),id)
 note(mending,'place_missing',id)
 end
 if not over or over>mending.now+LONGEST then
 local kept=(dead_letter or task.s=='c')and ttl or 0
 over=math.max((tonumber(task.z)or mending.now)+kept,mending.now+RESEND_WINDOW)
-append(plan.expiry,int(over),id)
+will(plan,'ZADD expiry',int(over),id)
 note(mending,entry.expiry and'time_broken'or'expiry_missing',id)
 end
 if not dead_letter and entry.fixed~=''then
@@ -2630,7 +2664,7 @@ end
 put(mending,entry.id,entry.had_fixed,entry.fixed)
 put(mending,'.'..entry.id,entry.had_record,entry.record)
 end
-local failed=#mending.plan.fields>=2*PLAN and write_mended(mending)
+local failed=planned(mending.plan,'HSET tasks')>=2*PLAN and write_mended(mending)
 if failed then
 return failed
 end
@@ -2669,7 +2703,7 @@ readable=readable and string.find(value,SETTINGS[letter]or'')~=nil
 end
 if not readable then
 set_aside(mending,field)
-plan.gone[#plan.gone+1]=field
+will(plan,'HDEL tasks',field)
 return last
 end
 local number=tonumber(settings.n)
@@ -2677,7 +2711,7 @@ local needed=field~='~set'and(settings.m or settings.r or number)
 if needed and(number or MOST_GROUPS)>=MOST_GROUPS then
 number=math.max(last,SPARE_GROUPS)+1
 settings.n=int(number)
-append(plan.fields,field,format_settings(settings))
+will(plan,'HSET tasks',field,format_settings(settings))
 note(mending,'control_broken',field)
 elseif needed and number>last then
 note(mending,'control_broken','~groups')
@@ -2695,14 +2729,14 @@ for _,field in ipairs(sorted_keys(texts))do
 most=mend_settings(mending,field,texts[field],most)
 end
 if most>last then
-append(mending.plan.fields,'~groups',int(most))
+will(mending.plan,'HSET tasks','~groups',int(most))
 end
 end
 `;
 const $mend_infos = `local function mend_infos(mending,names)
 for i,score in ipairs(scores_in(mending,'workers',names))do
 if not score then
-mending.plan.gone[#mending.plan.gone+1]='~w:'..names[i]
+will(mending.plan,'HDEL tasks','~w:'..names[i])
 note(mending,'worker_wrong',names[i])
 end
 end
@@ -2712,7 +2746,7 @@ const $mend_kept = `local function mend_kept(mending,names,texts)
 for i,score in ipairs(scores_in(mending,'expiry',names))do
 if not score then
 local over=string.match(texts[i],'^(%d+) ')or int(mending.now+LOST_FOR)
-append(mending.plan.expiry,over,names[i])
+will(mending.plan,'ZADD expiry',over,names[i])
 note(mending,'expiry_missing',names[i])
 end
 end
@@ -2769,7 +2803,7 @@ local worker,score=workers[i],tonumber(finite(silent[i]))
 if not info and#in_hands(at,worker,'0',1)==0 then
 take_from(mending,'workers',worker)
 elseif score<0 or score>mending.now+LONGEST then
-append(mending.plan.workers,int(mending.now),worker)
+will(mending.plan,'ZADD workers',int(mending.now),worker)
 note(mending,'time_broken',worker)
 end
 end
@@ -2846,7 +2880,7 @@ times.l,lost=nil,true
 end
 if lost or times.h~=is.held then
 times.h=is.held
-append(plan.fields,'~fair',format_clock(times))
+will(plan,'HSET tasks','~fair',format_clock(times))
 note(mending,'control_broken','~fair')
 end
 local timer,alarm=is.timer,tonumber(found['~alarm'])
@@ -2854,8 +2888,8 @@ local first=is.first and math.max(0,math.min(is.first,now+LONGEST))
 local late=first and(not timer or timer>math.max(first,now)or not alarm or alarm>first)
 if late or(timer and not alarm)then
 local when=first or math.floor(timer)
-append(plan.timers,int(when),'~w')
-append(plan.fields,'~alarm',int(when))
+will(plan,'timers',int(when),'~w')
+will(plan,'HSET tasks','~alarm',int(when))
 note(mending,'timer_wrong','~alarm')
 elseif alarm and not timer then
 put(mending,'~alarm',alarm)
@@ -2900,8 +2934,8 @@ return false
 end
 local plan=mending.plan
 set_timer(plan,group)
-local needed=#plan.timers>0
-plan.timers={}
+local needed=planned(plan,'timers')>0
+plan.writes.timers=nil
 return needed and not scores_in(mending,'delayed',{'~g:'..group.name})[1]
 end
 `;
@@ -2950,13 +2984,13 @@ end
 mend_times(mending,times)
 return page[1],ids
 end
-${$sorted_keys}${$DEFAULT_DEAD_TTL}${$newer}${$parse_settings}${$format_settings}${$LOST_FOR}${$scores_in}${$set_aside}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_fields}local function read_tasks()
+${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$newer}${$parse_settings}${$format_settings}${$LOST_FOR}${$scores_in}${$set_aside}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_fields}local function read_tasks()
 local page=redis.call('HSCAN',tasks,cursor,'COUNT',size)
 local found,states=mend_fields(mending,page[2])
 groups=states
 return page[1],found
 end
-${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$look_up}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local function look_at_ids(ids,places)
+${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$look_up}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local function look_at_ids(ids,places)
 local entries,blanks=look_up(mending,ids),{}
 if mending.newer then
 return{'newer_schema'}
@@ -3005,8 +3039,8 @@ return answer
 or{'ok',next_cursor,#ids,mending.bytes,mending.ghosts,report,expected,groups,timers,members}
 `;
   },
-  sha1: "64aa94c3e14b99364501f862af75f92197f16ed0",
-  keyLockingSha1: "01807365de11f9f091719bf7b0d8517c8a02adb7",
+  sha1: "3348c3c163b06355791ce2cce0a3db52071e8759",
+  keyLockingSha1: "5b3d7d2be60b8ac59d3d08ae8291fd420a399086",
 };
 
 export const cancel: Script = {
@@ -3046,34 +3080,34 @@ if task.s=='w'then
 if not task.f then
 task.f='1'
 ${$add}${$HISTORY}${$transition}transition(task,'f',plan.now)
-${$append}${$LETTERS}${$format}append(plan.fields,'.'..id,format(task,text))
+${$append}${$writes_of}${$will}${$LETTERS}${$format}will(plan,'HSET tasks','.'..id,format(task,text))
 ${$tell}tell(plan,'cancelRequested',id)
 end
-${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'working'}
+${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'working'}
 end
 local place,score=delayed,redis.call('ZSCORE',delayed,id)
 ${$SLICE}${$append}${$read}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,{task})
 if not score and shared(task)then
-${$BAND}${$group_of}${$ready}${$turn_of}${$take_off_fair}${$refund}${$take_out}place,score=take_out(plan,id,task)
+${$writes_of}${$will}${$BAND}${$group_of}${$ready}${$turn_of}${$take_off_fair}${$refund}${$take_out}place,score=take_out(plan,id,task)
 end
 if score then
 redis.call('ZREM',place,id)
 else
 ${$add}add(task,'g',1)
-append(plan.fields,'~ghosts',int(ghosts+1))
+${$writes_of}${$will}will(plan,'HSET tasks','~ghosts',int(ghosts+1))
 end
-${$RESEND_WINDOW}${$add}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$LETTERS}${$format}${$transition}${$tell}${$finish}finish(plan,id,task,'','rejected','cancelled')
+${$RESEND_WINDOW}${$add}${$writes_of}${$will}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$LETTERS}${$format}${$transition}${$tell}${$finish}finish(plan,id,task,'','rejected','cancelled')
 ${$SHARE}${$BAND}${$score_at}${$cost_of}${$turn_of}${$turns_from}${$move_up}${$straighten}straighten(plan)
 ${$HELD_GROUP}${$HELD_BAND}${$deliverable}${$room}${$ready_below}${$ready}${$put_into_fair}${$admit}${$held_by}${$release}release(plan)
-${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
+${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
 if failed and score then
 redis.call('ZADD',place,score,id)
 end
 return failed or{'rejected'}
 `;
   },
-  sha1: "316e02a4758e4e7e844d342e9bc47ea3ca6168f4",
-  keyLockingSha1: "458900fdfe790a0354d28a9ea032c7faa52634a4",
+  sha1: "98d752a02ae2eb2e4649dc2ad574b56423f8a620",
+  keyLockingSha1: "ae400639c724fa9caa96f32f22e5e976d515fca1",
 };
 
 export const configure: Script = {
@@ -3110,17 +3144,17 @@ end
 ${$parse_rate}${$recount}local function recounted(used)
 return was.r and settings.r and recount(used,was.r,settings.r,plan.now)or''
 end
-${$append}local function follow_queue()
+${$append}${$writes_of}${$will}local function follow_queue()
 local used=recounted(found[3]or'')
 if used~=''then
-append(plan.fields,'~rate',used)
+will(plan,'HSET tasks','~rate',used)
 elseif found[3]then
-append(plan.gone,'~rate')
+will(plan,'HDEL tasks','~rate')
 end
 if was.s and not settings.s then
-append(plan.gone,'~stats')
+will(plan,'HDEL tasks','~stats')
 for i=0,59 do
-append(plan.gone,'~m'..int(i))
+will(plan,'HDEL tasks','~m'..int(i))
 end
 end
 end
@@ -3136,7 +3170,7 @@ if not(settings.m or settings.r)and state.h==0 then
 settings.n=nil
 elseif not settings.n then
 settings.n=int(tonumber(found[2]or 0)+1)
-append(plan.fields,'~groups',settings.n)
+will(plan,'HSET tasks','~groups',settings.n)
 end
 end
 if group==''then
@@ -3146,11 +3180,11 @@ follow_group()
 end
 ${$sorted_keys}${$format_settings}local text=format_settings(settings)
 if text~=''then
-append(plan.fields,field,text)
+will(plan,'HSET tasks',field,text)
 elseif found[1]then
-append(plan.gone,field)
+will(plan,'HDEL tasks',field)
 end
-${$SLICE}${$add}${$write}${$reversed}${$refusal}${$store}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
+${$SLICE}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
 if failed then
 return failed
 end
@@ -3158,8 +3192,8 @@ ${$RESEND_WINDOW}${$note_call}note_call(calls,notes,token,'')
 return{'ok',text}
 `;
   },
-  sha1: "514bec19d50487f185aa75e92e458265329b9269",
-  keyLockingSha1: "0a1258948ff7ffe5351ab7a8f6fe0172435d8c0c",
+  sha1: "4ddeb70c6478e2864bf46681f7e682f922703b1b",
+  keyLockingSha1: "87814ce9b82b6ab9f6e80a6220605675ebd58859",
 };
 
 export const control: Script = {
@@ -3187,7 +3221,7 @@ return{'newer_schema'}
 end
 ${$finite}${$head}local is={fair=redis.call('ZCARD',fair),held=redis.call('ZCARD',held),first=head(workers)}
 is.timer=tonumber(finite(redis.call('ZSCORE',delayed,'~w')))
-${$append}${$sorted_keys}${$DEFAULT_DEAD_TTL}${$parse_settings}${$format_settings}${$SHARE}${$BAND}${$score_at}${$parse_clock}${$format_clock}${$note}${$set_aside}${$put}${$LAST}${$LONGEST}${$LATEST_TAG}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_control}mend_control(mending,found,is)
+${$append}${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$parse_settings}${$format_settings}${$SHARE}${$BAND}${$score_at}${$parse_clock}${$format_clock}${$note}${$set_aside}${$put}${$LAST}${$LONGEST}${$LATEST_TAG}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_control}mend_control(mending,found,is)
 local gone_of={}
 for i=1,#PAIRS,2 do
 gone_of[PAIRS[i]]=PAIRS[i+1]
@@ -3213,7 +3247,7 @@ put(mending,raised,found[raised],int(raised==field and less+count or says-count)
 note(mending,field=='~ghosts'and'ghosts_wrong'or'timer_wrong',field)
 end
 end
-${$SLICE}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$parse_rate}${$recent}${$stuck}${$format_group}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$scores_in}${$missing_names}${$write_mended}local failed=write_mended(mending)
+${$SLICE}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$scores_in}${$missing_names}${$write_mended}local failed=write_mended(mending)
 local reply={'ok',mending.now}
 for i,value in ipairs(redis.call('HMGET',tasks,unpack(PAIRS)))do
 reply[i+2]=tonumber(value or 0)
@@ -3222,8 +3256,8 @@ reply[#reply+1]=mending.report
 return failed or reply
 `;
   },
-  sha1: "cd564f8f4c139b186178a0faf875d0e6e9b9c694",
-  keyLockingSha1: "3f8092a8b2030d02ee45266661f14a3ad927bfbe",
+  sha1: "4f49cb5515f2fa0f1d63416409621fe0d4966c07",
+  keyLockingSha1: "bcf8f01d2bf05920a8cec909a19477ee58ac5ee8",
 };
 
 export const count: Script = {
@@ -3393,11 +3427,11 @@ end
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
 local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
 call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and tonumber(now_text)
-${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
+${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
 `;
   },
-  sha1: "b0762a46b45635d127842dac5c7f64f2247bd9cd",
-  keyLockingSha1: "01d4384da332baf90f0b379d9210b11f7260f46b",
+  sha1: "adaf03e035596a88e5c75a9a67d3ad734e0224df",
+  keyLockingSha1: "1c01b5a372c1de1b78fce831cd7064a86281fbc0",
 };
 
 export const drop: Script = {
@@ -3443,8 +3477,8 @@ local status,number=string.match(done,'^(%a+),(%d+)$')
 return{status,tonumber(number)}
 `;
   },
-  sha1: "36806f108e9e100e717c2bf36a339718fb7e23ea",
-  keyLockingSha1: "6f1fa991ae1c2318533f37fb32d0a4a6de981b2d",
+  sha1: "e18b9fcd9d573f70fc1ba9e1f81c28e6ad4f3515",
+  keyLockingSha1: "65bee3cd968a3248dc8f96956d80df430cd8d617",
 };
 
 export const enqueue: Script = {
@@ -3567,18 +3601,18 @@ local when=new[STRIDE*i+2]
 local due=tonumber(when~=''and when or 0)
 return string.sub(when,1,1)=='+'and plan.now+due or due
 end
-${$add}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$first_record}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}${$score_when_due}local function begin(i,old)
+${$add}${$writes_of}${$will}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$first_record}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}${$score_when_due}local function begin(i,old)
 local id,due=ids[i],due_of(i)
 local later=due>plan.now
 if old or not lone then
-append(plan.fields,id,fields[2*i])
+will(plan,'HSET tasks',id,fields[2*i])
 end
 if old and old.s~='g'then
-append(plan.over,id)
-append(plan.raised,id)
+will(plan,'ZREM expiry',id)
+will(plan,'ZREM dead',id)
 end
 if later then
-append(plan.later,score_when_due(options[i],due),id)
+will(plan,'ZADD delayed',score_when_due(options[i],due),id)
 elseif old and tonumber(old.g or 0)>0 and not shared(options[i])then
 add(old,'g',-1)
 plan.ghosts=plan.ghosts+1
@@ -3587,14 +3621,16 @@ enter(plan,id,options[i],'back')
 end
 local record=first_record(fields[2*i],old,later and shared(options[i]))
 if record then
-append(plan.fields,'.'..id,record)
+will(plan,'HSET tasks','.'..id,record)
 elseif old then
-plan.gone[#plan.gone+1]='.'..id
+will(plan,'HDEL tasks','.'..id)
 end
 tell(plan,'enqueued',id)
 end
-local function coming()
-return#plan.back+plan.ghosts+(#plan.fair+#plan.held)/2
+${$planned}local function coming()
+return planned(plan,'LPUSH pending')
++plan.ghosts
++(planned(plan,'ZADD fair')+planned(plan,'ZADD held'))/2
 end
 plan.ghosts=0
 ${$standing}${$places_left}local places=apart=='1'and places_left(plan.settings,at,stored)
@@ -3638,8 +3674,8 @@ made_by[id]=places and(options[i].t or'')
 if key then
 local over=int(plan.now+string.match(new[STRIDE*i+3],'^%d+'))
 fresh[key]=over..' '..id
-append(plan.fields,'~d:'..key,fresh[key])
-append(plan.expiry,over,'~d:'..key)
+will(plan,'HSET tasks','~d:'..key,fresh[key])
+will(plan,'ZADD expiry',over,'~d:'..key)
 end
 end
 end
@@ -3655,8 +3691,8 @@ local found=lone and redis.call('HMGET',tasks,'~wake','~set')or{stored['~wake'],
 ${$parse_wake}${$asleep}if asleep(found[1],plan.now,resent and 0)and not parse_settings(found[2]or nil).p then
 ${$awake_from}local sent={'~wake',awake_from(plan.now,wake)}
 reply[3]=1
-${$refusal}${$store}if#plan.fields>0 then
-append(plan.fields,unpack(sent))
+${$refusal}${$store}if planned(plan,'HSET tasks')>0 then
+will(plan,'HSET tasks',unpack(sent))
 elseif store(tasks,sent)then
 reply[3]=0
 end
@@ -3667,15 +3703,15 @@ ${$write}${$refusal}${$store_or_undo}local failed=store_or_undo(plan,stored)
 if failed then
 return failed
 end
-${$reversed}${$store}${$publish}${$commit}commit(plan)
+${$reversed}${$store}${$ORDER}${$write_rest}${$publish}${$commit}commit(plan)
 if plan.ghosts>0 then
 redis.call('HINCRBY',tasks,'~dropped',int(plan.ghosts))
 end
 return reply
 `;
   },
-  sha1: "4bd05c66b5d4628b4c997200e06e2eb46118b95f",
-  keyLockingSha1: "22fc80d0d169e0d1e7ffcd0e35ae07a1d22065bb",
+  sha1: "b00f591ac231b8ea5415ddbfe5646566b80d533c",
+  keyLockingSha1: "f462cfcc2e39541395c754e11fee8980ce715a36",
 };
 
 export const fail: Script = {
@@ -3696,7 +3732,7 @@ local test_now=ARGV[1]
 local worker=ARGV[2]
 local limit=ARGV[3]
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
-${$RESEND_WINDOW}${$SLICE}${$int}${$clock_text}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$LOST_FOR}${$note_lost}${$fail}local back,ended,left,failed,more=fail(at,worker,clock(test_now),tonumber(limit))
+${$RESEND_WINDOW}${$SLICE}${$int}${$clock_text}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$LOST_FOR}${$note_lost}${$fail}local back,ended,left,failed,more=fail(at,worker,clock(test_now),tonumber(limit))
 if failed then
 return failed
 elseif left>0 and back+ended==0 then
@@ -3713,8 +3749,8 @@ ${$forget_workers}forget_workers(at,gone,more)
 return{'ok',back,ended,more and 1 or 0}
 `;
   },
-  sha1: "a110024235f13b1b20d6bfc0aa67494a47d711d4",
-  keyLockingSha1: "b3fb02752baf1ece86103c4dace950aaf2b082ce",
+  sha1: "a61644336d2507b09aa4fb6a0878f63dbb67931b",
+  keyLockingSha1: "b35a567ce7b6becaeebeb906519f5779d376480b",
 };
 
 export const forget: Script = {
@@ -3810,17 +3846,9 @@ end
 return true
 end
 local function nothing_found()
-local plan,found=mending.plan,#mending.report+#mending.deadlines+#mending.lost
-for _,list in ipairs({
-plan.fields,
-plan.gone,
-plan.expiry,
-plan.later,
-plan.dead,
-plan.timers,
-plan.workers,
-})do
-found=found+#list
+local found=#mending.report+#mending.deadlines+#mending.lost
+for _,args in pairs(mending.plan.writes)do
+found=found+#args
 end
 for _,ids in pairs(mending.out)do
 found=found+#ids
@@ -3860,7 +3888,7 @@ return standing(control,'~ghosts','~dropped')==ghosts
 and standing(control,'~timers','~rung')==timers
 and standing(control,'~broken','~mended')==0
 end
-${$SLICE}${$read}${$newer}${$parse_settings}${$parse_rate}${$recent}${$BAND}${$read_score}${$HELD_GROUP}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct}${$unwatched}local function groups_agree(entries,names,groups)
+${$SLICE}${$read}${$writes_of}${$will}${$planned}${$newer}${$parse_settings}${$parse_rate}${$recent}${$BAND}${$read_score}${$HELD_GROUP}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct}${$unwatched}local function groups_agree(entries,names,groups)
 local actual={}
 for _,name in ipairs(names)do
 actual[name]=parse_group(name)
@@ -3968,8 +3996,8 @@ end
 return{'sound',looked,redis.call('EXISTS',schedules,timetable)>0 and 1 or 0}
 `;
   },
-  sha1: "555942dd1e7bd708614850e71b605c2cfa99d986",
-  keyLockingSha1: "90f984139750f5c9954234e24bfe3223fa16a75b",
+  sha1: "0f25ef700af2628589aadf1fc8c7465fa07df0a4",
+  keyLockingSha1: "e586b053f5252765ff3f89c973efe9dde50f07bc",
 };
 
 export const heartbeat: Script = {
@@ -4038,8 +4066,8 @@ append(reply,id)
 end
 ${$refusal}${$put_deadlines}put_deadlines(at,deadlines)
 ${$RUN}${$clear}${$new_plan}local plan=new_plan(at,now)
-${$FORGOTTEN_AFTER}${$note_worker}note_worker(plan,worker,info,found[3])
-${$sorted_keys}${$add}${$write}${$reversed}${$store}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
+${$writes_of}${$will}${$FORGOTTEN_AFTER}${$note_worker}note_worker(plan,worker,info,found[3])
+${$sorted_keys}${$add}${$write}${$reversed}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
 if failed then
 return failed
 end
@@ -4048,8 +4076,8 @@ reply[4]=next_one and tonumber((string.match(next_one,'(%d+) %S+$')))or 0
 return reply
 `;
   },
-  sha1: "6b89127a5b895d08f7d3b5bafee1db3f8856b4b0",
-  keyLockingSha1: "86b5066ad387b9d3970895b282284c88e9e45aa6",
+  sha1: "f323b723cc003281bb2135e20c4f99324b015eeb",
+  keyLockingSha1: "db7297aab8afd292b002727ce45d15e95b921eb2",
 };
 
 export const inspect: Script = {
@@ -4141,7 +4169,7 @@ local longer=string.gsub(line,';h=%d+',';h='..int(size+#time))
 local headers=string.sub(rest,1,size-2)..time..string.sub(rest,size-1,size)
 return'1;'..int(plan.now)..longer..'\\n'..headers..string.sub(rest,size+1)
 end
-${$SLICE}${$read}${$TEXTS}${$parse_letters}${$parse_fixed}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}local function enqueue_due(i,task)
+${$SLICE}${$read}${$writes_of}${$will}${$TEXTS}${$parse_letters}${$parse_fixed}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}local function enqueue_due(i,task)
 local name,_,_,times,following=unpack(items,STRIDE*i-3,STRIDE*i+1)
 local added,last=0,nil
 for time in string.gmatch(times,'%d+')do
@@ -4156,7 +4184,7 @@ return added,last,time
 end
 local options=parse_fixed(record)
 open_groups(plan,{options})
-append(plan.fields,id,record)
+will(plan,'HSET tasks',id,record)
 enter(plan,id,options,'back')
 tell(plan,'enqueued',id)
 added=added+1
@@ -4187,19 +4215,19 @@ end
 append(reply,added,tonumber(following))
 end
 reply[2]=full and 1 or 0
-${$add}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$close}close(plan)
+${$add}${$planned}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$close}close(plan)
 ${$write}${$refusal}${$store_or_undo}local failed=store_or_undo(plan,{['~stats']=stored['~stats']})
 if failed then
 return failed
 end
-${$reversed}${$store}${$publish}${$commit}commit(plan)
+${$reversed}${$store}${$ORDER}${$write_rest}${$publish}${$commit}commit(plan)
 write('HSET',timetable,set)
 write('ZADD',schedules,moved)
 return reply
 `;
   },
-  sha1: "d5e8d7bd33ccbf0e785dbd1c179937eeaf8b59d4",
-  keyLockingSha1: "737b74a6dbb24b22a237760e2644f32a71adde1b",
+  sha1: "44eb99e57cb522133e4ce0b55c778acd09f96f59",
+  keyLockingSha1: "ab27d72970fb530523416935370b00d11782e70f",
 };
 
 export const occurrences: Script = {
@@ -4364,7 +4392,7 @@ ${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
 local letter=state=='completed'and'c'or state=='rejected'and'r'or''
 local ended=letter~=''
 local reply={'ok',0,'',0}
-${$RESEND_WINDOW}${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$forget_task}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$ready}${$cost_of}${$RUN}${$turn_of}${$take_off_fair}${$turns_from}${$move_up}${$straighten}${$set_timer}${$refund}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$open_plan}${$count_news}${$publish}${$finish}${$close}${$commit}${$LOOK}${$LOOK_BYTES}${$within}${$matches}${$precedes}${$place_from}${$behind}${$turns_behind}${$look_through}${$left_among}${$place_behind}${$carry_out}${$erase}local function purge_zset(key,place)
+${$RESEND_WINDOW}${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$forget_task}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$ready}${$cost_of}${$RUN}${$turn_of}${$take_off_fair}${$turns_from}${$move_up}${$straighten}${$set_timer}${$refund}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$open_plan}${$count_news}${$publish}${$finish}${$close}${$commit}${$LOOK}${$LOOK_BYTES}${$within}${$matches}${$precedes}${$place_from}${$behind}${$turns_behind}${$look_through}${$left_among}${$place_behind}${$carry_out}${$erase}local function purge_zset(key,place)
 local grouped=key==fair and wanted.G
 local chosen,entries=
 {},grouped and turns_behind(order,wanted.G,place)or behind(key,place,key==dead and wanted.Z)
@@ -4399,9 +4427,10 @@ plan.run=1
 straighten(plan)
 local failed=commit(plan)
 write('ZREM',key,failed and{}or ids)
-for i=1,failed and 0 or#plan.moved,2 do
-scores[plan.moved[i+1]]=plan.moved[i]
-lowest=math.min(lowest or math.huge,tonumber(plan.moved[i]))
+local moved=failed and{}or writes_of(plan,'ZADD fair XX')
+for i=1,#moved,2 do
+scores[moved[i+1]]=moved[i]
+lowest=math.min(lowest or math.huge,tonumber(moved[i]))
 end
 return failed
 end)
@@ -4472,8 +4501,8 @@ end
 return failed or reply
 `;
   },
-  sha1: "7560e5521495a941ce63e02bbae95f123bd30b9e",
-  keyLockingSha1: "077736f813b99c565841ac0660ff3846de6291c6",
+  sha1: "f62e4708487fbe27ae0944ff5015dfb0559a1775",
+  keyLockingSha1: "8a72a118de5764f29bc1549767c41462cbbc91f4",
 };
 
 export const queues: Script = {
@@ -4553,7 +4582,7 @@ elseif matches(wanted,entry.task,entry.text)then
 choose(entry,number)
 end
 end
-${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$HISTORY}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$score_when_due}${$wait_again}${$close}${$commit}local function redrive(plan,ids,known,before)
+${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$HISTORY}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$score_when_due}${$wait_again}${$close}${$commit}local function redrive(plan,ids,known,before)
 open_groups(plan,known)
 for i,task in ipairs(known)do
 local due=math.floor(slot+(before+i-1)*interval)
@@ -4561,7 +4590,8 @@ task.c,task.y,task.z='0',nil,nil
 wait_again(plan,ids[i],task,chosen[before+i].text,'back',due>now and due)
 tell(plan,'redriven',ids[i])
 end
-plan.over,plan.raised=ids,ids
+plan.writes['ZREM expiry']=ids
+plan.writes['ZREM dead']=ids
 return commit(plan)
 end
 local entries={}
@@ -4598,8 +4628,8 @@ end
 return reply
 `;
   },
-  sha1: "cfb71ec2f67a39883e96bf3365f44fe320717d5b",
-  keyLockingSha1: "1dad1ea848dc6a76cfc2c8a638f9d1c9518e1cad",
+  sha1: "7a67d2f7eaaa99dd2da22a5e09371d6b23439261",
+  keyLockingSha1: "5879f477a4033fb9dfa0964592e8f37e8ddc726c",
 };
 
 export const register: Script = {
@@ -4671,7 +4701,7 @@ local groups={}
 for i,name in ipairs(names)do
 groups[i]={G=name~=''and name or nil,P='0'}
 end
-${$SLICE}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$parse_rate}${$recent}${$SHARE}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$deliverable}${$room}${$ready_below}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$count_news}${$publish}${$close}${$commit}${$note}${$scores_in}${$correct}${$unwatched}for first=1,#groups,PLAN do
+${$SLICE}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$SHARE}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$deliverable}${$room}${$ready_below}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$count_news}${$publish}${$close}${$commit}${$note}${$scores_in}${$correct}${$unwatched}for first=1,#groups,PLAN do
 open_groups(plan,{unpack(groups,first,math.min(first+PLAN-1,#groups))})
 for i=first,math.min(first+PLAN-1,#groups)do
 local name=names[i]
@@ -4698,8 +4728,8 @@ end
 return{'ok',mending.report}
 `;
   },
-  sha1: "1cfd786ae8961fc73aa5295fd644cf8f04cb05d1",
-  keyLockingSha1: "abe6508ca7ce6f251c553ac281d3aa413e27a3c3",
+  sha1: "d4962cd48f2089bb2b221177f49e965360b6f0d5",
+  keyLockingSha1: "0c434575003d88660afdee637a34429b11c679fd",
 };
 
 export const remind: Script = {
@@ -4762,12 +4792,12 @@ elseif task.s~='c'and task.s~='r'then
 return{'alive'}
 end
 ${$int}${$clock_text}${$clock}plan.now=clock(test_now)
-${$RESEND_WINDOW}${$append}${$add}${$LETTERS}${$format}${$bare_record}${$forget_task}${$tell}${$erase}erase(plan,id,task)
-${$SLICE}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'removed'}
+${$RESEND_WINDOW}${$append}${$add}${$writes_of}${$will}${$LETTERS}${$format}${$bare_record}${$forget_task}${$tell}${$erase}erase(plan,id,task)
+${$SLICE}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'removed'}
 `;
   },
-  sha1: "ac4f16d68245cd6a46df28807c44cbdb7b089ba3",
-  keyLockingSha1: "e10a61fbd8ad73623f89da3eacb4fb571e607836",
+  sha1: "65745f7a9c22d4764cda951f8d69380eb4b0ba4f",
+  keyLockingSha1: "909ef4406b71096ae940b5f02de613f54fd0ed3e",
 };
 
 export const repair: Script = {
@@ -4799,7 +4829,7 @@ ${$SLICE}${$append}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTE
 if mending.newer then
 return{'newer_schema'}
 end
-${$add}${$HISTORY}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$note}${$rewritten}${$LATEST_TAG}local function repair(entry)
+${$add}${$writes_of}${$will}${$HISTORY}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$note}${$rewritten}${$LATEST_TAG}local function repair(entry)
 local id,task,plan=entry.id,entry.task,mending.plan
 if entry.witness~=witness[id]or entry.expected<=seen[id]then
 return
@@ -4824,7 +4854,7 @@ local nothing=task.s=='g'and ghosts==0
 entry.fixed=not nothing and entry.fixed
 entry.record=not nothing and rewritten(mending,entry)
 end
-${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$parse_fixed}${$sound}${$TAKEN_OVER}${$parse_with}${$bare_record}${$exhausted}${$parse_settings}${$read_score}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$BLANK}${$take_from}${$set_aside}${$put}${$keep_in}${$missing_names}${$write_mended}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,repair)
+${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$parse_fixed}${$sound}${$TAKEN_OVER}${$parse_with}${$bare_record}${$exhausted}${$parse_settings}${$read_score}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$BLANK}${$take_from}${$set_aside}${$put}${$keep_in}${$missing_names}${$write_mended}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,repair)
 if failed then
 return failed
 end
@@ -4837,8 +4867,8 @@ end
 return{'ok',added,dropped,mending.report}
 `;
   },
-  sha1: "ba8f691132f3d77878a8b43c403183697fbb5df2",
-  keyLockingSha1: "f39977161e0dc0c5998e24f95375a32a55afbbcb",
+  sha1: "57ce41b9034822fb03b115726e9b9c149c672394",
+  keyLockingSha1: "a22fda59ca57d1f618ab73f27c2fa90a9b628f7c",
 };
 
 export const schedule: Script = {
@@ -4983,11 +5013,11 @@ if reply then
 return reply
 end
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,nil,hands)
-${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_DEAD_TTL}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
+${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_DEAD_TTL}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
 `;
   },
-  sha1: "373c4fba6bf07baa3f0de429999d7095d62587c0",
-  keyLockingSha1: "9d61bfa551ef3a4ae7a3597fd997ed767852d21a",
+  sha1: "bea59b60a98ad3a70e9024a5abdb9fc7b2b45515",
+  keyLockingSha1: "044ba442dac329fcd552ae0d118dbd2fe45c092c",
 };
 
 export const settleAndDequeue: Script = {
@@ -5050,19 +5080,19 @@ ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expi
 local now=tonumber(now_text)
 if not settled then
 ${$SLICE}${$read}${$append_settled}records=records or read('HMGET',tasks,append_settled({'~set','~stats'},items,FIRST))
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}settled=settle_in_full(at,now,call,items,FIRST,records)
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}settled=settle_in_full(at,now,call,items,FIRST,records)
 if settled.err or settled[1]~='ok'then
 return settled
 end
 end
 local pull={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
 pull.worker,pull.info,pull.test_now,pull.now=worker,info,test_now,now
-${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}local reply=dequeue_in_full(at,pull,ids,ahead)
+${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}local reply=dequeue_in_full(at,pull,ids,ahead)
 return reply.err and reply or{settled,reply}
 `;
   },
-  sha1: "5197550a2d925cd378c080ddcd5d0cc0c5cc025f",
-  keyLockingSha1: "0bd7e6be400dd8369c684eea2bf78ea25891be6c",
+  sha1: "b01a7f5e78386c6d73e44a2984307f79fe91a5ee",
+  keyLockingSha1: "6c1e80d61a2baebbb5102270128853dc9fd011e5",
 };
 
 export const statistics: Script = {
@@ -5149,7 +5179,7 @@ write('HSET',tasks,ghosts)
 return#over,#over>0 and(last<#ids or#over==most),left
 end
 local expired,more,old_left=expire()
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$parse_fixed}${$TAKEN_OVER}${$parse_with}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(at,now,most)
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$parse_fixed}${$TAKEN_OVER}${$parse_with}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(at,now,most)
 if failed then
 return failed
 end
@@ -5171,8 +5201,8 @@ left=left+old_left
 return{'ok',promoted,reclaimed,rejected,expired,more and 1 or 0,left,nobody_comes()and 1 or 0}
 `;
   },
-  sha1: "aa4601081d03cde0c80504e15d93445c837885b2",
-  keyLockingSha1: "a286e255d59966088433782ed393e437c14b91be",
+  sha1: "a01f70851e327d4a0d311dc1b5e6d9f8abbb99e7",
+  keyLockingSha1: "34e62fff25da1fca2f4df555af3e9551c6f450a7",
 };
 
 export const wake: Script = {
@@ -5242,12 +5272,12 @@ append(blanks,sorted[i])
 note(mending,'two_places',entry.id)
 end
 end
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$BLANK}${$take_from}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,weed)or blank(mending,blanks)
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$BLANK}${$take_from}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,weed)or blank(mending,blanks)
 return failed or{'ok',mending.ghosts,mending.report,unpack(again)}
 `;
   },
-  sha1: "e1b537530350617bd6a29635fc79d46287b6203e",
-  keyLockingSha1: "23ca6811dc4df3245cae4c43388601dae6683b7d",
+  sha1: "5c20dc00eb11c5803f5ca6c9b03c7c19012693b7",
+  keyLockingSha1: "86b189844b10802cc0e5aeac294cc3a0b26493d2",
 };
 
 export const workers: Script = {

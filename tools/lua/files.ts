@@ -9,7 +9,7 @@ export const generatedFile = fileURLToPath(new URL("../../src/queue/lua.gen.ts",
 
 /** The rooms of the prelude, in the order in which they build on each other. */
 const rooms =
-  "prelude records limits groups turns plan workers wake due line batch leases calls settling pull plain pages entries mend fields control states".split(
+  "prelude writes records limits groups turns plan workers wake due line batch leases calls settling pull plain pages entries mend fields control states".split(
     " ",
   );
 
