@@ -1,8 +1,8 @@
 -- _writes: what a plan has decided to write: one buffer, by command and key.
 
--- All that a plan may write, by command and key, in the order in which it is carried out. Before it leases end
--- and records are stored, so that a full Redis refuses there; then comes what frees memory, then what needs it.
--- (law 1) Of 'RPUSH pending' the foremost comes first.
+-- All that a plan may write, by command and key, in the order in which it is carried out. Before that leases
+-- end and records are stored, so that a full Redis refuses there; then comes what frees memory, and then what
+-- needs it (law 1). Of 'RPUSH pending' the foremost comes first.
 local ORDER = {
   'ZREM held',
   'ZREM hands',

@@ -69,7 +69,7 @@ export const lifeCycle: readonly Mutant[] = [
   {
     name: "enqueue never lets a dedup key go",
     file: "lua/enqueue.lua",
-    find: "        append(plan.expiry, over, '~d:' .. key)\n",
+    find: "        will(plan, 'ZADD expiry', over, '~d:' .. key)\n",
     replace: "",
     breaks: "law 10",
     because: "keys of past windows fill the hash for good",
@@ -77,17 +77,17 @@ export const lifeCycle: readonly Mutant[] = [
   {
     name: "enqueue puts a delayed task in line as well",
     file: "lua/enqueue.lua",
-    find: "    append(plan.later, score_when_due(options[i], due), id)\n",
+    find: "    will(plan, 'ZADD delayed', score_when_due(options[i], due), id)\n",
     replace:
-      "    append(plan.later, score_when_due(options[i], due), id)\n    plan.back[#plan.back + 1] = id\n",
+      "    will(plan, 'ZADD delayed', score_when_due(options[i], due), id)\n    will(plan, 'LPUSH pending', id)\n",
     breaks: "I1",
     because: "a delayed task is delivered at once, and again when it is due",
   },
   {
     name: "enqueue leaves a dead letter listed whose id begins anew",
     file: "lua/enqueue.lua",
-    find: "    append(plan.over, id)\n    append(plan.raised, id)\n",
-    replace: "    append(plan.over, id)\n",
+    find: "    will(plan, 'ZREM expiry', id)\n    will(plan, 'ZREM dead', id)\n",
+    replace: "    will(plan, 'ZREM expiry', id)\n",
     breaks: "I1",
     because: "the id is pending and a dead letter at once",
   },
@@ -247,7 +247,7 @@ export const lifeCycle: readonly Mutant[] = [
   {
     name: "cancel does not count its ghost",
     file: "lua/cancel.lua",
-    find: "  append(plan.fields, '~ghosts', int(ghosts + 1))\n",
+    find: "  will(plan, 'HSET tasks', '~ghosts', int(ghosts + 1))\n",
     replace: "",
     breaks: "I1",
     because: "the queue counts a cancelled task as pending",

@@ -242,6 +242,17 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/full-redis",
     "integration/worker-hands",
   ],
+  "lua/_writes.lua": [
+    "integration/settle",
+    "integration/dequeue",
+    "integration/heartbeat",
+    "integration/sweep",
+    "budget/commands",
+    "integration/group-limits",
+    "integration/cancel",
+    "integration/full-redis",
+    "integration/worker-hands",
+  ],
   "lua/_workers.lua": [
     "integration/worker-failure",
     "integration/silent-workers",

@@ -101,8 +101,8 @@ export const operating: readonly Mutant[] = [
   {
     name: "redrive leaves tasks among the dead letters",
     file: "lua/redrive.lua",
-    find: "plan.over, plan.raised = ids, ids",
-    replace: "plan.over = ids",
+    find: "  plan.writes['ZREM dead'] = ids\n",
+    replace: "",
     breaks: "I1",
     because: "a pending task is redriven again",
   },

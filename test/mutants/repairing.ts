@@ -197,7 +197,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "what is set aside has no time",
     file: "lua/_entries.lua",
-    find: "  append(plan.expiry, int(mending.now + DEFAULT_DEAD_TTL), kept)\n",
+    find: "  will(plan, 'ZADD expiry', int(mending.now + DEFAULT_DEAD_TTL), kept)\n",
     replace: "",
     breaks: "law 10",
     because: "broken records fill the hash for good",
@@ -229,7 +229,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "the lease counter stays behind numbers that are in use",
     file: "lua/_mend.lua",
-    find: "    append(mending.plan.fields, '~lease', int(mending.lease))\n",
+    find: "    will(mending.plan, 'HSET tasks', '~lease', int(mending.lease))\n",
     replace: "",
     breaks: "I2",
     because: "after a failover a lease number is given out twice",
@@ -261,7 +261,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "a worker's record stays without the worker",
     file: "lua/_fields.lua",
-    find: "      mending.plan.gone[#mending.plan.gone + 1] = '~w:' .. names[i]\n",
+    find: "      will(mending.plan, 'HDEL tasks', '~w:' .. names[i])\n",
     replace: "",
     breaks: "repair",
     because: "a heartbeat of a worker that was failed is not told so",

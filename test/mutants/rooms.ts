@@ -109,7 +109,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "an ended lease stays in working",
     file: "lua/_plan.lua",
-    find: "  write('ZREM', at.working, plan.leave)\n",
+    find: "  write('ZREM', at.working, ended)\n",
     replace: "",
     breaks: "I1",
     because: "a completed task is reclaimed and delivered again",
@@ -117,8 +117,8 @@ export const rooms: readonly Mutant[] = [
   {
     name: "leases end one command each",
     file: "lua/_plan.lua",
-    find: "  write('ZREM', at.working, plan.leave)\n",
-    replace: "  for _, id in ipairs(plan.leave) do\n    redis.call('ZREM', at.working, id)\n  end\n",
+    find: "  write('ZREM', at.working, ended)\n",
+    replace: "  for _, id in ipairs(ended) do\n    redis.call('ZREM', at.working, id)\n  end\n",
     breaks: "law 3",
     because: "a batch of a hundred costs a hundred commands",
   },
@@ -132,8 +132,8 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "an ended lease stays in its worker's hands",
-    file: "lua/_plan.lua",
-    find: "  write('ZREM', at.hands, plan.hands)\n",
+    file: "lua/_writes.lua",
+    find: "  'ZREM hands',\n",
     replace: "",
     breaks: "workers",
     because: "a worker seems to have what it has settled long since",
@@ -253,7 +253,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "a later release's due task is dropped",
     file: "lua/_due.lua",
-    find: "        append(plan.later, int(now + RETRY) .. '.5', ids[first + i - 1])\n",
+    find: "        will(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[first + i - 1])\n",
     replace: "",
     breaks: "law 12",
     because: "the other release never delivers it",

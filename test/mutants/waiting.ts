@@ -181,7 +181,7 @@ export const waiting: readonly Mutant[] = [
   {
     name: "the counter of leases stands still",
     file: "lua/_leases.lua",
-    find: "  append(plan.fields, '~lease', int(call.counter + #batch))\n",
+    find: "  will(plan, 'HSET tasks', '~lease', int(call.counter + #batch))\n",
     replace: "",
     breaks: "I2",
     because: "an old lease number is current again",
@@ -197,7 +197,7 @@ export const waiting: readonly Mutant[] = [
   {
     name: "a dequeue does not remember what it gave",
     file: "lua/_leases.lua",
-    find: "  append(plan.fields, call.slot, table.concat(names, ' '))\n",
+    find: "  will(plan, 'HSET tasks', call.slot, table.concat(names, ' '))\n",
     replace: "",
     breaks: "law 5",
     because: "a resend leases other tasks, and the first ones belong to nobody",
@@ -205,7 +205,7 @@ export const waiting: readonly Mutant[] = [
   {
     name: "rates count nothing",
     file: "lua/_leases.lua",
-    find: "    append(plan.fields, '~rate', used)\n",
+    find: "    will(plan, 'HSET tasks', '~rate', used)\n",
     replace: "",
     breaks: "limits",
     because: "a queue's rate never binds",
