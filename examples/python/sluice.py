@@ -39,7 +39,7 @@ from records import (
 
 LUA = Path(__file__).resolve().parents[2] / "lua"
 ROOMS = (
-    "_prelude _records _limits _groups _turns _plan _workers _wake _due _line _batch _leases _calls "
+    "_prelude _writes _records _limits _groups _turns _plan _workers _wake _due _line _batch _leases _calls "
     "_settling _pull _plain _pages _entries _mend _fields _control _states"
 ).split()
 TRIES = 4
