@@ -49,7 +49,7 @@ local function ring(at, timers, now)
   if commit(plan) then
     local again = new_plan(at, now)
     for _, task in ipairs(groups) do
-      append(again.timers, int(now + RETRY), '~g:' .. task.G)
+      will(again, 'timers', int(now + RETRY), '~g:' .. task.G)
     end
     commit(again)
   end

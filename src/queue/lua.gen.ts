@@ -1228,7 +1228,7 @@ release(plan)
 if commit(plan)then
 local again=new_plan(at,now)
 for _,task in ipairs(groups)do
-append(again.timers,int(now+RETRY),'~g:'..task.G)
+will(again,'timers',int(now+RETRY),'~g:'..task.G)
 end
 commit(again)
 end
@@ -3430,8 +3430,8 @@ call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and t
 ${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
 `;
   },
-  sha1: "adaf03e035596a88e5c75a9a67d3ad734e0224df",
-  keyLockingSha1: "1c01b5a372c1de1b78fce831cd7064a86281fbc0",
+  sha1: "81859b111e9b3864cd51238bcacff16067a28b30",
+  keyLockingSha1: "d45ae9632cb195c5e9dc2043b51eebdd59154a8c",
 };
 
 export const drop: Script = {
@@ -5091,8 +5091,8 @@ ${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$r
 return reply.err and reply or{settled,reply}
 `;
   },
-  sha1: "b01a7f5e78386c6d73e44a2984307f79fe91a5ee",
-  keyLockingSha1: "6c1e80d61a2baebbb5102270128853dc9fd011e5",
+  sha1: "90d75dc30fcb33d8906684d564335955a8609a54",
+  keyLockingSha1: "e1c6aafbd86f76f84ebd4de431b853a5eba9f3ef",
 };
 
 export const statistics: Script = {
@@ -5201,8 +5201,8 @@ left=left+old_left
 return{'ok',promoted,reclaimed,rejected,expired,more and 1 or 0,left,nobody_comes()and 1 or 0}
 `;
   },
-  sha1: "a01f70851e327d4a0d311dc1b5e6d9f8abbb99e7",
-  keyLockingSha1: "34e62fff25da1fca2f4df555af3e9551c6f450a7",
+  sha1: "34c25a9733a3b50c3962ba3a8cedf9d372bedc2a",
+  keyLockingSha1: "b7fe22d8083298cd492302c67b3ff9d33ae47245",
 };
 
 export const wake: Script = {
