@@ -8,12 +8,17 @@ local PLAIN = true
 -- How many settlements a plain settle takes: no command then has more than SLICE arguments.
 local PLAIN_SETTLEMENTS = 240
 
+-- True where the fields were stored in the hash.
+local function stored(tasks, fields)
+  return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number'
+end
+
 -- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing where anything is
 -- not plain: then nothing is written but what `dequeue_in_full` writes again.
 -- reads: what `read_waiting` gave of the first slice of the ids; it adds what it reads.
--- time: gives it as text, where it is needed; next_due: when more will be in line (ms; 0: nothing known),
--- where too few were.
-local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
+-- most: bytes of the records; time: gives it as text, where needed; ahead: what `look_ahead` gave, where
+-- the ids are too few; also: fields to be stored by the same command.
+local function lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, most, time, ahead, also)
   local found, first, last = reads[1], 1, slice_end(ids, 1)
   local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
   local number = tonumber(last_lease or 0)
@@ -21,15 +26,20 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max
   if set or times or wake or a_copy or not number or found.err then
     return nil
   elseif #ids == 0 then
-    return { 'ok', next_due }
+    local spent = { unpack(also or {}) }
+    if resend == '1' then
+      spent[#spent + 1], spent[#spent + 2] = slot, token
+    end
+    return (#spent == 0 or stored(tasks, spent)) and { 'ok', ahead.next_due } or nil
   end
-  local now_text, most, bytes = time(), tonumber(max_bytes), 0
+  local now_text, most_bytes, bytes = time(), tonumber(most), 0
   local now = tonumber(now_text)
   local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
   local deadline_text, enqueued_at, since, told_number = int(deadline), '', '', ''
   -- As large as one task needs: a table that grows costs more.
-  local deadlines, fields = { '', '' }, { '~lease', '', slot, '', '', '' }
-  local reply = { 'ok', next_due or now, '', 0, 0, 0, '' }
+  local deadlines, from = { '', '' }, also and #also or 0
+  local fields = { '~lease', '', slot, '', '', '', unpack(also or {}) }
+  local reply = { 'ok', ahead and ahead.next_due or now, '', 0, 0, 0, '' }
   for i, id in ipairs(ids) do
     if i > last then
       first, last = i, slice_end(ids, i)
@@ -40,7 +50,7 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max
     local fixed, record = found[place], found[place + 1]
     local e, own_letters = string.match(fixed or '', '^1;(%d+)([^\n]*)\n')
     number, bytes = number + 1, bytes + #(fixed or '')
-    if record or not e or (bytes > most and i > 1) then
+    if record or not e or (bytes > most_bytes and i > 1) then
       return nil
     end
     if own_letters ~= letters then
@@ -61,9 +71,11 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max
     end
     told_number = int(number)
     deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
-    fields[2 * i + 3] = '.' .. id
+    -- The first record stands in front of those fields, the others behind them.
+    local to = (i > 1 and from or 0) + 2 * i + 3
+    fields[to] = '.' .. id
     -- As `transition` and `format` would write it.
-    fields[2 * i + 4] = '1;2;'
+    fields[to + 1] = '1;2;'
       .. e
       .. ';1;1;w;'
       .. told_number
@@ -85,20 +97,21 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, lease, max
   if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then
     return nil
   end
-  return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number' and reply
+  return stored(tasks, fields) and reply
 end
 
 -- The changing record of a task that works: v, e, a, c, n, k, q, letters and history.
 local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
 
--- Completes tasks whose leases are current. Returns the reply; nothing where anything is not plain: then
--- nothing is written but what `settle_in_full` writes again.
+-- Completes tasks whose leases are current: ends the leases, and leaves it to the caller to store the
+-- records. Returns the reply, and fields to be stored; nothing where anything is not plain: then nothing is
+-- written but what `settle_in_full` writes again.
 -- items: settlements, the first behind place `from`; records: what stands in `~set` and
 -- `~stats`, and the tasks' records.
-local function complete_plainly(working, tasks, expiry, items, from, records, now_text)
+local function complete_plainly(working, expiry, items, from, records, now_text)
   local count = (#items - from) / SETTLEMENT
   if records[1] or count > PLAIN_SETTLEMENTS then
-    return nil
+    return nil, nil
   end
   local ids, fields, ends, reply = { '' }, { '', '', '', '' }, { '', '' }, { 'ok', '' }
   local now, enqueued_at, since, kept_for, over = tonumber(now_text), '', '', -1, ''
@@ -107,13 +120,13 @@ local function complete_plainly(working, tasks, expiry, items, from, records, no
     local id, proof, terms, text = unpack(items, place + 1, place + SETTLEMENT)
     local v, e, a, c, n, k, q, letters, history = string.match(records[i + 2] or '', WORKING)
     if terms ~= 'complete' or not v or n .. ',' .. k ~= proof or tonumber(v) > HISTORY then
-      return nil
+      return nil, nil
     end
     local own, ttl = '', DEFAULT_RESULT_TTL
     if letters ~= '' then
       -- Not plain: letters that no fixed record has, or a number with too many digits.
       if string.find(letters, ';[^mrdt]') or string.find(letters, string.rep('%d', 17)) then
-        return nil
+        return nil, nil
       end
       own = string.match(letters, ';t=[^;]*') or ''
       ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)
@@ -156,10 +169,7 @@ local function complete_plainly(working, tasks, expiry, items, from, records, no
   end
   -- Fewer where a lease is settled twice.
   if redis.pcall('ZREM', working, unpack(ids)) ~= count then
-    return nil
+    return nil, nil
   end
-  if type(redis.pcall('HSET', tasks, unpack(fields))) ~= 'number' then
-    return nil
-  end
-  return type(redis.pcall('ZADD', expiry, unpack(ends))) == 'number' and reply
+  return type(redis.pcall('ZADD', expiry, unpack(ends))) == 'number' and reply, fields
 end

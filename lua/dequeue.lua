@@ -25,29 +25,24 @@ local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
 
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
-local ids = redis.call('RPOP', pending, max_tasks) or {}
-local now_text, ahead
-local plain = PLAIN and worker == '' and #ids <= LEASES
+local ids, reads = redis.call('RPOP', pending, max_tasks) or {}, {}
+local now_text, reply, ahead
 
 local function time()
   now_text = now_text or clock_text(test_now)
   return now_text
 end
 
+local plain = PLAIN and worker == '' and #ids <= LEASES
 if plain and #ids < max then
   plain, ahead = nothing_due(working, delayed, time)
 end
-local reads = {}
 if plain then
   reads[1] = read_waiting(tasks, slot, ids, 1, slice_end(ids, 1))
-  local next_due = ahead and ahead.next_due
-  local reply = lease_plainly(working, tasks, ids, reads, slot, token, lease, max_bytes, time, next_due)
-  if reply and #ids == 0 and resend == '1' then
-    spend_token(tasks, slot, token)
-  end
-  if reply then
-    return reply
-  end
+  reply = lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, ahead)
+end
+if reply then
+  return reply
 end
 
 -- Not plain.

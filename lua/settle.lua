@@ -21,8 +21,11 @@ local items = ARGV -- then for each: id, proof ('<lease number>,<token>'), terms
 
 local now_text = clock_text(test_now)
 local records = read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, 2))
-local reply = PLAIN and complete_plainly(working, tasks, expiry, items, 2, records, now_text)
-if reply then
+local reply, fields
+if PLAIN then
+  reply, fields = complete_plainly(working, expiry, items, 2, records, now_text)
+end
+if reply and stored(tasks, fields) then
   return reply
 end
 

@@ -18,58 +18,60 @@ local resend = ARGV[5] -- '1' if an earlier copy of this call may have been sent
 local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
 local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
-local call = ARGV[9] -- as of settle
+local settle_token = ARGV[9] -- `call` of settle
 local items = ARGV -- then for each: id, proof, terms, text; as of settle
 -- Returns {the reply of settle, that of dequeue}; {'newer_schema'} for both
 
 local FIRST = 9
-local now_text = clock_text(test_now)
-local max, slot = tonumber(max_tasks), slot_of(token, tonumber(max_tasks))
-local records, settled, ids, ahead
+local now_text, max = clock_text(test_now), tonumber(max_tasks)
+local slot = slot_of(token, max)
+local records, settled, ids, reply, ahead
 
 local function time()
   return now_text
 end
 
-if PLAIN and worker == '' and max <= LEASES and #items <= FIRST + SETTLEMENT * PLAIN_SETTLEMENTS then
+-- One command stores the records of those that complete and of those that are leased.
+if PLAIN and worker == '' and #items + 2 * max <= SLICE then
   ids = redis.call('RPOP', pending, max_tasks) or {}
   local last = slice_end(ids, 1)
   local found = read_waiting(tasks, slot, ids, 1, last, append_settled({}, items, FIRST))
   records = { found[3], found[4], unpack(found, CONTROL + 2 * last + 1, #found) }
-  settled = complete_plainly(working, tasks, expiry, items, FIRST, records, now_text)
-  if not settled then
+  local completed, fields
+  if not found.err then
+    completed, fields = complete_plainly(working, expiry, items, FIRST, records, now_text)
+  end
+  local plain, reads = completed, { found }
+  if plain and #ids < max then
+    plain, ahead = nothing_due(working, delayed, time)
+  end
+  if plain then
+    reply =
+      lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, ahead, fields)
+  end
+  if reply then
+    return { completed, reply }
+  elseif completed and stored(tasks, fields) then
+    settled = completed
+  else
     -- The settle may put tasks in front of them.
     write('RPUSH', pending, reversed(ids, 1))
-    ids = nil
-  else
-    local plain = true
-    if #ids < max then
-      plain, ahead = nothing_due(working, delayed, time)
-    end
-    local next_due = ahead and ahead.next_due
-    local reply = plain
-      and lease_plainly(working, tasks, ids, { found }, slot, token, lease, max_bytes, time, next_due)
-    if reply and #ids == 0 and resend == '1' then
-      spend_token(tasks, slot, token)
-    end
-    if reply then
-      return { settled, reply }
-    end
+    ids, ahead, records = nil, nil, not found.err and records or nil
   end
 end
 
 -- Not plain.
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local now = tonumber(now_text)
+local call = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
+call.worker, call.info, call.test_now, call.now = worker, info, test_now, now
 if not settled then
   records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
-  settled = settle_in_full(at, now, call, items, FIRST, records)
+  settled = settle_in_full(at, now, settle_token, items, FIRST, records)
   if settled.err or settled[1] ~= 'ok' then
     return settled
   end
 end
-local pull = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
-pull.worker, pull.info, pull.test_now, pull.now = worker, info, test_now, now
 -- What was read before the settle may be out of date.
-local reply = dequeue_in_full(at, pull, ids, ahead)
+reply = dequeue_in_full(at, call, ids, ahead)
 return reply.err and reply or { settled, reply }

@@ -2021,7 +2021,11 @@ const $PLAIN = `local PLAIN=true
 `;
 const $PLAIN_SETTLEMENTS = `local PLAIN_SETTLEMENTS=240
 `;
-const $lease_plainly = `local function lease_plainly(working,tasks,ids,reads,slot,token,lease,max_bytes,time,next_due)
+const $stored = `local function stored(tasks,fields)
+return type(redis.pcall('HSET',tasks,unpack(fields)))=='number'
+end
+`;
+const $lease_plainly = `local function lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,most,time,ahead,also)
 local found,first,last=reads[1],1,slice_end(ids,1)
 local last_lease,told,set,_,times,_,_,wake=unpack(found,1,CONTROL)
 local number=tonumber(last_lease or 0)
@@ -2029,14 +2033,19 @@ local a_copy=told and string.find(told,token,1,true)==1
 if set or times or wake or a_copy or not number or found.err then
 return nil
 elseif#ids==0 then
-return{'ok',next_due}
+local spent={unpack(also or{})}
+if resend=='1'then
+spent[#spent+1],spent[#spent+2]=slot,token
 end
-local now_text,most,bytes=time(),tonumber(max_bytes),0
+return(#spent==0 or stored(tasks,spent))and{'ok',ahead.next_due}or nil
+end
+local now_text,most_bytes,bytes=time(),tonumber(most),0
 local now=tonumber(now_text)
 local letters,kept,length,deadline='','',lease,now+tonumber(lease)
 local deadline_text,enqueued_at,since,told_number=int(deadline),'','',''
-local deadlines,fields={'',''},{'~lease','',slot,'','',''}
-local reply={'ok',next_due or now,'',0,0,0,''}
+local deadlines,from={'',''},also and#also or 0
+local fields={'~lease','',slot,'','','',unpack(also or{})}
+local reply={'ok',ahead and ahead.next_due or now,'',0,0,0,''}
 for i,id in ipairs(ids)do
 if i>last then
 first,last=i,slice_end(ids,i)
@@ -2047,7 +2056,7 @@ local place=CONTROL+2*(i-first)+1
 local fixed,record=found[place],found[place+1]
 local e,own_letters=string.match(fixed or'','^1;(%d+)([^\\n]*)\\n')
 number,bytes=number+1,bytes+#(fixed or'')
-if record or not e or(bytes>most and i>1)then
+if record or not e or(bytes>most_bytes and i>1)then
 return nil
 end
 if own_letters~=letters then
@@ -2067,8 +2076,9 @@ enqueued_at,since=e,int(math.max(0,now-tonumber(e)))
 end
 told_number=int(number)
 deadlines[2*i-1],deadlines[2*i]=deadline_text,id
-fields[2*i+3]='.'..id
-fields[2*i+4]='1;2;'
+local to=(i>1 and from or 0)+2*i+3
+fields[to]='.'..id
+fields[to+1]='1;2;'
 ..e
 ..';1;1;w;'
 ..told_number
@@ -2089,15 +2099,15 @@ fields[2],fields[4]=told_number,token..' '..table.concat(ids,' ')
 if redis.pcall('ZADD',working,unpack(deadlines))~=#ids then
 return nil
 end
-return type(redis.pcall('HSET',tasks,unpack(fields)))=='number'and reply
+return stored(tasks,fields)and reply
 end
 `;
 const $WORKING = `local WORKING='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
-const $complete_plainly = `local function complete_plainly(working,tasks,expiry,items,from,records,now_text)
+const $complete_plainly = `local function complete_plainly(working,expiry,items,from,records,now_text)
 local count=(#items-from)/SETTLEMENT
 if records[1]or count>PLAIN_SETTLEMENTS then
-return nil
+return nil,nil
 end
 local ids,fields,ends,reply={''},{'','','',''},{'',''},{'ok',''}
 local now,enqueued_at,since,kept_for,over=tonumber(now_text),'','',-1,''
@@ -2106,12 +2116,12 @@ local place=from+SETTLEMENT*(i-1)
 local id,proof,terms,text=unpack(items,place+1,place+SETTLEMENT)
 local v,e,a,c,n,k,q,letters,history=string.match(records[i+2]or'',WORKING)
 if terms~='complete'or not v or n..','..k~=proof or tonumber(v)>HISTORY then
-return nil
+return nil,nil
 end
 local own,ttl='',DEFAULT_RESULT_TTL
 if letters~=''then
 if string.find(letters,';[^mrdt]')or string.find(letters,string.rep('%d',17))then
-return nil
+return nil,nil
 end
 own=string.match(letters,';t=[^;]*')or''
 ttl=tonumber(string.match(letters,';r=(%d+)')or ttl)
@@ -2152,12 +2162,9 @@ ends[2*i-1],ends[2*i]=over,id
 reply[i+1]='completed'
 end
 if redis.pcall('ZREM',working,unpack(ids))~=count then
-return nil
+return nil,nil
 end
-if type(redis.pcall('HSET',tasks,unpack(fields)))~='number'then
-return nil
-end
-return type(redis.pcall('ZADD',expiry,unpack(ends)))=='number'and reply
+return type(redis.pcall('ZADD',expiry,unpack(ends)))=='number'and reply,fields
 end
 `;
 const $LOOK = `local LOOK=1000
@@ -3402,27 +3409,22 @@ local worker=ARGV[7]
 local info=ARGV[8]
 local max=tonumber(max_tasks)
 ${$int}${$slot_of}local slot=slot_of(token,max)
-local ids=redis.call('RPOP',pending,max_tasks)or{}
-local now_text,ahead
-${$LEASES}${$PLAIN}local plain=PLAIN and worker==''and#ids<=LEASES
+local ids,reads=redis.call('RPOP',pending,max_tasks)or{},{}
+local now_text,reply,ahead
 ${$clock_text}local function time()
 now_text=now_text or clock_text(test_now)
 return now_text
 end
+${$LEASES}${$PLAIN}local plain=PLAIN and worker==''and#ids<=LEASES
 if plain and#ids<max then
 ${$finite}${$head}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
 end
-local reads={}
 if plain then
 ${$slice_end}${$read_waiting}reads[1]=read_waiting(tasks,slot,ids,1,slice_end(ids,1))
-local next_due=ahead and ahead.next_due
-${$CONTROL}${$lease_plainly}local reply=lease_plainly(working,tasks,ids,reads,slot,token,lease,max_bytes,time,next_due)
-if reply and#ids==0 and resend=='1'then
-${$spend_token}spend_token(tasks,slot,token)
+${$CONTROL}${$stored}${$lease_plainly}reply=lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,max_bytes,time,ahead)
 end
 if reply then
 return reply
-end
 end
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
 local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
@@ -3430,8 +3432,8 @@ call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and t
 ${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
 `;
   },
-  sha1: "81859b111e9b3864cd51238bcacff16067a28b30",
-  keyLockingSha1: "d45ae9632cb195c5e9dc2043b51eebdd59154a8c",
+  sha1: "70ced7de4c1138705c5751e10e6c02e678973507",
+  keyLockingSha1: "e285f519a3c860a879fe80eda702dcad5d3264a4",
 };
 
 export const drop: Script = {
@@ -5008,16 +5010,19 @@ local call=ARGV[2]
 local items=ARGV
 ${$int}${$clock_text}local now_text=clock_text(test_now)
 ${$SLICE}${$read}${$SETTLEMENT}${$append_settled}local records=read('HMGET',tasks,append_settled({'~set','~stats'},items,2))
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}local reply=PLAIN and complete_plainly(working,tasks,expiry,items,2,records,now_text)
-if reply then
+local reply,fields
+${$PLAIN}if PLAIN then
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}reply,fields=complete_plainly(working,expiry,items,2,records,now_text)
+end
+${$stored}if reply and stored(tasks,fields)then
 return reply
 end
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,nil,hands)
-${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_DEAD_TTL}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
 `;
   },
-  sha1: "bea59b60a98ad3a70e9024a5abdb9fc7b2b45515",
-  keyLockingSha1: "044ba442dac329fcd552ae0d118dbd2fe45c092c",
+  sha1: "135d6300784fcf5cee55f935d85808c79e877863",
+  keyLockingSha1: "2cc81241af070ba8a3858aa27506fc2a1dec354c",
 };
 
 export const settleAndDequeue: Script = {
@@ -5042,57 +5047,58 @@ local resend=ARGV[5]
 local max_bytes=ARGV[6]
 local worker=ARGV[7]
 local info=ARGV[8]
-local call=ARGV[9]
+local settle_token=ARGV[9]
 local items=ARGV
 local FIRST=9
-${$int}${$clock_text}local now_text=clock_text(test_now)
-${$slot_of}local max,slot=tonumber(max_tasks),slot_of(token,tonumber(max_tasks))
-local records,settled,ids,ahead
+${$int}${$clock_text}local now_text,max=clock_text(test_now),tonumber(max_tasks)
+${$slot_of}local slot=slot_of(token,max)
+local records,settled,ids,reply,ahead
 local function time()
 return now_text
 end
-${$LEASES}${$SETTLEMENT}${$PLAIN}${$PLAIN_SETTLEMENTS}if PLAIN and worker==''and max<=LEASES and#items<=FIRST+SETTLEMENT*PLAIN_SETTLEMENTS then
+${$SLICE}${$PLAIN}if PLAIN and worker==''and#items+2*max<=SLICE then
 ids=redis.call('RPOP',pending,max_tasks)or{}
 ${$slice_end}local last=slice_end(ids,1)
-${$read_waiting}${$append_settled}local found=read_waiting(tasks,slot,ids,1,last,append_settled({},items,FIRST))
+${$read_waiting}${$SETTLEMENT}${$append_settled}local found=read_waiting(tasks,slot,ids,1,last,append_settled({},items,FIRST))
 ${$CONTROL}records={found[3],found[4],unpack(found,CONTROL+2*last+1,#found)}
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$WORKING}${$complete_plainly}settled=complete_plainly(working,tasks,expiry,items,FIRST,records,now_text)
-if not settled then
-${$SLICE}${$write}${$reversed}write('RPUSH',pending,reversed(ids,1))
-ids=nil
-else
-local plain=true
-if#ids<max then
+local completed,fields
+if not found.err then
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}completed,fields=complete_plainly(working,expiry,items,FIRST,records,now_text)
+end
+local plain,reads=completed,{found}
+if plain and#ids<max then
 ${$finite}${$head}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
 end
-local next_due=ahead and ahead.next_due
-${$lease_plainly}local reply=plain
-and lease_plainly(working,tasks,ids,{found},slot,token,lease,max_bytes,time,next_due)
-if reply and#ids==0 and resend=='1'then
-${$spend_token}spend_token(tasks,slot,token)
+if plain then
+${$stored}${$lease_plainly}reply=
+lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,max_bytes,time,ahead,fields)
 end
-if reply then
-return{settled,reply}
-end
+${$stored}if reply then
+return{completed,reply}
+elseif completed and stored(tasks,fields)then
+settled=completed
+else
+${$write}${$reversed}write('RPUSH',pending,reversed(ids,1))
+ids,ahead,records=nil,nil,not found.err and records or nil
 end
 end
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
 local now=tonumber(now_text)
+local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
+call.worker,call.info,call.test_now,call.now=worker,info,test_now,now
 if not settled then
-${$SLICE}${$read}${$append_settled}records=records or read('HMGET',tasks,append_settled({'~set','~stats'},items,FIRST))
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}settled=settle_in_full(at,now,call,items,FIRST,records)
+${$read}${$SETTLEMENT}${$append_settled}records=records or read('HMGET',tasks,append_settled({'~set','~stats'},items,FIRST))
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}settled=settle_in_full(at,now,settle_token,items,FIRST,records)
 if settled.err or settled[1]~='ok'then
 return settled
 end
 end
-local pull={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
-pull.worker,pull.info,pull.test_now,pull.now=worker,info,test_now,now
-${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}local reply=dequeue_in_full(at,pull,ids,ahead)
+${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$LEASES}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}reply=dequeue_in_full(at,call,ids,ahead)
 return reply.err and reply or{settled,reply}
 `;
   },
-  sha1: "90d75dc30fcb33d8906684d564335955a8609a54",
-  keyLockingSha1: "e1c6aafbd86f76f84ebd4de431b853a5eba9f3ef",
+  sha1: "e07dd04d13bf6af06c02e29d0fb2ab78bfa6f6bf",
+  keyLockingSha1: "1cd17b6767e2e8606987bb80062be9885160b1b9",
 };
 
 export const statistics: Script = {
