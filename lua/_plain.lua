@@ -13,8 +13,8 @@ local function stored(tasks, fields)
   return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number'
 end
 
--- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing where anything is
--- not plain: then nothing is written but what `dequeue_in_full` writes again.
+-- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing, and nothing is
+-- written, where anything is not plain.
 -- reads: what `read_waiting` gave of the first slice of the ids; it adds what it reads.
 -- most: bytes of the records; time: gives it as text, where needed; ahead: what `look_ahead` gave, where
 -- the ids are too few; also: fields to be stored by the same command.
@@ -94,24 +94,25 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, resend, le
   end
   fields[2], fields[4] = told_number, token .. ' ' .. table.concat(ids, ' ')
   -- Fewer where an id stands in line twice.
-  if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then
-    return nil
+  local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and stored(tasks, fields)
+  if not leased then
+    redis.call('ZREM', working, unpack(ids))
   end
-  return stored(tasks, fields) and reply
+  return leased and reply
 end
 
 -- The changing record of a task that works: v, e, a, c, n, k, q, letters and history.
 local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
 
--- Completes tasks whose leases are current: ends the leases, and leaves it to the caller to store the
--- records. Returns the reply, and fields to be stored; nothing where anything is not plain: then nothing is
--- written but what `settle_in_full` writes again.
+-- Completes tasks whose leases are current: ends the leases, and leaves the rest to the caller. Returns the
+-- reply, fields to be stored, and then what goes to `expiry`; nothing where anything is not plain: then
+-- nothing is written but what `settle_in_full` writes again.
 -- items: settlements, the first behind place `from`; records: what stands in `~set` and
 -- `~stats`, and the tasks' records.
-local function complete_plainly(working, expiry, items, from, records, now_text)
+local function complete_plainly(working, items, from, records, now_text)
   local count = (#items - from) / SETTLEMENT
   if records[1] or count > PLAIN_SETTLEMENTS then
-    return nil, nil
+    return nil, nil, nil
   end
   local ids, fields, ends, reply = { '' }, { '', '', '', '' }, { '', '' }, { 'ok', '' }
   local now, enqueued_at, since, kept_for, over = tonumber(now_text), '', '', -1, ''
@@ -120,13 +121,13 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
     local id, proof, terms, text = unpack(items, place + 1, place + SETTLEMENT)
     local v, e, a, c, n, k, q, letters, history = string.match(records[i + 2] or '', WORKING)
     if terms ~= 'complete' or not v or n .. ',' .. k ~= proof or tonumber(v) > HISTORY then
-      return nil, nil
+      return nil, nil, nil
     end
     local own, ttl = '', DEFAULT_RESULT_TTL
     if letters ~= '' then
       -- Not plain: letters that no fixed record has, or a number with too many digits.
       if string.find(letters, ';[^mrdt]') or string.find(letters, string.rep('%d', 17)) then
-        return nil, nil
+        return nil, nil, nil
       end
       own = string.match(letters, ';t=[^;]*') or ''
       ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)
@@ -169,7 +170,7 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
   end
   -- Fewer where a lease is settled twice.
   if redis.pcall('ZREM', working, unpack(ids)) ~= count then
-    return nil, nil
+    return nil, nil, nil
   end
-  return type(redis.pcall('ZADD', expiry, unpack(ends))) == 'number' and reply, fields
+  return reply, fields, ends
 end

@@ -21,11 +21,12 @@ local items = ARGV -- then for each: id, proof ('<lease number>,<token>'), terms
 
 local now_text = clock_text(test_now)
 local records = read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, 2))
-local reply, fields
+local reply, fields, ends
 if PLAIN then
-  reply, fields = complete_plainly(working, expiry, items, 2, records, now_text)
+  reply, fields, ends = complete_plainly(working, items, 2, records, now_text)
 end
 if reply and stored(tasks, fields) then
+  redis.call('ZADD', expiry, unpack(ends))
   return reply
 end
 

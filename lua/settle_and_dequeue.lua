@@ -37,9 +37,9 @@ if PLAIN and worker == '' and #items + 2 * max <= SLICE then
   local last = slice_end(ids, 1)
   local found = read_waiting(tasks, slot, ids, 1, last, append_settled({}, items, FIRST))
   records = { found[3], found[4], unpack(found, CONTROL + 2 * last + 1, #found) }
-  local completed, fields
+  local completed, fields, ends
   if not found.err then
-    completed, fields = complete_plainly(working, expiry, items, FIRST, records, now_text)
+    completed, fields, ends = complete_plainly(working, items, FIRST, records, now_text)
   end
   local plain, reads = completed, { found }
   if plain and #ids < max then
@@ -49,11 +49,13 @@ if PLAIN and worker == '' and #items + 2 * max <= SLICE then
     reply =
       lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, ahead, fields)
   end
-  if reply then
-    return { completed, reply }
-  elseif completed and stored(tasks, fields) then
+  if reply or (completed and stored(tasks, fields)) then
     settled = completed
-  else
+    redis.call('ZADD', expiry, unpack(ends))
+  end
+  if reply then
+    return { settled, reply }
+  elseif not settled then
     -- The settle may put tasks in front of them.
     write('RPUSH', pending, reversed(ids, 1))
     ids, ahead, records = nil, nil, not found.err and records or nil

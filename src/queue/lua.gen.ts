@@ -2096,18 +2096,19 @@ local at=5*i-2
 reply[at],reply[at+1],reply[at+2],reply[at+3],reply[at+4]=id,1,number,deadline,fixed
 end
 fields[2],fields[4]=told_number,token..' '..table.concat(ids,' ')
-if redis.pcall('ZADD',working,unpack(deadlines))~=#ids then
-return nil
+local leased=redis.pcall('ZADD',working,unpack(deadlines))==#ids and stored(tasks,fields)
+if not leased then
+redis.call('ZREM',working,unpack(ids))
 end
-return stored(tasks,fields)and reply
+return leased and reply
 end
 `;
 const $WORKING = `local WORKING='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
-const $complete_plainly = `local function complete_plainly(working,expiry,items,from,records,now_text)
+const $complete_plainly = `local function complete_plainly(working,items,from,records,now_text)
 local count=(#items-from)/SETTLEMENT
 if records[1]or count>PLAIN_SETTLEMENTS then
-return nil,nil
+return nil,nil,nil
 end
 local ids,fields,ends,reply={''},{'','','',''},{'',''},{'ok',''}
 local now,enqueued_at,since,kept_for,over=tonumber(now_text),'','',-1,''
@@ -2116,12 +2117,12 @@ local place=from+SETTLEMENT*(i-1)
 local id,proof,terms,text=unpack(items,place+1,place+SETTLEMENT)
 local v,e,a,c,n,k,q,letters,history=string.match(records[i+2]or'',WORKING)
 if terms~='complete'or not v or n..','..k~=proof or tonumber(v)>HISTORY then
-return nil,nil
+return nil,nil,nil
 end
 local own,ttl='',DEFAULT_RESULT_TTL
 if letters~=''then
 if string.find(letters,';[^mrdt]')or string.find(letters,string.rep('%d',17))then
-return nil,nil
+return nil,nil,nil
 end
 own=string.match(letters,';t=[^;]*')or''
 ttl=tonumber(string.match(letters,';r=(%d+)')or ttl)
@@ -2162,9 +2163,9 @@ ends[2*i-1],ends[2*i]=over,id
 reply[i+1]='completed'
 end
 if redis.pcall('ZREM',working,unpack(ids))~=count then
-return nil,nil
+return nil,nil,nil
 end
-return type(redis.pcall('ZADD',expiry,unpack(ends)))=='number'and reply,fields
+return reply,fields,ends
 end
 `;
 const $LOOK = `local LOOK=1000
@@ -3432,8 +3433,8 @@ call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and t
 ${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
 `;
   },
-  sha1: "70ced7de4c1138705c5751e10e6c02e678973507",
-  keyLockingSha1: "e285f519a3c860a879fe80eda702dcad5d3264a4",
+  sha1: "46afa8079ed6200472c6d2f938bc7141a88bffd2",
+  keyLockingSha1: "930e8d98b5e9fee7e0d00b7fbf2d82e903415da2",
 };
 
 export const drop: Script = {
@@ -5010,19 +5011,20 @@ local call=ARGV[2]
 local items=ARGV
 ${$int}${$clock_text}local now_text=clock_text(test_now)
 ${$SLICE}${$read}${$SETTLEMENT}${$append_settled}local records=read('HMGET',tasks,append_settled({'~set','~stats'},items,2))
-local reply,fields
+local reply,fields,ends
 ${$PLAIN}if PLAIN then
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}reply,fields=complete_plainly(working,expiry,items,2,records,now_text)
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}reply,fields,ends=complete_plainly(working,items,2,records,now_text)
 end
 ${$stored}if reply and stored(tasks,fields)then
+redis.call('ZADD',expiry,unpack(ends))
 return reply
 end
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,nil,hands)
 ${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
 `;
   },
-  sha1: "135d6300784fcf5cee55f935d85808c79e877863",
-  keyLockingSha1: "2cc81241af070ba8a3858aa27506fc2a1dec354c",
+  sha1: "9e03d3ccd4fc3b999fb5a6105f9ecee6c07b2652",
+  keyLockingSha1: "1d386ecbd028c234822f3ab83f3da3d87eae91f2",
 };
 
 export const settleAndDequeue: Script = {
@@ -5061,9 +5063,9 @@ ids=redis.call('RPOP',pending,max_tasks)or{}
 ${$slice_end}local last=slice_end(ids,1)
 ${$read_waiting}${$SETTLEMENT}${$append_settled}local found=read_waiting(tasks,slot,ids,1,last,append_settled({},items,FIRST))
 ${$CONTROL}records={found[3],found[4],unpack(found,CONTROL+2*last+1,#found)}
-local completed,fields
+local completed,fields,ends
 if not found.err then
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}completed,fields=complete_plainly(working,expiry,items,FIRST,records,now_text)
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}completed,fields,ends=complete_plainly(working,items,FIRST,records,now_text)
 end
 local plain,reads=completed,{found}
 if plain and#ids<max then
@@ -5073,11 +5075,13 @@ if plain then
 ${$stored}${$lease_plainly}reply=
 lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,max_bytes,time,ahead,fields)
 end
-${$stored}if reply then
-return{completed,reply}
-elseif completed and stored(tasks,fields)then
+${$stored}if reply or(completed and stored(tasks,fields))then
 settled=completed
-else
+redis.call('ZADD',expiry,unpack(ends))
+end
+if reply then
+return{settled,reply}
+elseif not settled then
 ${$write}${$reversed}write('RPUSH',pending,reversed(ids,1))
 ids,ahead,records=nil,nil,not found.err and records or nil
 end
@@ -5097,8 +5101,8 @@ ${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}$
 return reply.err and reply or{settled,reply}
 `;
   },
-  sha1: "e07dd04d13bf6af06c02e29d0fb2ab78bfa6f6bf",
-  keyLockingSha1: "1cd17b6767e2e8606987bb80062be9885160b1b9",
+  sha1: "a0b47b4b835dd0a4436c81162146d106b0010763",
+  keyLockingSha1: "555f64aad7e66c1fa8685db53839a4d691f1935e",
 };
 
 export const statistics: Script = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Command, Settlement, Transport } from "../../src/index.ts";
 import { numbered } from "../support/new-tasks.ts";
-import { roomFor } from "../support/no-room.ts";
+import { noRoomBeyond, roomFor } from "../support/no-room.ts";
 import { useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -90,6 +90,17 @@ test("where the settle finds no room nothing is leased", async () => {
   await expect(refused).rejects.toMatchObject({ code: "queue_full" });
   expect((await rig.space()).pending).toEqual(before);
   expect((await queue.settleAndDequeue([completed(task)])).settled).toMatchObject([{ ok: true }]);
+});
+
+test("where the settle finds no room for a result nothing is leased, though there is room for that", async () => {
+  const { queue, task } = await leased();
+  const before = await rig.space();
+  const full = rig.queue({ transport: noRoomBeyond(rig.transport, 1_000) });
+  const large = { receipt: task.receipt, outcome: "complete", result: "x".repeat(2_000) } as const;
+  await expect(full.settleAndDequeue([large])).rejects.toMatchObject({ code: "queue_full" });
+  const after = await rig.space();
+  expect([after.pending, after.tasks]).toEqual([before.pending, before.tasks]);
+  expect([...after.working.keys()]).toEqual(["a"]);
 });
 
 describe("a copy of a call", () => {

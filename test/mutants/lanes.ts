@@ -61,10 +61,18 @@ export const lanes: readonly Mutant[] = [
   {
     name: "a plain dequeue leases an id twice that stands in line twice",
     file: "lua/_plain.lua",
-    find: "if redis.pcall('ZADD', working, unpack(deadlines)) ~= #ids then",
-    replace: "if not redis.pcall('ZADD', working, unpack(deadlines)) then",
+    find: "local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and",
+    replace: "local leased = redis.pcall('ZADD', working, unpack(deadlines)) and",
     breaks: "I2",
     because: "one task is in two hands",
+  },
+  {
+    name: "a plain dequeue that finds no room for its records leaves their leases",
+    file: "lua/_plain.lua",
+    find: "  if not leased then\n    redis.call('ZREM', working, unpack(ids))\n  end\n",
+    replace: "",
+    breaks: "I2",
+    because: "tasks that wait stand among those that work",
   },
   {
     name: "a plain settle takes any receipt",
@@ -221,8 +229,8 @@ export const lanes: readonly Mutant[] = [
   {
     name: "settle_and_dequeue whose dequeue is not plain drops the records of what completed",
     file: "lua/settle_and_dequeue.lua",
-    find: "elseif completed and stored(tasks, fields) then",
-    replace: "elseif completed then",
+    find: "if reply or (completed and stored(tasks, fields)) then",
+    replace: "if reply or completed then",
     breaks: "I3",
     because: "a task that was completed keeps the record of one that works",
   },

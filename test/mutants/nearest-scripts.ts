@@ -14,6 +14,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   ],
   "lua/dequeue.lua": [
     "integration/dequeue",
+    "budget/limits",
     "fault/resend",
     "integration/limits",
     "integration/pause",
@@ -33,6 +34,8 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/settle-many",
     "integration/life-cycle",
     "fault/resend",
+    "integration/worker-hands",
+    "integration/statistics",
   ],
   "lua/_pull.lua": [
     "integration/dequeue",
@@ -60,6 +63,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
 
   "lua/_plain.lua": [
     "integration/lanes",
+    "integration/wake",
     "integration/dequeue",
     "integration/settle",
     "integration/settle-and-dequeue",

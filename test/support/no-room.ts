@@ -13,13 +13,31 @@ export function manyAtOnce(transport: Transport): Transport {
 
 /** A transport to a Redis that takes so many writes of records in a script, and has no room for another. */
 export function roomFor(transport: Transport, writes: number): Transport {
+  return refusing(
+    transport,
+    `local left = ${writes}
+    local function refused() left = left - 1; return left < 0 end`,
+  );
+}
+
+/** A transport to a Redis that has no room for a record of more than so many bytes. */
+export function noRoomBeyond(transport: Transport, bytes: number): Transport {
+  return refusing(
+    transport,
+    `local function refused(...)
+      for _, value in ipairs({ ... }) do if #value > ${bytes} then return true end end
+      return false
+    end`,
+  );
+}
+
+/** @param refused Lua that declares this function: whether an HSET with these arguments finds no room */
+function refusing(transport: Transport, refused: string): Transport {
   const fault = `
-    local real, left = redis, ${writes}
+    ${refused}
+    local real = redis
     local redis = { call = real.call, pcall = function(command, ...)
-      if command == 'HSET' then
-        left = left - 1
-        if left < 0 then return { err = 'OOM command not allowed' } end
-      end
+      if command == 'HSET' and refused(...) then return { err = 'OOM command not allowed' } end
       return real.pcall(command, ...)
     end }
   `;
