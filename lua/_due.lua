@@ -12,14 +12,15 @@ local function upcoming(delayed, deadline)
   return due, wake and math.min(wake, deadline or wake) or deadline
 end
 
--- Whether delayed tasks are due and leases expired, and when the first of the others will be (ms; 0: nothing
--- known). time: called only where something stands there; a number, or its text.
+-- Whether delayed tasks are due and leases expired, the deadline of the first lease, and when the first of
+-- the others will be (ms; 0: nothing known). time: called only where something stands there; gives a number,
+-- or its text.
 local function look_ahead(working, delayed, time)
   local deadline = head(working)
   local due, next_due = upcoming(delayed, deadline)
   local now = (due or deadline) and tonumber(time())
   local is_due, expired = due and due <= now, deadline and deadline <= now
-  return { due = is_due, expired = expired, next_due = next_due or 0 }
+  return { due = is_due, expired = expired, deadline = deadline, next_due = next_due or 0 }
 end
 
 -- True where nothing is due, and what `look_ahead` gave; neither where Redis refuses to look.

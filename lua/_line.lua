@@ -143,7 +143,7 @@ local function bring_due(line, first, most, time)
     if ahead.due then
       promote(at, time(), math.max(most, 32))
     end
-    local _, following = upcoming(at.delayed, head(at.working))
+    local _, following = upcoming(at.delayed, ahead.expired and head(at.working) or ahead.deadline)
     line.next_due = following or 0
   end
   return ahead.due or ahead.expired

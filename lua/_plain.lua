@@ -13,8 +13,8 @@ local function stored(tasks, fields)
   return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number'
 end
 
--- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing, and nothing is
--- written, where anything is not plain.
+-- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing where anything is
+-- not plain or Redis refuses: then nothing stays written.
 -- reads: what `read_waiting` gave of the first slice of the ids; it adds what it reads.
 -- most: bytes of the records; time: gives it as text, where needed; ahead: what `look_ahead` gave, where
 -- the ids are too few; also: fields to be stored by the same command.
@@ -96,7 +96,7 @@ local function lease_plainly(working, tasks, ids, reads, slot, token, resend, le
   -- Fewer where an id stands in line twice.
   local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and stored(tasks, fields)
   if not leased then
-    redis.call('ZREM', working, unpack(ids))
+    redis.pcall('ZREM', working, unpack(ids))
   end
   return leased and reply
 end
@@ -104,14 +104,14 @@ end
 -- The changing record of a task that works: v, e, a, c, n, k, q, letters and history.
 local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
 
--- Completes tasks whose leases are current: ends the leases, and leaves the rest to the caller. Returns the
--- reply, fields to be stored, and then what goes to `expiry`; nothing where anything is not plain: then
--- nothing is written but what `settle_in_full` writes again.
+-- Completes tasks whose leases are current: ends the leases, and leaves it to the caller to store the
+-- records. Returns the reply, fields to be stored, and the ids; nothing where anything is not plain or Redis
+-- refuses: then nothing is written but what `settle_in_full` writes again.
 -- items: settlements, the first behind place `from`; records: what stands in `~set` and
 -- `~stats`, and the tasks' records.
-local function complete_plainly(working, items, from, records, now_text)
+local function complete_plainly(working, expiry, items, from, records, now_text)
   local count = (#items - from) / SETTLEMENT
-  if records[1] or count > PLAIN_SETTLEMENTS then
+  if records[1] or count < 1 or count > PLAIN_SETTLEMENTS then
     return nil, nil, nil
   end
   local ids, fields, ends, reply = { '' }, { '', '', '', '' }, { '', '' }, { 'ok', '' }
@@ -172,5 +172,14 @@ local function complete_plainly(working, items, from, records, now_text)
   if redis.pcall('ZREM', working, unpack(ids)) ~= count then
     return nil, nil, nil
   end
-  return reply, fields, ends
+  return type(redis.pcall('ZADD', expiry, unpack(ends))) == 'number' and reply, fields, ids
+end
+
+-- Stores the records of completed tasks. False where they find no room: then the tasks have not ended.
+local function store_completed(tasks, expiry, fields, ids)
+  local fine = stored(tasks, fields)
+  if not fine then
+    redis.pcall('ZREM', expiry, unpack(ids))
+  end
+  return fine
 end

@@ -107,6 +107,11 @@ local function refusal(reply)
   return type(reply) == 'table' and reply.err and reply or nil
 end
 
+-- The reply for what a function raised: an error of Redis, or of Lua.
+local function raised(thrown)
+  return redis.error_reply(type(thrown) == 'table' and thrown.err or 'ERR ' .. thrown)
+end
+
 -- Redis at its limit refuses a command that may need memory as a script's first write, and allows it as a
 -- later one. What replaces records frees more than it needs; a removal that removes nothing makes it later.
 -- Returns the error where there is no room even so.

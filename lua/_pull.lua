@@ -125,7 +125,7 @@ local function dequeue_in_full(at, call, popped, ahead, reads)
   local fine, answer = pcall(choose)
   if not fine then
     put_back(line, 1)
-    return redis.error_reply(type(answer) == 'table' and answer.err or 'ERR ' .. answer)
+    return raised(answer)
   elseif answer then
     -- One who gets nothing lives all the same; one who gets an old answer may have failed since.
     if worker ~= '' and not batch.given and answer[1] ~= 'newer_schema' then

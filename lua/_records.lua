@@ -160,7 +160,7 @@ end
 -- ghosts, or to be looked up.
 local function first_record(fixed, old, wanted)
   local ghosts = old and old.g ~= '0' and old.g or nil
-  local version = old and old.s ~= 'g' and int(old.v + 1) or '1'
+  local version = old and old.v and old.s ~= 'g' and int(old.v + 1) or '1'
   local record = (ghosts or version ~= '1' or wanted) and bare_record('', ghosts, version)
   return record and wanted and format(parse_with(fixed, record)) or record
 end

@@ -1,8 +1,9 @@
 -- _writes: what a plan has decided to write: one buffer, by command and key.
 
--- All that a plan may write, by command and key, in the order in which it is carried out. Before that leases
--- end and records are stored, so that a full Redis refuses there; then comes what frees memory, and then what
--- needs it (law 1). Of 'RPUSH pending' the foremost comes first.
+-- What a plan may write behind the ends of leases (`ZREM working`) and the records (`HSET tasks`), in the
+-- order in which it is carried out: these two come first, so that a full Redis refuses there, then what
+-- leaves its place, then what takes one (law 1). Of `RPUSH pending` the foremost comes first. The `timers` of
+-- `delayed`, which are counted, come last.
 local ORDER = {
   'ZREM held',
   'ZREM hands',

@@ -21,12 +21,11 @@ local items = ARGV -- then for each: id, proof ('<lease number>,<token>'), terms
 
 local now_text = clock_text(test_now)
 local records = read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, 2))
-local reply, fields, ends
+local reply, fields, ids
 if PLAIN then
-  reply, fields, ends = complete_plainly(working, items, 2, records, now_text)
+  reply, fields, ids = complete_plainly(working, expiry, items, 2, records, now_text)
 end
-if reply and stored(tasks, fields) then
-  redis.call('ZADD', expiry, unpack(ends))
+if reply and store_completed(tasks, expiry, fields, ids) then
   return reply
 end
 

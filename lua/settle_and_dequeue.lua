@@ -31,17 +31,23 @@ local function time()
   return now_text
 end
 
+-- What completes puts nothing in line in front of the ids that are taken off.
+local plain = PLAIN and worker == '' and #items + 2 * max <= SLICE
+for i = FIRST + 3, #items, SETTLEMENT do
+  plain = plain and items[i] == 'complete'
+end
 -- One command stores the records of those that complete and of those that are leased.
-if PLAIN and worker == '' and #items + 2 * max <= SLICE then
+if plain then
   ids = redis.call('RPOP', pending, max_tasks) or {}
   local last = slice_end(ids, 1)
   local found = read_waiting(tasks, slot, ids, 1, last, append_settled({}, items, FIRST))
   records = { found[3], found[4], unpack(found, CONTROL + 2 * last + 1, #found) }
-  local completed, fields, ends
+  local completed, fields, ended
   if not found.err then
-    completed, fields, ends = complete_plainly(working, items, FIRST, records, now_text)
+    completed, fields, ended = complete_plainly(working, expiry, items, FIRST, records, now_text)
   end
-  local plain, reads = completed, { found }
+  local reads = { found }
+  plain = completed
   if plain and #ids < max then
     plain, ahead = nothing_due(working, delayed, time)
   end
@@ -49,16 +55,13 @@ if PLAIN and worker == '' and #items + 2 * max <= SLICE then
     reply =
       lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, ahead, fields)
   end
-  if reply or (completed and stored(tasks, fields)) then
-    settled = completed
-    redis.call('ZADD', expiry, unpack(ends))
-  end
   if reply then
-    return { settled, reply }
-  elseif not settled then
-    -- The settle may put tasks in front of them.
-    write('RPUSH', pending, reversed(ids, 1))
-    ids, ahead, records = nil, nil, not found.err and records or nil
+    return { completed, reply }
+  end
+  if completed and store_completed(tasks, expiry, fields, ended) then
+    settled = completed
+  else
+    ahead, records = nil, not found.err and records or nil
   end
 end
 
@@ -68,9 +71,13 @@ local now = tonumber(now_text)
 local call = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
 call.worker, call.info, call.test_now, call.now = worker, info, test_now, now
 if not settled then
-  records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
-  settled = settle_in_full(at, now, settle_token, items, FIRST, records)
+  local fine, answer = pcall(function()
+    records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
+    return settle_in_full(at, now, settle_token, items, FIRST, records)
+  end)
+  settled = fine and answer or raised(answer)
   if settled.err or settled[1] ~= 'ok' then
+    write('RPUSH', pending, reversed(ids or {}, 1))
     return settled
   end
 end

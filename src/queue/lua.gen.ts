@@ -90,6 +90,10 @@ const $refusal = `local function refusal(reply)
 return type(reply)=='table'and reply.err and reply or nil
 end
 `;
+const $raised = `local function raised(thrown)
+return redis.error_reply(type(thrown)=='table'and thrown.err or'ERR '..thrown)
+end
+`;
 const $store = `local function store(tasks,fields)
 local failed=refusal(redis.pcall('HSET',tasks,unpack(fields)))
 if failed then
@@ -290,7 +294,7 @@ end
 `;
 const $first_record = `local function first_record(fixed,old,wanted)
 local ghosts=old and old.g~='0'and old.g or nil
-local version=old and old.s~='g'and int(old.v+1)or'1'
+local version=old and old.v and old.s~='g'and int(old.v+1)or'1'
 local record=(ghosts or version~='1'or wanted)and bare_record('',ghosts,version)
 return record and wanted and format(parse_with(fixed,record))or record
 end
@@ -1200,7 +1204,7 @@ local deadline=head(working)
 local due,next_due=upcoming(delayed,deadline)
 local now=(due or deadline)and tonumber(time())
 local is_due,expired=due and due<=now,deadline and deadline<=now
-return{due=is_due,expired=expired,next_due=next_due or 0}
+return{due=is_due,expired=expired,deadline=deadline,next_due=next_due or 0}
 end
 `;
 const $nothing_due = `local function nothing_due(working,delayed,time)
@@ -1443,7 +1447,7 @@ end
 if ahead.due then
 promote(at,time(),math.max(most,32))
 end
-local _,following=upcoming(at.delayed,head(at.working))
+local _,following=upcoming(at.delayed,ahead.expired and head(at.working)or ahead.deadline)
 line.next_due=following or 0
 end
 return ahead.due or ahead.expired
@@ -1974,7 +1978,7 @@ end
 local fine,answer=pcall(choose)
 if not fine then
 put_back(line,1)
-return redis.error_reply(type(answer)=='table'and answer.err or'ERR '..answer)
+return raised(answer)
 elseif answer then
 if worker~=''and not batch.given and answer[1]~='newer_schema'then
 time()
@@ -2098,16 +2102,16 @@ end
 fields[2],fields[4]=told_number,token..' '..table.concat(ids,' ')
 local leased=redis.pcall('ZADD',working,unpack(deadlines))==#ids and stored(tasks,fields)
 if not leased then
-redis.call('ZREM',working,unpack(ids))
+redis.pcall('ZREM',working,unpack(ids))
 end
 return leased and reply
 end
 `;
 const $WORKING = `local WORKING='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
-const $complete_plainly = `local function complete_plainly(working,items,from,records,now_text)
+const $complete_plainly = `local function complete_plainly(working,expiry,items,from,records,now_text)
 local count=(#items-from)/SETTLEMENT
-if records[1]or count>PLAIN_SETTLEMENTS then
+if records[1]or count<1 or count>PLAIN_SETTLEMENTS then
 return nil,nil,nil
 end
 local ids,fields,ends,reply={''},{'','','',''},{'',''},{'ok',''}
@@ -2165,7 +2169,15 @@ end
 if redis.pcall('ZREM',working,unpack(ids))~=count then
 return nil,nil,nil
 end
-return reply,fields,ends
+return type(redis.pcall('ZADD',expiry,unpack(ends)))=='number'and reply,fields,ids
+end
+`;
+const $store_completed = `local function store_completed(tasks,expiry,fields,ids)
+local fine=stored(tasks,fields)
+if not fine then
+redis.pcall('ZREM',expiry,unpack(ids))
+end
+return fine
 end
 `;
 const $LOOK = `local LOOK=1000
@@ -3430,11 +3442,11 @@ end
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
 local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
 call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and tonumber(now_text)
-${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
+${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
 `;
   },
-  sha1: "46afa8079ed6200472c6d2f938bc7141a88bffd2",
-  keyLockingSha1: "930e8d98b5e9fee7e0d00b7fbf2d82e903415da2",
+  sha1: "d285c599661b07da37009926798773953ef51134",
+  keyLockingSha1: "34beff0a70311b96ca4b1afe82b49f6ae448375d",
 };
 
 export const drop: Script = {
@@ -3713,8 +3725,8 @@ end
 return reply
 `;
   },
-  sha1: "b00f591ac231b8ea5415ddbfe5646566b80d533c",
-  keyLockingSha1: "f462cfcc2e39541395c754e11fee8980ce715a36",
+  sha1: "b30bd30ab8c1c1d8a080c03c9c57e4c7b8558d66",
+  keyLockingSha1: "679d29058db09de05bde7e00f2e50cfe77d3399a",
 };
 
 export const fail: Script = {
@@ -5011,20 +5023,19 @@ local call=ARGV[2]
 local items=ARGV
 ${$int}${$clock_text}local now_text=clock_text(test_now)
 ${$SLICE}${$read}${$SETTLEMENT}${$append_settled}local records=read('HMGET',tasks,append_settled({'~set','~stats'},items,2))
-local reply,fields,ends
+local reply,fields,ids
 ${$PLAIN}if PLAIN then
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}reply,fields,ends=complete_plainly(working,items,2,records,now_text)
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}reply,fields,ids=complete_plainly(working,expiry,items,2,records,now_text)
 end
-${$stored}if reply and stored(tasks,fields)then
-redis.call('ZADD',expiry,unpack(ends))
+${$stored}${$store_completed}if reply and store_completed(tasks,expiry,fields,ids)then
 return reply
 end
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,nil,hands)
 ${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
 `;
   },
-  sha1: "9e03d3ccd4fc3b999fb5a6105f9ecee6c07b2652",
-  keyLockingSha1: "1d386ecbd028c234822f3ab83f3da3d87eae91f2",
+  sha1: "a38cb1230e7b4e6356a9f8703d0b577e78b3722a",
+  keyLockingSha1: "0e2bcdd96daa7b7c50b32b53cf0f56f7cc5be093",
 };
 
 export const settleAndDequeue: Script = {
@@ -5058,16 +5069,21 @@ local records,settled,ids,reply,ahead
 local function time()
 return now_text
 end
-${$SLICE}${$PLAIN}if PLAIN and worker==''and#items+2*max<=SLICE then
+${$SLICE}${$PLAIN}local plain=PLAIN and worker==''and#items+2*max<=SLICE
+${$SETTLEMENT}for i=FIRST+3,#items,SETTLEMENT do
+plain=plain and items[i]=='complete'
+end
+if plain then
 ids=redis.call('RPOP',pending,max_tasks)or{}
 ${$slice_end}local last=slice_end(ids,1)
-${$read_waiting}${$SETTLEMENT}${$append_settled}local found=read_waiting(tasks,slot,ids,1,last,append_settled({},items,FIRST))
+${$read_waiting}${$append_settled}local found=read_waiting(tasks,slot,ids,1,last,append_settled({},items,FIRST))
 ${$CONTROL}records={found[3],found[4],unpack(found,CONTROL+2*last+1,#found)}
-local completed,fields,ends
+local completed,fields,ended
 if not found.err then
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}completed,fields,ends=complete_plainly(working,items,FIRST,records,now_text)
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}completed,fields,ended=complete_plainly(working,expiry,items,FIRST,records,now_text)
 end
-local plain,reads=completed,{found}
+local reads={found}
+plain=completed
 if plain and#ids<max then
 ${$finite}${$head}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
 end
@@ -5075,15 +5091,13 @@ if plain then
 ${$stored}${$lease_plainly}reply=
 lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,max_bytes,time,ahead,fields)
 end
-${$stored}if reply or(completed and stored(tasks,fields))then
-settled=completed
-redis.call('ZADD',expiry,unpack(ends))
-end
 if reply then
-return{settled,reply}
-elseif not settled then
-${$write}${$reversed}write('RPUSH',pending,reversed(ids,1))
-ids,ahead,records=nil,nil,not found.err and records or nil
+return{completed,reply}
+end
+${$stored}${$store_completed}if completed and store_completed(tasks,expiry,fields,ended)then
+settled=completed
+else
+ahead,records=nil,not found.err and records or nil
 end
 end
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
@@ -5091,18 +5105,22 @@ local now=tonumber(now_text)
 local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
 call.worker,call.info,call.test_now,call.now=worker,info,test_now,now
 if not settled then
-${$read}${$SETTLEMENT}${$append_settled}records=records or read('HMGET',tasks,append_settled({'~set','~stats'},items,FIRST))
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}settled=settle_in_full(at,now,settle_token,items,FIRST,records)
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$append_settled}${$settle_in_full}local fine,answer=pcall(function()
+records=records or read('HMGET',tasks,append_settled({'~set','~stats'},items,FIRST))
+return settle_in_full(at,now,settle_token,items,FIRST,records)
+end)
+${$raised}settled=fine and answer or raised(answer)
 if settled.err or settled[1]~='ok'then
+write('RPUSH',pending,reversed(ids or{},1))
 return settled
 end
 end
-${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$LEASES}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}reply=dequeue_in_full(at,call,ids,ahead)
+${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$LEASES}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}reply=dequeue_in_full(at,call,ids,ahead)
 return reply.err and reply or{settled,reply}
 `;
   },
-  sha1: "a0b47b4b835dd0a4436c81162146d106b0010763",
-  keyLockingSha1: "555f64aad7e66c1fa8685db53839a4d691f1935e",
+  sha1: "3e4f0d5807308c84c71102dad31f8088b220433b",
+  keyLockingSha1: "f4fa643f3ac01743ca5c0508c29036dd24882b69",
 };
 
 export const statistics: Script = {

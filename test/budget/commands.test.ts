@@ -41,6 +41,20 @@ describe("a lone task", () => {
     expect(costs).toEqual({ enqueue: 4, dequeue: 6, complete: 6 });
   });
 
+  test("costs 10 to settle otherwise and dequeue the next, or to complete one that was tried before", async () => {
+    for (let i = 0; i < 2; i++) await queue.enqueue(i, { resultTtl: 0 });
+    let [task] = await queue.dequeue({ max: 1 });
+    const next = async (settlement: { outcome: "requeue" } | { outcome: "complete"; ttl?: number }) => {
+      const options = [{ receipt: task?.receipt ?? "", ...settlement }];
+      [task] = (await queue.settleAndDequeue(options, { max: 1 })).tasks;
+    };
+    expect(await cost(() => next({ outcome: "requeue" }))).toBe(10);
+    expect(await cost(() => next({ outcome: "complete", ttl: 1_000 }))).toBe(10);
+    await queue.enqueue(2);
+    expect(task).toMatchObject({ payload: 0, attempt: 2 });
+    expect(await cost(() => next({ outcome: "complete" }))).toBe(10);
+  });
+
   test("costs 12 in a loop: 4 to enqueue, 8 to complete and dequeue the next", async () => {
     for (let i = 0; i < 3; i++) await queue.enqueue(i, { resultTtl: 0 });
     let [task] = await queue.dequeue({ max: 1 });

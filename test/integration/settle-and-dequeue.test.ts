@@ -93,7 +93,7 @@ test("where the settle finds no room nothing is leased", async () => {
 });
 
 test("where the settle finds no room for a result nothing is leased, though there is room for that", async () => {
-  const { queue, task } = await leased();
+  const { task } = await leased();
   const before = await rig.space();
   const full = rig.queue({ transport: noRoomBeyond(rig.transport, 1_000) });
   const large = { receipt: task.receipt, outcome: "complete", result: "x".repeat(2_000) } as const;

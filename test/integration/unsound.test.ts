@@ -212,3 +212,13 @@ describe("an entry of the list that is no task to deliver is put aside and count
     expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual(["first", "again"]);
   });
 });
+
+test("an id whose changing record is lost begins anew where it may", async () => {
+  const queue = rig.queue();
+  await queue.enqueue("first", { id: "a" });
+  const [task] = await queue.dequeue();
+  await task!.complete();
+  await rig.command("HDEL", key("tasks"), ".a");
+  await expect(queue.enqueue("second", { id: "a", again: true })).resolves.toMatchObject({ created: true });
+  expect(await queue.dequeue()).toMatchObject([{ id: "a", payload: "second", attempt: 1 }]);
+});

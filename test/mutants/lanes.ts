@@ -69,7 +69,7 @@ export const lanes: readonly Mutant[] = [
   {
     name: "a plain dequeue that finds no room for its records leaves their leases",
     file: "lua/_plain.lua",
-    find: "  if not leased then\n    redis.call('ZREM', working, unpack(ids))\n  end\n",
+    find: "  if not leased then\n    redis.pcall('ZREM', working, unpack(ids))\n  end\n",
     replace: "",
     breaks: "I2",
     because: "tasks that wait stand among those that work",
@@ -91,6 +91,14 @@ export const lanes: readonly Mutant[] = [
     because: "letters of a cancelled, grouped or counted task are lost when it completes",
   },
   {
+    name: "a plain settle that finds no room leaves the end of its tasks",
+    file: "lua/_plain.lua",
+    find: "  if not fine then\n    redis.pcall('ZREM', expiry, unpack(ids))\n  end\n",
+    replace: "",
+    breaks: "I7",
+    because: "the sweep removes a task that works",
+  },
+  {
     name: "a plain settle keeps each result for an hour",
     file: "lua/_plain.lua",
     find: "ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)",
@@ -109,8 +117,8 @@ export const lanes: readonly Mutant[] = [
   {
     name: "a plain settle notes nothing where statistics are kept",
     file: "lua/_plain.lua",
-    find: "if records[1] or count > PLAIN_SETTLEMENTS then",
-    replace: "if count > PLAIN_SETTLEMENTS then",
+    find: "if records[1] or count < 1 or",
+    replace: "if count < 1 or",
     breaks: "statistics",
     because: "completions are missing from the statistics and the events",
   },
@@ -197,7 +205,7 @@ export const lanes: readonly Mutant[] = [
   {
     name: "settle_and_dequeue leases what stood in line before the settle put tasks in front",
     file: "lua/settle_and_dequeue.lua",
-    find: "    write('RPUSH', pending, reversed(ids, 1))\n    ids, ahead, records = nil, nil, not found.err and records or nil\n",
+    find: "  plain = plain and items[i] == 'complete'\n",
     replace: "",
     breaks: "I8",
     because: "a task handed back unstarted is not the next that is delivered",
@@ -205,10 +213,18 @@ export const lanes: readonly Mutant[] = [
   {
     name: "settle_and_dequeue pulls although the settle was refused",
     file: "lua/settle_and_dequeue.lua",
-    find: "  if settled.err or settled[1] ~= 'ok' then\n    return settled\n  end\n",
+    find: "  if settled.err or settled[1] ~= 'ok' then\n    write('RPUSH', pending, reversed(ids or {}, 1))\n    return settled\n  end\n",
     replace: "",
     breaks: "I3",
     because: "tasks are leased by a call whose answer is an error",
+  },
+  {
+    name: "settle_and_dequeue loses what it popped where the settle is refused",
+    file: "lua/settle_and_dequeue.lua",
+    find: "    write('RPUSH', pending, reversed(ids or {}, 1))\n",
+    replace: "",
+    breaks: "I1",
+    because: "tasks stand nowhere until a deep sweep finds them",
   },
   {
     name: "settle_and_dequeue that finds nothing drops the records of what completed",
@@ -229,8 +245,8 @@ export const lanes: readonly Mutant[] = [
   {
     name: "settle_and_dequeue whose dequeue is not plain drops the records of what completed",
     file: "lua/settle_and_dequeue.lua",
-    find: "if reply or (completed and stored(tasks, fields)) then",
-    replace: "if reply or completed then",
+    find: "if completed and store_completed(tasks, expiry, fields, ended) then",
+    replace: "if completed then",
     breaks: "I3",
     because: "a task that was completed keeps the record of one that works",
   },

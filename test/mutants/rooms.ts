@@ -69,7 +69,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "the versions of an id begin anew with each life",
     file: "lua/_records.lua",
-    find: "old and old.s ~= 'g' and int(old.v + 1) or '1'",
+    find: "old and old.v and old.s ~= 'g' and int(old.v + 1) or '1'",
     replace: "'1'",
     breaks: "watching",
     because: "a watch drops the new life as one that lags behind",
