@@ -3,7 +3,7 @@ import { type Backoff, checkBackoff } from "../queue/backoff.ts";
 import { milliseconds } from "../queue/duration.ts";
 import type { LeasedTask } from "../queue/leased-task.ts";
 import { waitOf } from "../queue/long-poll.ts";
-import { onlyOptions, wholeNumber } from "../queue/names.ts";
+import { abortSignal, onlyOptions, wholeNumber } from "../queue/names.ts";
 import { MAX_DEQUEUE } from "../queue/pull.ts";
 import type { Duration, Settled, Worker } from "../queue/types.ts";
 import { signOfLife } from "../queue/worker.ts";
@@ -69,8 +69,8 @@ export interface DrainOptions {
    */
   readonly budget?: Duration | undefined;
   /**
-   * Most tasks of one pull, 1 to 1,000 (over HTTP 100). @default 10; in `drain` more, up to 100, if the handlers begin more
-   * at once and within half of a handler's time and a round trip
+   * Most tasks of one pull, 1 to 1,000 (over HTTP 100). @default 10 in `drainBatches`; in `drain` 10 to 100, as many as the
+   * handlers will soon start
    */
   readonly batch?: number | undefined;
   /** How many handlers run at once, 1 to 1,000. @default 5, of batches 1 */
@@ -99,13 +99,13 @@ export interface DrainOptions {
   /** Ends the drain gently: it takes no more tasks, hands back what it has not begun, and lets what runs end. */
   readonly closing?: AbortSignal | undefined;
   /**
-   * Is given what makes the drain look for tasks at once while handlers run, for a process that hears of them, such as by
-   * a wake. Without it a drain looks a second after a pull that left nothing, and then when a handler has ended.
+   * Called once, with a function that makes the drain look for tasks at once: for a process that is told of new tasks, such
+   * as by a wake. Without it a drain looks a second after a pull that left nothing, and then when a handler has ended.
    */
   readonly listen?: ((look: () => void) => void) | undefined;
 }
 
-/** What a drain did. Each task that it leased is counted once. */
+/** What a drain did. Each delivery is counted once, so a task that is tried again counts again. */
 export interface DrainReport {
   /** Tasks that are completed. */
   readonly completed: number;
@@ -121,7 +121,7 @@ export interface DrainReport {
   readonly handedBack: number;
   /** Tasks whose lease was lost before they were settled: another holder has them, or had. */
   readonly lost: number;
-  /** Why it ended: nothing was left, the time was over, the signal aborted, or the queue is paused. */
+  /** Why it ended: nothing was left, the time was over, `signal` or `closing` aborted, or the queue is paused. */
   readonly ended: "empty" | "budget" | "aborted" | "paused";
   /**
    * When it is worth coming again, epoch ms: at once where work was left, or the time was over before it could tell; null
@@ -131,9 +131,9 @@ export interface DrainReport {
 }
 
 /**
- * Works on a queue until nothing is left or the time is over, one call of the handler a task. What is finished is
- * settled in the request that pulls the next tasks where it can be: at once if nothing else is about to end, else within
- * about a second. Where handlers are quick, it pulls before they run out of tasks. Leases are extended, in one
+ * Works on a queue until nothing is left or the time is over, one call of the handler a task. Finished tasks are settled
+ * by the request that pulls the next ones. If no pull is due, they are settled at once, or, while others are about to
+ * finish, together within about a second. Where handlers are quick, it pulls before they run out of tasks. Leases are extended, in one
  * request for all, before they expire and every fifteen seconds at least, which also tells of cancels. It begins no task
  * that would not end in time, judging by those it has seen, and hands back what it did not begin. When the budget ends,
  * handlers are told to stop; tasks of those that do not are requeued.
@@ -230,11 +230,7 @@ function checkedOptions(
   const budget = milliseconds(span, "budget", { min: 1 });
   checkBackoff(backoff);
   if (worker !== undefined) checkWorker(worker, budget);
-  for (const [name, given] of Object.entries({ signal, closing })) {
-    if (given !== undefined && typeof given?.addEventListener !== "function") {
-      throw invalidArgument(name, "must be an AbortSignal");
-    }
-  }
+  abortSignal(closing, "closing");
   if (listen !== undefined && typeof listen !== "function")
     throw invalidArgument("listen", "must be a function");
   return {

@@ -91,7 +91,7 @@ export const REQUEST_OPTIONS = ["signal", "idempotencyKey"] as const;
 /**
  * A misspelt option must not be as good as none: no delay, or all tasks.
  * @param at what stands before the options' names in errors
- * @throws {SluiceError} `invalid_argument` for what is no object, or has other options
+ * @throws {SluiceError} `invalid_argument` for what is no object, or has other options, or a `signal` that is none
  */
 export function onlyOptions(options: unknown, known: readonly string[], at = ""): void {
   if (typeof options !== "object" || options === null) {
@@ -101,6 +101,15 @@ export function onlyOptions(options: unknown, known: readonly string[], at = "")
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) {
     throw invalidArgument(`${at}${unknown}`, `is no option here; there are ${known.join(", ")}`);
+  }
+  if ("signal" in options) abortSignal(options.signal, `${at}signal`);
+}
+
+/** @throws {SluiceError} `invalid_argument` for what is neither undefined nor an AbortSignal, of whichever realm */
+export function abortSignal(value: unknown, path: string): void {
+  const { addEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  if (value !== undefined && typeof addEventListener !== "function") {
+    throw invalidArgument(path, "must be an AbortSignal");
   }
 }
 

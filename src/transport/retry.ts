@@ -159,13 +159,13 @@ function within<T>(
       reject(reason);
       own.end(reason);
     };
-    const timer = setTimeout(() => end(new TimedOut(timeout)), timeout);
     const onAbort = () => end(aborted());
+    caller?.addEventListener("abort", onAbort);
+    const timer = setTimeout(() => end(new TimedOut(timeout)), timeout);
     const leave = () => {
       clearTimeout(timer);
       caller?.removeEventListener("abort", onAbort);
     };
-    caller?.addEventListener("abort", onAbort);
     attempt(own).then(
       (result) => {
         leave();

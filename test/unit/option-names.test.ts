@@ -25,6 +25,7 @@ describe("an option that does not exist is refused by name, with those that do",
     ["maxx", () => queue.dequeue(loose({ maxx: 5 }))],
     ["maxx", () => queue.settleAndDequeue([{ receipt, outcome: "complete" }], loose({ maxx: 5 }))],
     ["worker.silentafter", () => queue.dequeue({ worker: loose({ name: "w", silentafter: "1m" }) })],
+    ["dely", () => queue.settle([{ receipt, outcome: "complete" }], loose({ dely: 1 }))],
     ["settlements[0].dely", () => queue.settle([loose({ receipt, outcome: "requeue", dely: 1 })])],
     ["settlements[0].delay", () => queue.settle([loose({ receipt, outcome: "reject", delay: 1 })])],
     ["leas", () => queue.cancel("a", loose({ leas: 3 }))],
@@ -108,3 +109,18 @@ test.each(["", "two words", "ü", "k".repeat(256), 7])(
     for (const call of calls) await expect(call()).rejects.toMatchObject(error);
   },
 );
+
+test.each<[call: string, run: (options: never) => unknown]>([
+  ["enqueue", (options) => queue.enqueue(1, options)],
+  ["enqueueMany", (options) => queue.enqueueMany([{ payload: 1 }], options)],
+  ["dequeue", (options) => queue.dequeue(options)],
+  ["settle", (options) => queue.settle([{ receipt, outcome: "complete" }], options)],
+  ["settleAndDequeue", (options) => queue.settleAndDequeue([{ receipt, outcome: "complete" }], options)],
+  ["sweep", (options) => sweep(transport, options)],
+])("a controller in the place of its signal is refused: %s", async (_, run) => {
+  await expect(async () => run(loose({ signal: new AbortController() }))).rejects.toMatchObject({
+    code: "invalid_argument",
+    path: "signal",
+    message: "signal must be an AbortSignal",
+  });
+});
