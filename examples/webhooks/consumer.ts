@@ -25,7 +25,6 @@ await drain(
   },
   {
     budget: `${required("CONSUMER_SECONDS")}s`,
-    batch: 20,
     concurrency: 20,
     wait: "5s",
     backoff: { most: "8s" },

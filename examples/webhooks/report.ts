@@ -39,7 +39,7 @@ export function report({ receivers, total, afterCrash, reasons, unaccounted, str
   ].join("\n");
 }
 
-/** What it would have cost. */
+/** What it would have cost, without the questions for the table. */
 export function bill({ requests, commands, dollars }: Usage, events: number, looks: number): string {
   return [
     `On Upstash: ${number(requests)} requests, ${number(commands)} billed commands, $${dollars.toFixed(4)};`,

@@ -10,6 +10,9 @@ export const LONGEST_WAIT = 60_000;
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 500;
 
+/** From a pull that found nothing to one for what has fallen due since, ms: a trickle of retries is taken together. */
+const GATHER = 250;
+
 /** After a pull that found nothing although something was in line, held by a limit or a pause, ms. */
 const HELD_PAUSE = 2_000;
 
@@ -78,8 +81,13 @@ export async function pollUntilSome<B extends Pulled>(
   let ahead: number | undefined;
   const untilDue = () =>
     dueAt === null || ahead === undefined ? Number.POSITIVE_INFINITY : dueAt - ahead - performance.now();
+  const untilPull = () => {
+    const due = untilDue();
+    const sincePull = performance.now() - pulledAt;
+    return due + sincePull > 0 ? Math.max(due, GATHER - sincePull) : due;
+  };
   while (batch.length === 0 && left() > 0) {
-    await sleep(Math.ceil(Math.min(pause, Math.max(untilDue(), 1), left())), signal);
+    await sleep(Math.ceil(Math.min(pause, Math.max(untilPull(), 1), left())), signal);
     if (signal?.aborted) throw new SluiceError("aborted", "the wait for tasks was aborted by its signal");
     if (left() < EARLY) break;
     const due = performance.now() - askedAt >= DUE_EVERY;
@@ -87,7 +95,7 @@ export async function pollUntilSome<B extends Pulled>(
     if (seen.now !== undefined) ahead = seen.now - performance.now();
     if (due) askedAt = performance.now();
     if (seen.dueAt != null) dueAt = Math.min(dueAt ?? seen.dueAt, seen.dueAt);
-    const isDue = untilDue() <= 0;
+    const isDue = untilPull() <= 0;
     if (seen.some || isDue || performance.now() - pulledAt >= PULL_EVERY) {
       batch = await pull(false);
       pulledAt = performance.now();

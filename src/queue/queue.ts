@@ -4,7 +4,7 @@ import { milliseconds } from "./duration.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
 import type { LeasedTask } from "./leased-task.ts";
 import { all } from "./maybe-promise.ts";
-import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, taskId } from "./names.ts";
+import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, requestKey, taskId } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { MAX_ENQUEUE_BYTES, Producer, type ProducerOptions } from "./producer.ts";
 import { MAX_DEQUEUE, Pull, singlePulls } from "./pull.ts";
@@ -78,10 +78,11 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
 
   /**
    * Leases the tasks that are next, at most `max`, in one request. If too few are pending it first promotes what is
-   * due and reclaims what has expired. If there are only entries that it cannot deliver, such as cancelled tasks, it
-   * goes on behind them: a request for about 200 entries, at most 50 requests. With `wait`, and no task there, it looks
-   * again until there is one: about two looks a second, of one Redis command each, one more each two seconds, and a
-   * pull every ten. Calls of the same turn for one task each share a request if their options are equal, without
+   * due and reclaims what has expired. If it meets only entries that it cannot deliver, such as cancelled tasks, it
+   * continues behind them with further requests, each for about 200 entries, at most 50. With `wait`, and no task there, it
+   * looks again until there is one: about two requests a second, each of one Redis command (every two seconds one of them has
+   * a second command), and a full pull every ten seconds. What falls due within a quarter of a second after a pull that found
+   * nothing is pulled together. Calls of the same turn for one task each share a request if their options are equal, without
    * `wait`, `token` and `idempotencyKey`: see {@link ProducerOptions.coalesce}.
    * @throws {SluiceError} `aborted` when the signal does
    */
@@ -101,6 +102,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * @throws {SluiceError}
    */
   async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
+    onlyOptions(options, REQUEST_OPTIONS);
+    requestKey(options);
     listOf(settlements, "settlements", MAX_DEQUEUE);
     if (settlements.length === 0) return [];
     const [only] = settlements;
@@ -115,7 +118,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Settles, then dequeues, atomically in one request; with `wait` it may then go on to wait, as {@link dequeue} does.
+   * Settles, then dequeues, in one atomic request, which is never shared with other calls. If that finds no task and `wait`
+   * is set, it waits as {@link dequeue} does. With no settlements it is a plain dequeue, which may share a request.
    * @throws {SluiceError}
    */
   async settleAndDequeue(

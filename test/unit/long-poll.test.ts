@@ -84,3 +84,18 @@ test("a timer that fires a little early costs no look more", async () => {
   await polling;
   expect(look).toHaveBeenCalledTimes(1);
 });
+
+test("what falls due within a quarter of a second is pulled together", async () => {
+  const pulledAt: number[] = [];
+  const began = performance.now();
+  const pull = async () => {
+    pulledAt.push(performance.now() - began);
+    // A trickle: each 40 ms something falls due, which another takes.
+    return { length: pulledAt.length > 3 ? 1 : 0, nextDueAt: performance.now() + 40 };
+  };
+  const look = async () => ({ some: false, now: performance.now() });
+  const polling = pollUntilSome({ ...nothing, nextDueAt: began + 40 }, 6_000, { pull, look }, undefined);
+  await vi.advanceTimersByTimeAsync(6_001);
+  await polling;
+  expect(pulledAt).toEqual([250, 500, 750, 1_000]);
+});
