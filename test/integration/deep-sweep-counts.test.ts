@@ -23,6 +23,17 @@ describe("what is counted is counted anew", () => {
     expect(await drained()).toEqual(["d"]);
   });
 
+  test("tasks that are held behind their group's limit", async () => {
+    await rig.operator().configureGroup("g", { maxWorking: 1 });
+    await enqueue(...["g0", "g1", "g2"].map((id) => ({ id, group: "g" })));
+    await rig.queue().dequeue();
+    const times = String(await rig.command("HGET", key("tasks"), "~fair"));
+    expect(times).toContain(";h=2");
+    await rig.command("HSET", key("tasks"), "~fair", times.replace(";h=2", ";h=5"));
+    expect(await found()).toEqual({ control_broken: ["~fair"] });
+    expect(await rig.command("HGET", key("tasks"), "~fair")).toBe(times);
+  });
+
   test("a ghost that is nowhere, of an id that is otherwise forgotten", async () => {
     await enqueue("a", "b");
     await rig.queue().cancel("a");

@@ -171,14 +171,6 @@ export const repairing: readonly Mutant[] = [
     because: "a task that stands nowhere is never given a place",
   },
   {
-    name: "glance calls sound what it has read in part",
-    file: "lua/glance.lua",
-    find: "return cursor == '0'",
-    replace: "return true",
-    breaks: "repair",
-    because: "large queues are never looked at",
-  },
-  {
     name: "glance overlooks miscounted timers",
     file: "lua/glance.lua",
     find: "    and standing(control, '~timers', '~rung') == timers\n",
