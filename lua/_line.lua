@@ -137,13 +137,19 @@ local function bring_due(line, first, most, time)
   line.ahead, line.next_due = nil, ahead.next_due
   if ahead.due or ahead.expired then
     put_back(line, first)
+    local deadline = ahead.deadline
+    local leases_end = ahead.expired
     if ahead.expired then
       reclaim(at, time(), math.max(most, 32))
     end
     if ahead.due then
-      promote(at, time(), math.max(most, 32))
+      local _, back, ended = promote(at, time(), math.max(most, 32))
+      leases_end = leases_end or back + ended > 0
     end
-    local _, following = upcoming(at.delayed, ahead.expired and head(at.working) or ahead.deadline)
+    if leases_end then
+      deadline = head(at.working)
+    end
+    local _, following = upcoming(at.delayed, deadline)
     line.next_due = following or 0
   end
   return ahead.due or ahead.expired

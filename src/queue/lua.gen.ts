@@ -1441,13 +1441,19 @@ local at,ahead=line.at,line.ahead or look_ahead(line.at.working,line.at.delayed,
 line.ahead,line.next_due=nil,ahead.next_due
 if ahead.due or ahead.expired then
 put_back(line,first)
+local deadline=ahead.deadline
+local leases_end=ahead.expired
 if ahead.expired then
 reclaim(at,time(),math.max(most,32))
 end
 if ahead.due then
-promote(at,time(),math.max(most,32))
+local _,back,ended=promote(at,time(),math.max(most,32))
+leases_end=leases_end or back+ended>0
 end
-local _,following=upcoming(at.delayed,ahead.expired and head(at.working)or ahead.deadline)
+if leases_end then
+deadline=head(at.working)
+end
+local _,following=upcoming(at.delayed,deadline)
 line.next_due=following or 0
 end
 return ahead.due or ahead.expired
@@ -3445,8 +3451,8 @@ call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and t
 ${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
 `;
   },
-  sha1: "d285c599661b07da37009926798773953ef51134",
-  keyLockingSha1: "34beff0a70311b96ca4b1afe82b49f6ae448375d",
+  sha1: "ea642c4de7e364b033cbd9ca04e0cfb23a6e365b",
+  keyLockingSha1: "c7969c37b206ecf5b708377b4218b9b86deae7e4",
 };
 
 export const drop: Script = {
@@ -5119,8 +5125,8 @@ ${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}$
 return reply.err and reply or{settled,reply}
 `;
   },
-  sha1: "3e4f0d5807308c84c71102dad31f8088b220433b",
-  keyLockingSha1: "f4fa643f3ac01743ca5c0508c29036dd24882b69",
+  sha1: "5aa52633cfea3f12d2639d3d2cecd4dbfec098e9",
+  keyLockingSha1: "d93f305844dfdb2c2aad90913a62fbc43558d675",
 };
 
 export const statistics: Script = {

@@ -217,6 +217,15 @@ describe("nextDueAt", () => {
   });
 });
 
+test("a lease that has expired is nothing to come back for: its task is here", async () => {
+  const queue = rig.queue();
+  await queue.enqueue(1, { id: "a" });
+  await queue.dequeue({ lease: 1_000 });
+  rig.now += 1_000;
+  const batch = await queue.dequeue({ max: 2 });
+  expect([ids(batch), batch.nextDueAt]).toEqual([["a"], null]);
+});
+
 describe("nextDueAt is now while tasks wait", () => {
   test("behind what did not fit", async () => {
     const queue = rig.queue();

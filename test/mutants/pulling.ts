@@ -3,6 +3,14 @@ import type { Mutant } from "./mutant.ts";
 /** Faults in what a pull goes past, in rates after a clock that jumped back, and in late copies of an extend. */
 export const pulling: readonly Mutant[] = [
   {
+    name: "a dequeue that reclaimed a lease says when that lease ends",
+    file: "lua/_line.lua",
+    find: "    local leases_end = ahead.expired\n",
+    replace: "    local leases_end = false\n",
+    breaks: "answers",
+    because: "a consumer comes back for a task that it has",
+  },
+  {
     name: "a dequeue that only passed cancelled tasks says that nothing is there",
     file: "lua/_pull.lua",
     find: "if #batch == 0 and (line.unseen or not (line.drained and line.next_due)) then",

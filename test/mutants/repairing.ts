@@ -171,6 +171,14 @@ export const repairing: readonly Mutant[] = [
     because: "a task that stands nowhere is never given a place",
   },
   {
+    name: "glance counts no repair that it has only noted",
+    file: "lua/glance.lua",
+    find: "local found = #mending.report + #mending.deadlines + #mending.lost",
+    replace: "local found = 0",
+    breaks: "repair",
+    because: "what is damaged is called sound",
+  },
+  {
     name: "glance overlooks miscounted timers",
     file: "lua/glance.lua",
     find: "    and standing(control, '~timers', '~rung') == timers\n",

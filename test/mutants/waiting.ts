@@ -101,8 +101,8 @@ export const waiting: readonly Mutant[] = [
   {
     name: "a dequeue that finds too few promotes nothing",
     file: "lua/_line.lua",
-    find: "    if ahead.due then\n      promote",
-    replace: "    if false then\n      promote",
+    find: "    if ahead.due then\n      local",
+    replace: "    if false then\n      local",
     breaks: "I6",
     because: "due tasks wait for a sweep in an idle queue",
   },
