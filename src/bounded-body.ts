@@ -15,7 +15,7 @@ const enforced = new WeakSet<Request>();
 
 /**
  * Notes that this request's server gives no more of its body than `Content-Length` says, as a server does that reads it
- * from a connection. A short body is then read at once, which is several times cheaper than its stream.
+ * from a connection. A short body is then read at once, not as a stream.
  */
 export function lengthIsEnforced(request: Request): void {
   enforced.add(request);
