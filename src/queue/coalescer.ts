@@ -4,16 +4,16 @@ import { byteLength } from "./codec.ts";
 import type { Transport } from "./transport.ts";
 
 /**
- * Which single calls share a request. `"turn"`: those of one instance that are made directly after each other, so never
- * those of two requests of a Worker. `"in-flight"`: those of all instances with the same transport object; what is called
+ * Which single calls share a request. `"turn"`: those of one instance that are made in the same turn of the event loop, or
+ * where the platform cannot tell its end directly after each other; so never those of two requests of a Worker. `"in-flight"`: those of all instances with the same transport object; what is called
  * while such a request is under way waits for its answer, at most 250 ms. `false`: none.
  */
 export type Coalesce = "turn" | "in-flight" | false;
 
-/** How many microtasks a group stays open, for calls that are made a few steps after its first one. */
+/** How many microtasks a group stays open where the platform cannot tell the end of a turn. */
 const GATHERING = 4;
 
-/** How many microtasks the callers of an answer have for their next calls, before what waited for it is sent. */
+/** How many microtasks the callers of an answer then have for their next calls, before what waited for it is sent. */
 const REJOINING = 16;
 
 /** How many requests of a kind `"in-flight"` lets be under way. */
@@ -118,8 +118,17 @@ function signalOf<Item, Answer>(calls: readonly Call<Item, Answer>[]): AbortSign
   return all.signal;
 }
 
-async function microtasks(count: number): Promise<void> {
-  for (let i = 0; i < count; i++) await Promise.resolve();
+/** What Node, Bun and Deno have for the end of a turn. Written so that bundlers for the edge do not object to it. */
+const { process: host } = globalThis as { process?: { nextTick?: (resolve: () => void) => void } };
+
+/**
+ * Resolves when all promises of this turn of the event loop have run that can; never waits for a timer.
+ * @param steps after so many microtasks where the platform cannot tell
+ */
+async function endOfTurn(steps: number): Promise<void> {
+  for (let i = 0; i < steps; i++) await Promise.resolve();
+  // Asked for by a microtask, it comes when no microtask is left.
+  await new Promise<void>((resolve) => (host?.nextTick ? host.nextTick(resolve) : resolve()));
 }
 
 /** The calls that can share requests. */
@@ -146,7 +155,7 @@ class Lane<Item, Answer> {
 
   async #gather(group: readonly Call<Item, Answer>[]): Promise<void> {
     this.#groups++;
-    await microtasks(GATHERING);
+    await endOfTurn(GATHERING);
     this.#open = undefined;
     for (const call of group) if (!call.ready) await call.prepared;
     this.#groups--;
@@ -187,7 +196,7 @@ class Lane<Item, Answer> {
       const timer = setTimeout(makeWay, PATIENCE);
       await dispatch(calls);
       clearTimeout(timer);
-      await microtasks(REJOINING);
+      await endOfTurn(REJOINING);
     }
     makeWay();
   }

@@ -64,10 +64,11 @@ export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, H
    * Which single calls share a request: `enqueue`, and of a `Queue` also `dequeue` of one task and what settles one.
    * Each call has its own answer, error and signal.
    *
-   * `"turn"`: calls of this instance that are made directly after each other, as by `Promise.all`. `"in-flight"`: for a
-   * server, calls of all instances with this transport; a call that is made while a request of its kind is under way waits for its
-   * answer, at most 250 ms, and goes with the next. Not in
-   * Workers, where requests may not share I/O. `false`: each call is a request of its own.
+   * `"turn"`: calls of this instance that are made in the same turn of the event loop, as by `Promise.all`; in Workers,
+   * which cannot tell the end of a turn, directly after each other. `"in-flight"`: for a server, calls of all instances
+   * with this transport; a call that is made while a request of its kind is under way waits for its answer, at most
+   * 250 ms, and goes with the next. Not in Workers, where requests may not share I/O. `false`: each call is a request of
+   * its own.
    * @default "turn"
    */
   readonly coalesce?: Coalesce | undefined;

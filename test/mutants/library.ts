@@ -77,7 +77,7 @@ export const library: readonly Mutant[] = [
   {
     name: "what waits does not wait for those who were answered",
     file: "src/queue/coalescer.ts",
-    find: "      await microtasks(REJOINING);\n",
+    find: "      await endOfTurn(REJOINING);\n",
     replace: "",
     breaks: "law 3",
     because: "callers in loops split into two halves, and pay for twice as many requests",
