@@ -18,7 +18,7 @@ local resend = ARGV[5] -- '1' if an earlier copy of this call may have been sent
 local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
 local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
-local settle_token = ARGV[9] -- `call` of settle
+local call = ARGV[9] -- as of settle
 local items = ARGV -- then for each: id, proof, terms, text; as of settle
 -- Returns {the reply of settle, that of dequeue}; {'newer_schema'} for both
 
@@ -68,12 +68,12 @@ end
 -- Not plain.
 local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
 local now = tonumber(now_text)
-local call = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
-call.worker, call.info, call.test_now, call.now = worker, info, test_now, now
+local pull = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
+pull.worker, pull.info, pull.test_now, pull.now = worker, info, test_now, now
 if not settled then
   local fine, answer = pcall(function()
     records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
-    return settle_in_full(at, now, settle_token, items, FIRST, records)
+    return settle_in_full(at, now, call, items, FIRST, records)
   end)
   settled = fine and answer or raised(answer)
   if settled.err or settled[1] ~= 'ok' then
@@ -82,5 +82,5 @@ if not settled then
   end
 end
 -- What was read before the settle may be out of date.
-reply = dequeue_in_full(at, call, ids, ahead)
+reply = dequeue_in_full(at, pull, ids, ahead)
 return reply.err and reply or { settled, reply }

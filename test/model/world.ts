@@ -146,14 +146,17 @@ export class World {
   /** What a dequeue gives, with payloads and receipts. */
   pulled(pull: Pull, given: readonly LeasedTask[], { before, after }: Happened, copy: Copy) {
     if (!Array.isArray(given)) throw new Error(`the pull was answered with ${JSON.stringify(given)}`);
+    const wasDue = (there: ReadonlyMap<string, number>, left: ReadonlyMap<string, number>) =>
+      [...there].some(([id, due]) => due <= this.now && left.get(id) !== due);
     const seen: Seen = {
       given: given.map(({ id }) => id),
       // What is settled in the same request may bring groups into use, too.
       sharing: before.tasks.has("~fair") || after.tasks.has("~fair"),
       began: !before.tasks.has("~fair") && after.tasks.has("~fair"),
-      holding: before.held.size > 0,
+      // What was settled in the same request may have let in all that were held.
+      holding: [...before.held.keys()].some((id) => after.held.has(id)),
       moving: [...before.tasks].some(([field, text]) => field.startsWith("~g:") && /;\d=\d+,\d+,/.test(text)),
-      brought: [...before.delayed].some(([id, due]) => due <= this.now && after.delayed.get(id) !== due),
+      brought: wasDue(before.delayed, after.delayed) || wasDue(this.queue.working, after.working),
       line: after.pending.toReversed(),
     };
     const { max, token, single, worker, lease = DEFAULT_LEASE } = pull;
