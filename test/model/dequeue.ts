@@ -102,8 +102,9 @@ function lookOnce(
   let most = call.max;
   if ((maxWorking !== null || rate !== null) && (line.entries.length > 0 || sharing())) {
     let limit = allowed(queue, call.max, now);
-    if (limit.most < 1 && maxWorking !== null && line.asked === undefined) {
-      // Expired leases may be what fills the limit.
+    const looks = limit.most < 1 ? maxWorking !== null : sharing() && seen.holding;
+    if (looks && line.asked === undefined) {
+      // Expired leases may be what fills the limit; or a group has one, and goes on when its timer is due.
       line.putBack(0);
       if (line.bringDue(0, call.max)) {
         line.fetch(call.max);

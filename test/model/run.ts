@@ -33,6 +33,8 @@ export async function runModel(
     readonly until?: number | undefined;
     readonly seed?: number | undefined;
     readonly path?: string | undefined;
+    /** Called once, before a shorter sequence is looked for: that may take long. */
+    readonly onFailure?: (error: unknown) => void;
   },
 ): Promise<number> {
   const before = real.calls;
@@ -49,6 +51,7 @@ export async function runModel(
       await asyncModelRun(() => ({ model: world, real }), drawn);
       await endDeepSweeps(world, real);
     } catch (error) {
+      if (!failed) bounds.onFailure?.(error);
       failed = true;
       throw error;
     }

@@ -54,12 +54,14 @@ try {
   for (let round = 0; performance.now() < end && round < rounds; round++) {
     const kind = kinds[round % kinds.length] as Kind;
     const drawn = given ?? Math.floor(Math.random() * 2 ** 31);
-    const calls = await runModel(real, kind, { calls: CALLS, until: end, seed: drawn, path }).catch(
-      (error: unknown) => {
-        const again = `npm run test:soak -- --kind ${KINDS.indexOf(kind)} --seed ${drawn}`;
-        throw new Error(`${kind.name}; to see it again: ${again}\n${messageOf(error)}`, { cause: error });
-      },
-    );
+    const again = `npm run test:soak -- --kind ${KINDS.indexOf(kind)} --seed ${drawn}`;
+    const onFailure = (error: unknown) => {
+      console.log(`not as in the model: ${again}\n${messageOf(error)}\nlooking for a shorter sequence`);
+    };
+    const bounds = { calls: CALLS, until: end, seed: drawn, path, onFailure };
+    const calls = await runModel(real, kind, bounds).catch((error: unknown) => {
+      throw new Error(`${kind.name}; to see it again: ${again}\n${messageOf(error)}`, { cause: error });
+    });
     total += calls;
     const seconds = Math.round((performance.now() - began) / 1_000);
     console.log(`${seconds} s: ${total} calls as in the model; ${kind.name}, seed ${drawn}`);
