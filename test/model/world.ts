@@ -149,7 +149,9 @@ export class World {
     if (!Array.isArray(given)) throw new Error(`the pull was answered with ${JSON.stringify(given)}`);
     // A group's timer is also put off where one more of its tasks comes to be held.
     const wasDue = (there: ReadonlyMap<string, number>, left: ReadonlyMap<string, number>) =>
-      [...there].some(([id, due]) => due <= this.now && left.get(id) !== due && !id.startsWith("~g:"));
+      [...there].some(
+        ([id, due]) => Math.floor(due) <= this.now && left.get(id) !== due && !id.startsWith("~g:"),
+      );
     const seen: Seen = {
       given: given.map(({ id }) => id),
       // What is settled in the same request may bring groups into use, too.
