@@ -283,7 +283,13 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/unsound",
     "integration/long-tasks",
   ],
-  "lua/_leases.lua": ["integration/dequeue", "integration/life-cycle", "integration/limits", "fault/resend"],
+  "lua/_leases.lua": [
+    "integration/lanes",
+    "integration/dequeue",
+    "integration/life-cycle",
+    "integration/limits",
+    "fault/resend",
+  ],
   "lua/_calls.lua": ["fault/resend", "integration/settings", "integration/pause", "integration/delete-queue"],
   "lua/_pages.lua": [
     "integration/page-search",
