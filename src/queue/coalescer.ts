@@ -5,8 +5,9 @@ import type { Transport } from "./transport.ts";
 
 /**
  * Which single calls share a request. `"turn"`: those of one instance that are made in the same turn of the event loop, or
- * where the platform cannot tell its end directly after each other; so never those of two requests of a Worker. `"in-flight"`: those of all instances with the same transport object; what is called
- * while such a request is under way waits for its answer, at most 250 ms. `false`: none.
+ * where the platform cannot tell its end directly after each other; so never those of two requests of a Worker.
+ * `"in-flight"`: those of all instances with the same transport object; what is called while such a request is under way
+ * waits for its answer, at most 250 ms. `false`: none.
  */
 export type Coalesce = "turn" | "in-flight" | false;
 

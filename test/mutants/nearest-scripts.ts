@@ -236,6 +236,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/purge",
   ],
   "lua/_plan.lua": [
+    "budget/features",
     "integration/settle",
     "integration/dequeue",
     "integration/heartbeat",
@@ -271,6 +272,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/unsound",
   ],
   "lua/_line.lua": [
+    "integration/pull-behind-cancelled",
     "integration/dequeue",
     "integration/groups",
     "integration/sweep",
