@@ -30,6 +30,8 @@ export class Load {
   readonly deliveredAgain: string[] = [];
   readonly #gateway: Pick<Gateway, "url" | "token">;
   readonly #roll: () => number;
+  /** To be completed by a settle whose answer never came: it may have run. */
+  readonly #unanswered = new Set<string>();
   #batches = 0;
   #failure: unknown;
 
@@ -123,10 +125,17 @@ export class Load {
       if (roll < 0.02) return [];
       return [{ receipt, outcome: roll < 0.1 ? ("requeue" as const) : ("complete" as const) }];
     });
-    const ids = new Map(batch.map(({ receipt, id }) => [receipt, id]));
-    for (const settled of await this.#queue().settle(settlements, { signal })) {
-      const id = ids.get(settled.receipt) ?? "";
-      if (settled.ok && settled.state === "completed") this.completed.set(id, performance.now());
+    const idOf = (receipt: string) => batch.find((task) => task.receipt === receipt)?.id ?? "";
+    const answers = await this.#queue()
+      .settle(settlements, { signal })
+      .catch((error: unknown) => {
+        for (const { receipt, outcome } of settlements) {
+          if (outcome === "complete") this.#unanswered.add(idOf(receipt));
+        }
+        throw error;
+      });
+    for (const { receipt, ...settled } of answers) {
+      if (settled.ok && settled.state === "completed") this.completed.set(idOf(receipt), performance.now());
     }
   }
 
@@ -139,14 +148,19 @@ export class Load {
 
   /** What of all that was acknowledged is lost, while nobody is at work. */
   lost({ tasks }: QueueSpace): Lost {
-    const stateOf = (id: string) => says(tasks.get(`.${id}`))["s"];
     const those = (acknowledged: ReadonlyMap<string, number>, are: (id: string) => boolean) =>
       new Map([...acknowledged].filter(([id]) => are(id)));
     return {
       tasks: those(this.enqueued, (id) => !tasks.has(id) && !this.completed.has(id)),
-      completions: those(this.completed, (id) => tasks.has(id) && stateOf(id) !== "c"),
+      completions: those(this.completed, (id) => tasks.has(id) && !isCompleted(tasks, id)),
       records: those(this.completed, (id) => !tasks.has(id)),
     };
+  }
+
+  /** The ids whose enqueue was acknowledged and that were not completed, by an unanswered settle either. */
+  unfinished({ tasks }: QueueSpace): string[] {
+    const byUnanswered = (id: string) => this.#unanswered.has(id) && isCompleted(tasks, id);
+    return [...this.enqueued.keys()].filter((id) => !this.completed.has(id) && !byUnanswered(id));
   }
 
   /** Forgets what is lost, so that it is not found lost a second time. */
@@ -168,6 +182,8 @@ export class Load {
     }
   }
 }
+
+const isCompleted = (tasks: QueueSpace["tasks"], id: string) => says(tasks.get(`.${id}`))["s"] === "c";
 
 /** What stands in the queue, and which invariants it violates. */
 export async function look(redisUrl: string): Promise<{ space: QueueSpace; unsound: string[] }> {
