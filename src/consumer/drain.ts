@@ -99,8 +99,9 @@ export interface DrainOptions {
   /** Ends the drain gently: it takes no more tasks, hands back what it has not begun, and lets what runs end. */
   readonly closing?: AbortSignal | undefined;
   /**
-   * Called once, with a function that makes the drain look for tasks at once: for a process that is told of new tasks, such
-   * as by a wake. Without it a drain looks a second after a pull that left nothing, and then when a handler has ended.
+   * Called once, with a function that makes the drain look for tasks at once, for a process that is notified of new
+   * tasks, for example by a wake. Without it a drain looks a second after a pull that emptied the queue, and then each time
+   * a handler ends.
    */
   readonly listen?: ((look: () => void) => void) | undefined;
 }
@@ -133,10 +134,10 @@ export interface DrainReport {
 /**
  * Works on a queue until nothing is left or the time is over, one call of the handler a task. Finished tasks are settled
  * by the request that pulls the next ones. If no pull is due, they are settled at once, or, while others are about to
- * finish, together within about a second. Where handlers are quick, it pulls before they run out of tasks. Leases are extended, in one
- * request for all, before they expire and every fifteen seconds at least, which also tells of cancels. It begins no task
- * that would not end in time, judging by those it has seen, and hands back what it did not begin. When the budget ends,
- * handlers are told to stop; tasks of those that do not are requeued.
+ * finish, together within about a second. If handlers are quick, it pulls before they run out of tasks. Leases are
+ * extended, in one request for all, before they expire and at least every fifteen seconds; the answer also reports
+ * cancels. It begins no task that would not end in time, judging by those it has seen, and hands back what it did not
+ * begin. When the budget ends, the handlers' signals abort; tasks of handlers that do not stop are requeued.
  * @throws {SluiceError} `invalid_argument`, at once; or the fault of a request: then it has begun no more tasks, let
  *   those end that ran, and tried once more to settle. What it could not settle is delivered again when its lease expires
  * @example

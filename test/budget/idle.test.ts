@@ -80,10 +80,10 @@ test("a queue with a consumer and a minute cron costs, while it is idle, what th
   const [said] = /\*\*Idle\*\*: .*? \(`npm test -- test\/budget\/idle`/.exec(readme) ?? [];
   expect(said).toBe(
     `**Idle**: a queue with a consumer and a minute cron costs at most ${idle} commands a minute, ` +
-      `${(idle * minutesOfMonth).toLocaleString("en")} a month: ${monthly(idle)} $; ` +
-      `each further queue ${monthly(further)} $. ` +
+      `${(idle * minutesOfMonth).toLocaleString("en")} a month: $${monthly(idle)}; ` +
+      `each further queue $${monthly(further)}. ` +
       "That holds once no record is left. While results or dead letters are kept, it is " +
-      `${kept} commands a minute and ${tenth} in each tenth minute: ${monthly((9 * kept + tenth) / 10)} $ a month. ` +
+      `${kept} commands a minute and ${tenth} in each tenth minute: $${monthly((9 * kept + tenth) / 10)} a month. ` +
       "(`npm test -- test/budget/idle`",
   );
 

@@ -187,7 +187,7 @@ test("what the client refuses it says why, and sends nothing", async () => {
 test("what each script uses of the rooms that the document names, in its order, makes a program with it", async () => {
   const lua = fileURLToPath(new URL("../../lua/", import.meta.url));
   const document = readFileSync(`${lua}README.md`, "utf8");
-  const sentence = /found by name, in this order: (.*?)\./s.exec(document)?.[1] ?? "";
+  const sentence = /found by name,\s+in\s+this\s+order:\s+(.*?)\./s.exec(document)?.[1] ?? "";
   const rooms = Array.from(sentence.matchAll(/_\w+/g), String);
   expect(await both.python("tell(sluice.ROOMS)")).toEqual(rooms);
 

@@ -86,7 +86,7 @@ test.each([0, 300, 1_000])(
     await load.drain();
     const end = await look(redisUrl);
     expect({ unsound: end.unsound, lost: load.lost(end.space) }).toEqual({ unsound: [], lost: nothing });
-    expect([...load.enqueued.keys()].filter((id) => !load.completed.has(id))).toEqual([]);
+    expect(load.unfinished(end.space)).toEqual([]);
   },
 );
 

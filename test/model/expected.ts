@@ -44,12 +44,12 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     return added.tasks;
   },
   dequeue: (world, pull, happened, copy) =>
-    world.pulled(pull, happened.answer as readonly LeasedTask[], happened, copy),
+    world.pulled(pull, happened.answer as readonly LeasedTask[], happened, { copy, afterSettle: false }),
   settle: (world, { key, items, pull }, happened, copy) => {
     const settled = settle(world.queue, world.now, items.map(settlementOf), key);
     if (!pull) return settled;
     const { tasks } = happened.answer as { tasks: readonly LeasedTask[] };
-    return { settled, tasks: world.pulled(pull, tasks, happened, copy) };
+    return { settled, tasks: world.pulled(pull, tasks, happened, { copy, afterSettle: true }) };
   },
   cancel: ({ queue, now }, { id, lease }) => cancel(queue, now, id, lease),
   cancelMany: ({ queue, now }, { ids }) => ids.map((id) => cancel(queue, now, id)),

@@ -144,8 +144,12 @@ export class World {
   }
 
   /** What a dequeue gives, with payloads and receipts. */
-  pulled(pull: Pull, given: readonly LeasedTask[], happened: Happened, copy: Copy) {
-    const { before, after } = happened;
+  pulled(
+    pull: Pull,
+    given: readonly LeasedTask[],
+    { before, after }: Happened,
+    { copy, afterSettle }: { readonly copy: Copy; readonly afterSettle: boolean },
+  ) {
     if (!Array.isArray(given)) throw new Error(`the pull was answered with ${JSON.stringify(given)}`);
     // A group's timer is also put off where one more of its tasks comes to be held.
     const wasDue = (there: ReadonlyMap<string, number>, left: ReadonlyMap<string, number>) =>
@@ -157,8 +161,8 @@ export class World {
       // What is settled in the same request may bring groups into use, too.
       sharing: before.tasks.has("~fair") || after.tasks.has("~fair"),
       began: !before.tasks.has("~fair") && after.tasks.has("~fair"),
-      // What was settled in the same request may have let in those that were held.
-      holding: [...before.held.keys()].some((id) => after.held.has(id) || given === happened.answer),
+      // A settle in the same request may have let in tasks that were held before it.
+      holding: [...before.held.keys()].some((id) => !afterSettle || after.held.has(id)),
       moving: [...before.tasks].some(([field, text]) => field.startsWith("~g:") && /;\d=\d+,\d+,/.test(text)),
       brought: wasDue(before.delayed, after.delayed) || wasDue(this.queue.working, after.working),
       line: after.pending.toReversed(),
