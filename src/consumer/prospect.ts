@@ -5,12 +5,17 @@ import type { PullOptions } from "./requests.ts";
 /** From a pull that left nothing to the next, while handlers run, ms. */
 const PAUSE = 1_000;
 
+/** In a drain that waits for tasks, from a pull that left nothing to the next at most, ms: it takes a trickle together. */
+const GATHER = 500;
+
 /** What a drain knows of what is left in its queue. */
 export class Prospect {
   /** Whether the last pull left something. */
   more = true;
   /** When to pull again where a hand is free, on the clock of `performance.now()`. */
   pullAgainAt = 0;
+  /** Until when no pull goes out, so that tasks gather, on the same clock. */
+  gathersUntil = 0;
   /** How long the drain waits for tasks, ms. */
   readonly #wait: number;
   /**
@@ -42,7 +47,7 @@ export class Prospect {
   told(): void {
     this.#told++;
     this.#onceMore = true;
-    this.pullAgainAt = 0;
+    this.pullAgainAt = this.gathersUntil = 0;
   }
 
   /** A task has become pending again. */
@@ -70,6 +75,7 @@ export class Prospect {
       // One that did not wait, for there was more, leaves that to the next.
       const waits = this.#wait > 0 && (!isEmpty || (more && wait === undefined));
       this.pullAgainAt = heard || this.more || waits ? 0 : sentAt + PAUSE;
+      this.gathersUntil = heard || this.more ? 0 : performance.now() + Math.min(GATHER, this.#wait);
     };
   }
 

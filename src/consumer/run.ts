@@ -207,7 +207,7 @@ export class Run<T> {
   #nextPull(settle: boolean, turn: boolean): PullOptions | undefined {
     const { recall, outbox, roundTrip } = this.#requests;
     if (recall) return recall;
-    const { more, mayBeMore, pullAgainAt } = this.#prospect;
+    const { more, mayBeMore, pullAgainAt, gathersUntil } = this.#prospect;
     const ahead = more && this.#pace.runsOut;
     if (this.#closed || !(this.#hands.free || ahead)) return undefined;
     const { together, wait, lease, worker } = this.#options;
@@ -216,7 +216,7 @@ export class Run<T> {
       idle && outbox.size === 0
         ? !this.#isEmpty
         : settle || ahead || (mayBeMore && this.#isDue(Math.max(firstEndAt + LINGER, pullAgainAt)));
-    if (!wanted) return undefined;
+    if (!wanted || !this.#isDue(gathersUntil)) return undefined;
     // Then they go along.
     if (!settle && !idle && !turn) {
       this.#wakeAt = 0;

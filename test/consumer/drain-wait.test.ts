@@ -84,6 +84,21 @@ describe("a drain that waits", () => {
     expect(sent.length).toBeLessThan(25);
   });
 
+  test("takes a trickle of tasks together, twice a second, and settles meanwhile", async () => {
+    const { transport, sent } = noting(rig.transport);
+    const began = performance.now();
+    const report = drain(queue(transport), () => undefined, { wait: "2s", budget: "25s", concurrency: 20 });
+    for (let i = 0; i < 40; i++) {
+      await queue().enqueue(i);
+      await pause(40);
+    }
+    const pulls = () => sent.filter(([name]) => name === "dequeue" || name === "settle_and_dequeue").length;
+    // The first; then each half second one that finds nothing or some, and one that waited for more.
+    expect(pulls()).toBeLessThanOrEqual(3 + (2 * (performance.now() - began)) / 500);
+    await expect.poll(async () => (await queue().counts()).working).toBe(0);
+    expect(await report).toEqual(reported({ completed: 40 }));
+  });
+
   test("takes what comes for handlers that are free, while others run", async () => {
     await queue().enqueue(0);
     const ended: number[] = [];

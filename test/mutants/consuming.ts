@@ -59,6 +59,14 @@ export const consuming: readonly Mutant[] = [
     because: "what it had leased by then belongs to nobody",
   },
   {
+    name: "a drain that waits pulls again as soon as a handler has ended",
+    file: "src/consumer/run.ts",
+    find: " || !this.#isDue(gathersUntil)",
+    replace: "",
+    breaks: "law 3",
+    because: "a trickle of tasks costs a request each",
+  },
+  {
     name: "a task that ends alone waits for company while the drain waits for tasks",
     file: "src/consumer/run.ts",
     find: "(!pulling || polling)",

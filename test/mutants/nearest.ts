@@ -74,7 +74,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/consumer/outbox.ts": ["consumer/drain-requests", "consumer/drain-faults", "consumer/drain-failures"],
   "src/consumer/pace.ts": ["unit/pace"],
   "src/consumer/requests.ts": ["consumer/drain-faults", "consumer/drain-wait", "consumer/drain-closing"],
-  "src/consumer/run.ts": ["consumer/drain-requests", "consumer/drain"],
+  "src/consumer/run.ts": ["consumer/drain-requests", "consumer/drain", "consumer/drain-wait"],
   "src/consumer/signature.ts": ["consumer/wake-request"],
   "src/consumer/sqs.ts": ["consumer/sqs-answers", "consumer/sqs"],
   "src/consumer/verdict.ts": ["consumer/drain-failures", "consumer/drain-batches"],

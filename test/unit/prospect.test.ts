@@ -1,0 +1,50 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { Prospect } from "../../src/consumer/prospect.ts";
+import type { Batch } from "../../src/queue/queue.ts";
+
+/** What a drain expects of its queue after a pull. */
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["performance", "Date"] });
+  return () => vi.useRealTimers();
+});
+
+/** What a pull gave that left `nextDueAt`. */
+const given = (length: number, nextDueAt: number | null = null) =>
+  Object.assign(Array.from({ length }), { nextDueAt, paused: false, unfit: 0 }) as unknown as Batch<unknown>;
+
+/** How long no pull goes out after one of ten tasks that was answered like this, ms. */
+function gathers(wait: number, answer: Batch<unknown>, meanwhile: (prospect: Prospect) => void = () => {}) {
+  const prospect = new Prospect(wait);
+  const learn = prospect.goesOut({ max: 10, wait }, 0);
+  vi.advanceTimersByTime(1_000);
+  meanwhile(prospect);
+  learn(answer, null);
+  return Math.max(0, prospect.gathersUntil - performance.now());
+}
+
+describe("a drain that waits lets tasks gather", () => {
+  test.each([0, 3])("half a second after a pull of %i tasks that left nothing", (length) => {
+    expect(gathers(5_000, given(length))).toBe(500);
+    expect(gathers(5_000, given(length, Date.now() + 60_000))).toBe(500);
+  });
+
+  test("no longer than it waits", () => {
+    expect(gathers(100, given(3))).toBe(100);
+    expect(gathers(0, given(3))).toBe(0);
+  });
+
+  test("but not where the pull left something", () => {
+    expect(gathers(5_000, given(10))).toBe(0);
+    expect(gathers(5_000, given(3, Date.now()))).toBe(0);
+  });
+
+  test("but not where it is told of more, then or meanwhile", () => {
+    expect(gathers(5_000, given(3), (prospect) => prospect.told())).toBe(0);
+    const prospect = new Prospect(5_000);
+    prospect.goesOut({ max: 10, wait: 5_000 }, 0)(given(3), null);
+    expect(prospect.gathersUntil).toBe(performance.now() + 500);
+    prospect.told();
+    expect(prospect.gathersUntil).toBe(0);
+  });
+});
