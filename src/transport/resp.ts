@@ -2,6 +2,7 @@ import { ErrorReply } from "@redis/client";
 
 import { SluiceError } from "../errors.ts";
 import type { Transport } from "../queue/transport.ts";
+import { PacedAnswers } from "./paced-answers.ts";
 import { isRefusedForNow, redisError, withhold } from "./redis-error.ts";
 import type { Words } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
@@ -131,6 +132,7 @@ class Connection {
 }
 
 function exchangeOver(connection: Connection): Exchange {
+  const paced = new PacedAnswers();
   return async (commands, own) => {
     let client: Client | undefined;
     // A connection that does not answer in time answers nobody behind this request either.
@@ -141,7 +143,9 @@ function exchangeOver(connection: Connection): Exchange {
     // The try may have ended meanwhile; a copy sent now would be one that nobody counts.
     if (own.reason) throw own.reason;
     // Called in one go, so that they leave together and in order.
-    return Promise.all(commands.map((words) => answer(connected, words)));
+    const answers = await Promise.all(commands.map((words) => answer(connected, words)));
+    await paced.turn();
+    return answers;
   };
 }
 
