@@ -90,7 +90,10 @@ export interface DrainOptions {
   readonly timeout?: Duration | undefined;
   /** Before the next attempt of a task that failed; true: exponential with full jitter, 1 s to 15 min. @default true */
   readonly backoff?: Backoff | true | undefined;
-  /** How long to wait for tasks where none is left, within the budget, up to "1m". @default 0: then it ends */
+  /**
+   * How long to wait for tasks where none is left, within the budget, up to "1m". After a pull that emptied the queue the
+   * next one goes out half a second later, or after `wait` if that is less. @default 0: then it ends
+   */
   readonly wait?: Duration | undefined;
   /** Who works, as in dequeue. Its `silentAfter` has to be the budget at least. @default nobody in particular */
   readonly worker?: Worker | undefined;
