@@ -103,8 +103,8 @@ export interface DrainOptions {
   readonly closing?: AbortSignal | undefined;
   /**
    * Called once, with a function that makes the drain look for tasks at once, for a process that is notified of new
-   * tasks, for example by a wake. Without it a drain looks a second after a pull that emptied the queue, and then each time
-   * a handler ends.
+   * tasks, for example by a wake. Without it, and without `wait`, a drain looks a second after a pull that emptied the
+   * queue, and then each time a handler ends.
    */
   readonly listen?: ((look: () => void) => void) | undefined;
 }

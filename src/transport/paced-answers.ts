@@ -1,5 +1,5 @@
 /** How many answers callers get in one turn of the event loop. */
-const A_TURN = 10;
+const PER_TURN = 10;
 
 /**
  * Hands out answers a few in each turn of the event loop. Redis answers many calls at once, and a caller often calls again
@@ -13,12 +13,12 @@ export class PacedAnswers {
   /** Resolves when the next answer may be handed out, in the order of asking. */
   async turn(): Promise<void> {
     if (this.#given === 0) setImmediate(this.#next);
-    if (this.#given++ < A_TURN) return;
+    if (this.#given++ < PER_TURN) return;
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   readonly #next = () => {
-    const some = this.#waiting.splice(0, A_TURN);
+    const some = this.#waiting.splice(0, PER_TURN);
     this.#given = some.length;
     if (some.length > 0) setImmediate(this.#next);
     for (const resolve of some) resolve();

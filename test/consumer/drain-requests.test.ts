@@ -55,8 +55,8 @@ describe("a drain costs", () => {
     const { id } = await billed.queue.enqueue(1);
     let endedAt = Number.NaN;
     const handler = async () => {
-      // By then it looks for more.
-      await pause(500);
+      // By then tasks have gathered for half a second, and it waits for more.
+      await pause(1_000);
       endedAt = performance.now();
     };
     const drained = drain(billed.queue, handler, { wait: "3s", budget: "20s" });

@@ -30,7 +30,7 @@ export class Load {
   readonly deliveredAgain: string[] = [];
   readonly #gateway: Pick<Gateway, "url" | "token">;
   readonly #roll: () => number;
-  /** To be completed by a settle whose answer never came: it may have run. */
+  /** Tasks that a settle was to complete whose answer never came: it may have run. */
   readonly #unanswered = new Set<string>();
   #batches = 0;
   #failure: unknown;
@@ -125,17 +125,18 @@ export class Load {
       if (roll < 0.02) return [];
       return [{ receipt, outcome: roll < 0.1 ? ("requeue" as const) : ("complete" as const) }];
     });
-    const idOf = (receipt: string) => batch.find((task) => task.receipt === receipt)?.id ?? "";
+    const ids = new Map(batch.map(({ receipt, id }) => [receipt, id]));
     const answers = await this.#queue()
       .settle(settlements, { signal })
       .catch((error: unknown) => {
         for (const { receipt, outcome } of settlements) {
-          if (outcome === "complete") this.#unanswered.add(idOf(receipt));
+          if (outcome === "complete") this.#unanswered.add(ids.get(receipt) ?? "");
         }
         throw error;
       });
-    for (const { receipt, ...settled } of answers) {
-      if (settled.ok && settled.state === "completed") this.completed.set(idOf(receipt), performance.now());
+    for (const settled of answers) {
+      const id = ids.get(settled.receipt) ?? "";
+      if (settled.ok && settled.state === "completed") this.completed.set(id, performance.now());
     }
   }
 
@@ -157,7 +158,9 @@ export class Load {
     };
   }
 
-  /** The ids whose enqueue was acknowledged and that were not completed, by an unanswered settle either. */
+  /**
+   * The acknowledged tasks that were not completed. One whose settle was not answered is completed if its record says so.
+   */
   unfinished({ tasks }: QueueSpace): string[] {
     const byUnanswered = (id: string) => this.#unanswered.has(id) && isCompleted(tasks, id);
     return [...this.enqueued.keys()].filter((id) => !this.completed.has(id) && !byUnanswered(id));

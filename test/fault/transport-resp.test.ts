@@ -72,6 +72,25 @@ describe("the connection", () => {
     expect(proxy.connections()).toBe(1);
   });
 
+  test("hands out a few answers in a turn of the event loop, so that Redis works on the next calls meanwhile", async () => {
+    await transport.send([["PING"]]);
+    const perTurn: number[] = [0];
+    let over = false;
+    const count = () => {
+      perTurn.push(0);
+      if (!over) setImmediate(count);
+    };
+    setImmediate(count);
+    const sends = Array.from({ length: 200 }, async () => {
+      await transport.send([["PING"]]);
+      perTurn[perTurn.length - 1]!++;
+    });
+    await Promise.all(sends);
+    over = true;
+    // Ten that come in a turn, and ten that waited for it.
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(20);
+  });
+
   test("that broke while nobody used it is opened again", async () => {
     await transport.send([["PING"]]);
     proxy.breakAll();

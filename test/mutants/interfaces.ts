@@ -182,6 +182,14 @@ export const interfaces: readonly Mutant[] = [
     because: "a command arrives that nobody counts as sent",
   },
   {
+    name: "all answers over TCP are handed out in one turn",
+    file: "src/transport/resp.ts",
+    find: "    await paced.turn();\n",
+    replace: "",
+    breaks: "answers",
+    because: "Redis and its callers work in turns, at two thirds of the rate",
+  },
+  {
     name: "a request is tried beyond its deadline",
     file: "src/transport/retry.ts",
     find: "if (tries >= policy.tries || pace.now() + wait >= end) {",

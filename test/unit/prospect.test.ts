@@ -9,11 +9,11 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-/** What a pull gave that left `nextDueAt`. */
+/** The answer to a pull: so many tasks, and when to come again. */
 const given = (length: number, nextDueAt: number | null = null) =>
   Object.assign(Array.from({ length }), { nextDueAt, paused: false, unfit: 0 }) as unknown as Batch<unknown>;
 
-/** How long no pull goes out after one of ten tasks that was answered like this, ms. */
+/** For how long no pull goes out after one for ten tasks that was answered like this, ms. */
 function gathers(wait: number, answer: Batch<unknown>, meanwhile: (prospect: Prospect) => void = () => {}) {
   const prospect = new Prospect(wait);
   const learn = prospect.goesOut({ max: 10, wait }, 0);
@@ -34,12 +34,12 @@ describe("a drain that waits lets tasks gather", () => {
     expect(gathers(0, given(3))).toBe(0);
   });
 
-  test("but not where the pull left something", () => {
+  test("but not after a pull that left something", () => {
     expect(gathers(5_000, given(10))).toBe(0);
     expect(gathers(5_000, given(3, Date.now()))).toBe(0);
   });
 
-  test("but not where it is told of more, then or meanwhile", () => {
+  test("but not once a look is requested, during the pull or after it", () => {
     expect(gathers(5_000, given(3), (prospect) => prospect.told())).toBe(0);
     const prospect = new Prospect(5_000);
     prospect.goesOut({ max: 10, wait: 5_000 }, 0)(given(3), null);
