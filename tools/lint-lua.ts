@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readLua, roomOf } from "./lua/files.ts";
+import { readLua, libFileOf } from "./lua/files.ts";
 import { partsOf, programOf } from "./lua/parts.ts";
 import { ensureProgram, main, root } from "./setup.mjs";
 
@@ -26,7 +26,7 @@ main(() => {
       else used = withBlank(used, part.range);
     }
     const preludeLines = used.split("\n").length - 1;
-    const path = join(folder, script.file);
+    const path = join(folder, script.file.replace("/", "-"));
     writeFileSync(path, used + script.text);
     const options = ["--formatter", "plain", "--codes", "--config", join(root, ".luacheckrc")];
     const { stdout, stderr } = spawnSync("luacheck", [...options, path], { encoding: "utf8" });
@@ -35,14 +35,14 @@ main(() => {
       const [, line, rest] = /:(\d+)(:\d+: .*)$/.exec(finding) ?? [];
       if (line === undefined) findings.add(finding);
       else if (Number(line) <= preludeLines) {
-        const room = roomOf(Number(line));
-        findings.add(`lua/${room.file}:${room.line}${rest}`);
+        const found = libFileOf(Number(line));
+        findings.add(`lua/${found.file}:${found.line}${rest}`);
       } else findings.add(`lua/${script.file}:${Number(line) - preludeLines}${rest}`);
     }
   }
   rmSync(folder, { recursive: true });
 
-  for (const { names } of unused) findings.add(`lua/_*.lua: no script uses ${names.join(", ")}`);
+  for (const { names } of unused) findings.add(`lua/lib/*.lua: no script uses ${names.join(", ")}`);
   for (const finding of findings) console.error(finding);
   const format = spawnSync("stylua", ["--check", "lua"], { cwd: root, stdio: "inherit" });
   if (findings.size > 0 || format.status !== 0) process.exitCode = 1;

@@ -38,9 +38,10 @@ from records import (
 )
 
 LUA = Path(__file__).resolve().parents[2] / "lua"
-ROOMS = (
-    "_prelude _writes _records _limits _groups _turns _plan _workers _wake _due _line _batch _leases _calls "
-    "_settling _pull _plain _pages _entries _mend _fields _control _states"
+LIB = (
+    "prelude writes records limits groups fair-order commit workers wake due pending selection leases "
+    "operator-calls settle-in-full dequeue-in-full plain pages repair-entries repair repair-fields "
+    "control-fields group-states"
 ).split()
 TRIES = 4
 REGISTER_EVERY = 60.0  # seconds
@@ -54,7 +55,7 @@ class Unanswered(SluiceError):
 
 
 class Script:
-    """A script behind what it uses of the rooms. Its head names its keys."""
+    """A script behind what it uses of the shared files. Its head names its keys."""
 
     def __init__(self, name: str, folder: Path):
         script = _lua(folder, name)
@@ -64,10 +65,10 @@ class Script:
 
 
 def _needed(words: set[str], folder: Path) -> str:
-    """The locals of the rooms that these words name, and those that they use, in order."""
-    rooms = "\n".join(_lua(folder, room) for room in ROOMS)
+    """The locals of the shared files that these words name, and those that they use, in order."""
+    shared = "\n".join(_lua(folder, f"lib/{name}") for name in LIB)
     needed = ""
-    for part in reversed(re.split(r"^(?=local\b)", rooms, flags=re.MULTILINE)[1:]):
+    for part in reversed(re.split(r"^(?=local\b)", shared, flags=re.MULTILINE)[1:]):
         names = re.sub(r"^local( function)?|[=(].*", "", part.split("\n")[0])
         if words & _words(names):
             words = words | _words(part)
@@ -84,7 +85,7 @@ def _lua(folder: Path, name: str) -> str:
 
 
 Call = tuple[str, str, list]
-"""A script's name, the queue ('' for the registry), the arguments."""
+"""A script's path, the queue ('' for the registry), the arguments."""
 
 
 class Redis:
@@ -232,9 +233,9 @@ class Queue:
         now = time.monotonic()
         register = now - self._registered >= REGISTER_EVERY
         look = "1" if register else self._look
-        calls = [("enqueue", self.name, ["", look, "", "", *(arg for task in args for arg in task)])]
+        calls = [("tasks/enqueue", self.name, ["", look, "", "", *(arg for task in args for arg in task)])]
         if register:
-            calls.insert(0, ("register", "", ["", self.name]))
+            calls.insert(0, ("sweep/register", "", ["", self.name]))
         looked, _, *answers = self._redis.run(*calls)[-1]
         self._registered = now if register else self._registered
         if looked >= 0:
@@ -252,13 +253,13 @@ class Queue:
         token = secrets.token_urlsafe(12)
         args = ["", whole("max", max, 1, 1_000), whole("lease", lease, 1), token, RESEND, max_bytes]
         args += [f"{escaped(checked('worker', worker, NAME))} ", ';"";'] if worker else ["", ""]
-        reply = self._redis.run(("dequeue", self.name, args))[0]
+        reply = self._redis.run(("tasks/dequeue", self.name, args))[0]
         for _ in range(49):
             if reply[0] != "more":
                 break
             # It met only what is not to be delivered, such as cancelled tasks. The same call goes on behind them.
             args[4] = "1"
-            reply = self._redis.run(("dequeue", self.name, args))[0]
+            reply = self._redis.run(("tasks/dequeue", self.name, args))[0]
         if reply[0] == "more":
             return []
         # The first is when there will be more, or the word `paused`.
@@ -281,7 +282,7 @@ class Queue:
             terms = [outcome] if ms is None else [outcome, str(whole("a duration", ms))]
             args += [id, f"{number},{token}", " ".join(terms if count else [*terms, "uncounted"]), text]
         # By the token a late copy of the call is known: it leaves newer progress alone.
-        answers = self._redis.run(("settle", self.name, ["", secrets.token_urlsafe(12), *args]))[0]
+        answers = self._redis.run(("tasks/settle", self.name, ["", secrets.token_urlsafe(12), *args]))[0]
         return [
             Settled(state not in ("lost", "newer"), state, reason, at, flag == 1)
             for state, reason, at, flag in ((a, "", 0, 0) if isinstance(a, str) else a for a in answers)
@@ -291,11 +292,11 @@ class Queue:
         """``rejected``, or ``working`` where its holder will be told; else why not: ``not_found``,
         ``already_ended``, or ``lease_lost`` where the task does not have that lease number."""
         args = ["", checked("id", id, NAME), "" if lease is None else lease]
-        return self._redis.run(("cancel", self.name, args))[0][0]
+        return self._redis.run(("tasks/cancel", self.name, args))[0][0]
 
     def get(self, id: str) -> dict[str, Any] | None:
         """What is known of a task, without its payload; None where nothing is."""
-        reply = self._redis.run(("inspect", self.name, [checked("id", id, NAME)]))[0]
+        reply = self._redis.run(("tasks/get", self.name, [checked("id", id, NAME)]))[0]
         return None if reply == ["not_found"] else {"id": id, **read_info(*reply)}
 
 
@@ -304,12 +305,12 @@ def sweep(redis: Redis, limit: int = 1_000) -> dict[str, tuple[int, ...]]:
     swept: dict[str, tuple[int, ...]] = {}
     cursor = ""
     while cursor != "0":
-        _, cursor, *page = redis.run(("queues", "", ["", cursor or "0", 100]))[0]
+        _, cursor, *page = redis.run(("sweep/list-queues", "", ["", cursor or "0", 100]))[0]
         # A member that begins with `~` reminds of a queue's schedules, which this client does not follow.
         for name in (name for name in page[::2] if not name.startswith("~")):
             more = name not in swept
             swept.setdefault(name, (0, 0, 0, 0))
             while more:
-                *counts, more, _, _ = redis.run(("sweep", name, ["", limit, ""]))[0]
+                *counts, more, _, _ = redis.run(("sweep/sweep", name, ["", limit, ""]))[0]
                 swept[name] = tuple(map(sum, zip(swept[name], counts)))
     return swept

@@ -2,7 +2,13 @@ import type { Fault } from "./faults.ts";
 import { GroupCount } from "./group-count.ts";
 import { QueueHandle, type HandleOptions } from "./handle.ts";
 import { lastReply } from "./outcome.ts";
-import { auditScript, controlScript, regroupScript, repairScript, weedScript } from "./repair-scripts.ts";
+import {
+  scanScript,
+  repairControlScript,
+  recountGroupsScript,
+  placeLostScript,
+  blankDuplicatesScript,
+} from "./repair-scripts.ts";
 import type { PlainCommand, SendOptions } from "./transport.ts";
 
 /** The order in which places are looked at: what is taken out of one is missed in a later one. */
@@ -142,12 +148,12 @@ export class DeepPass extends QueueHandle {
       count: String(count),
     }));
     const args = { testNow: this.testNow(), began };
-    return this.#note(await this.run(controlScript, args, items, this.#options));
+    return this.#note(await this.run(repairControlScript, args, items, this.#options));
   }
 
   async #audit({ place, scan }: Stand) {
     const args = { testNow: this.testNow(), part: place, cursor: scan, size: String(this.#size) };
-    const page = this.#note(await this.run(auditScript, args, [], this.#options));
+    const page = this.#note(await this.run(scanScript, args, [], this.#options));
     this.#findings.looked(page.entries);
     this.#ghostsAdded += page.ghosts;
     // A page of the hash may hold notes of calls alone. A place that is empty tells nothing of the size of records.
@@ -218,7 +224,7 @@ export class DeepPass extends QueueHandle {
         .slice(first, first + MOST_REPAIRED)
         .map(({ id, witness, places }) => ({ id, witness, seen: String(places.length) }));
       const args = { testNow: this.testNow() };
-      const { ghosts, dropped } = this.#note(await this.run(repairScript, args, items, this.#options));
+      const { ghosts, dropped } = this.#note(await this.run(placeLostScript, args, items, this.#options));
       this.#ghostsAdded += ghosts;
       this.#ghostsDropped += dropped;
     }
@@ -252,7 +258,7 @@ export class DeepPass extends QueueHandle {
 
   async #weedOnce(items: readonly { id: string; index: string }[], reach: number) {
     const args = { testNow: this.testNow(), reach: String(reach) };
-    const { ghosts, found } = this.#note(await this.run(weedScript, args, items, this.#options));
+    const { ghosts, found } = this.#note(await this.run(blankDuplicatesScript, args, items, this.#options));
     this.#ghostsAdded += ghosts;
     return found;
   }
@@ -284,7 +290,7 @@ export class DeepPass extends QueueHandle {
     for (let first = 0; first < items.length; first += MOST_REPAIRED) {
       const args = { testNow: this.testNow(), counted };
       const slice = items.slice(first, first + MOST_REPAIRED);
-      const reply = await this.run(regroupScript, args, slice, this.#options);
+      const reply = await this.run(recountGroupsScript, args, slice, this.#options);
       if (reply === null) return false;
       this.#note(reply);
     }

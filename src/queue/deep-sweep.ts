@@ -6,7 +6,7 @@ import type { Fault } from "./faults.ts";
 import { queueKeys } from "./keys.ts";
 import { onlyOptions, queueName, wholeNumber } from "./names.ts";
 import { listQueues } from "./registry.ts";
-import { glanceScript } from "./repair-scripts.ts";
+import { checkScript } from "./repair-scripts.ts";
 import { ScheduleRepair } from "./schedule-repair.ts";
 import { checkedTransport, type Transport } from "./transport.ts";
 import type { Duration } from "./types.ts";
@@ -129,13 +129,13 @@ async function glanceAt(
   const glances = new Map<string, Glance>();
   if (names.length === 0) return glances;
   const testNow = now ? String(now()) : "";
-  const calls = names.map((name) => callOf(glanceScript, queueKeys(name, prefix), { testNow }));
+  const calls = names.map((name) => callOf(checkScript, queueKeys(name, prefix), { testNow }));
   const outcomes = await checkedTransport(transport).send(calls, { signal });
   for (const [i, name] of names.entries()) {
     const outcome = outcomes[i];
     if (!outcome || !("reply" in outcome)) continue;
     try {
-      glances.set(name, glanceScript.decode(outcome.reply));
+      glances.set(name, checkScript.decode(outcome.reply));
     } catch {
       // The pass through the queue reports what is wrong.
     }

@@ -2966,176 +2966,6 @@ return needed and not scores_in(mending,'delayed',{'~g:'..group.name})[1]
 end
 `;
 
-export const audit: Script = {
-  name: "audit",
-  get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local hands=KEYS[11]
-local test_now=ARGV[1]
-local part=ARGV[2]
-local cursor=ARGV[3]
-local size=ARGV[4]
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
-local groups,timers,expected,members={},{},{},{}
-${$append}local function read_list()
-local first=tonumber(cursor)
-local found=redis.call('LRANGE',pending,cursor,int(first+size-1))
-local ids,places={},{}
-for i,id in ipairs(found)do
-append(ids,not places[id]and id or nil)
-places[id]=places[id]or{}
-append(places[id],first+i-1)
-end
-return#found<tonumber(size)and'0'or int(first+#found),ids,places
-end
-${$SLICE}${$read}${$note}${$take_from}${$fields_in}${$mend_times}local function read_zset()
-local page=redis.call('ZSCAN',at[part],cursor,'COUNT',size)
-local ids,times={},{}
-for i=1,#page[2],2 do
-local member=page[2][i]
-local control=string.sub(member,1,1)=='~'
-local list=control and part=='delayed'and timers or control and part=='expiry'and times or ids
-list[#list+1]=member
-end
-mend_times(mending,times)
-return page[1],ids
-end
-${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$newer}${$parse_settings}${$format_settings}${$LOST_FOR}${$scores_in}${$set_aside}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_fields}local function read_tasks()
-local page=redis.call('HSCAN',tasks,cursor,'COUNT',size)
-local found,states=mend_fields(mending,page[2])
-groups=states
-return page[1],found
-end
-${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$look_up}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local function look_at_ids(ids,places)
-local entries,blanks=look_up(mending,ids),{}
-if mending.newer then
-return{'newer_schema'}
-end
-for _,entry in ipairs(entries)do
-entry.listed=places and true
-end
-local failed=mend_all(mending,entries)
-for _,entry in ipairs(entries)do
-local task=entry.task
-if entry.expected>0 then
-append(expected,entry.id,entry.ghosts)
-append(expected,entry.waits,entry.witness)
-elseif places and not entry.newer then
-for _,index in ipairs(places[entry.id])do
-append(blanks,index)
-note(mending,entry.live and'two_places'or'payload_missing',entry.id)
-end
-end
-local band,tag=read_score(tonumber(entry.fair or 0))
-local counted=entry.working and'1'or entry.fair and int(band)..'='..int(tag)or entry.held and''
-if counted and entry.live and shared(task)and not entry.newer then
-append(members,entry.id,task.G or'')
-members[#members+1]=counted
-end
-end
-return failed or blank(mending,blanks)
-end
-local read_part={tasks=read_tasks,pending=read_list}
-local next_cursor,ids,places=(read_part[part]or read_zset)()
-local answer
-if part=='hands'then
-${$mend_leases}mend_leases(mending,ids)
-answer=write_mended(mending)
-elseif part=='order'then
-${$mend_turns}mend_turns(mending,ids)
-answer=mending.newer and{'newer_schema'}or write_mended(mending)
-elseif part=='workers'then
-${$in_hands}${$mend_workers}mend_workers(mending,ids)
-answer=write_mended(mending)
-else
-answer=look_at_ids(ids,places)
-end
-local report=mending.report
-return answer
-or{'ok',next_cursor,#ids,mending.bytes,mending.ghosts,report,expected,groups,timers,members}
-`;
-  },
-  sha1: "3348c3c163b06355791ce2cce0a3db52071e8759",
-  keyLockingSha1: "5b3d7d2be60b8ac59d3d08ae8291fd420a399086",
-};
-
-export const cancel: Script = {
-  name: "cancel",
-  get source() {
-    return `local fair=KEYS[1]
-local order=KEYS[2]
-local held=KEYS[3]
-local working=KEYS[4]
-local delayed=KEYS[5]
-local tasks=KEYS[6]
-local expiry=KEYS[7]
-local test_now=ARGV[1]
-local id=ARGV[2]
-local lease=ARGV[3]
-${$queue_at}local at=queue_at(nil,fair,order,held,working,delayed,tasks,expiry)
-${$RUN}${$clear}${$new_plan}local plan=new_plan(at)
-local found=redis.call('HMGET',tasks,id,'.'..id,'~ghosts','~set','~stats')
-local fixed,record,ghosts=found[1],found[2],tonumber(found[3]or 0)
-${$newer}${$parse_settings}${$heed}if newer(fixed)or newer(record)or heed(plan,found[4],found[5])then
-return{'newer_schema'}
-end
-${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}local task,text=parse_with(fixed or'',record)
-if not fixed or task.s=='g'or task.s=='x'then
-return{'not_found'}
-end
-if lease~=''and task.n~=lease then
-return{'lease_lost'}
-end
-if task.s=='c'or(task.s=='r'and task.y~='cancelled')then
-return{'already_ended'}
-elseif task.s=='r'then
-return{'rejected'}
-end
-${$int}${$clock_text}${$clock}plan.now=clock(test_now)
-if task.s=='w'then
-if not task.f then
-task.f='1'
-${$add}${$HISTORY}${$transition}transition(task,'f',plan.now)
-${$append}${$writes_of}${$will}${$LETTERS}${$format}will(plan,'HSET tasks','.'..id,format(task,text))
-${$tell}tell(plan,'cancelRequested',id)
-end
-${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'working'}
-end
-local place,score=delayed,redis.call('ZSCORE',delayed,id)
-${$SLICE}${$append}${$read}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,{task})
-if not score and shared(task)then
-${$writes_of}${$will}${$BAND}${$group_of}${$ready}${$turn_of}${$take_off_fair}${$refund}${$take_out}place,score=take_out(plan,id,task)
-end
-if score then
-redis.call('ZREM',place,id)
-else
-${$add}add(task,'g',1)
-${$writes_of}${$will}will(plan,'HSET tasks','~ghosts',int(ghosts+1))
-end
-${$RESEND_WINDOW}${$add}${$writes_of}${$will}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$LETTERS}${$format}${$transition}${$tell}${$finish}finish(plan,id,task,'','rejected','cancelled')
-${$SHARE}${$BAND}${$score_at}${$cost_of}${$turn_of}${$turns_from}${$move_up}${$straighten}straighten(plan)
-${$HELD_GROUP}${$HELD_BAND}${$deliverable}${$room}${$ready_below}${$ready}${$put_into_fair}${$admit}${$held_by}${$release}release(plan)
-${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
-if failed and score then
-redis.call('ZADD',place,score,id)
-end
-return failed or{'rejected'}
-`;
-  },
-  sha1: "98d752a02ae2eb2e4649dc2ad574b56423f8a620",
-  keyLockingSha1: "ae400639c724fa9caa96f32f22e5e976d515fca1",
-};
-
 export const configure: Script = {
   name: "configure",
   get source() {
@@ -3220,70 +3050,6 @@ return{'ok',text}
   },
   sha1: "4ddeb70c6478e2864bf46681f7e682f922703b1b",
   keyLockingSha1: "87814ce9b82b6ab9f6e80a6220605675ebd58859",
-};
-
-export const control: Script = {
-  name: "control",
-  get source() {
-    return `local fair=KEYS[1]
-local order=KEYS[2]
-local held=KEYS[3]
-local delayed=KEYS[4]
-local tasks=KEYS[5]
-local expiry=KEYS[6]
-local workers=KEYS[7]
-local calls=KEYS[8]
-local test_now=ARGV[1]
-local began=ARGV[2]
-local items=ARGV
-${$queue_at}local at=queue_at(nil,fair,order,held,nil,delayed,tasks,expiry,nil,workers)
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
-local found={}
-${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}for i,value in ipairs(redis.call('HMGET',tasks,unpack(CONTROL_NAMES)))do
-found[CONTROL_NAMES[i]]=value
-end
-${$newer}if newer(found['~set'])then
-return{'newer_schema'}
-end
-${$finite}${$head}local is={fair=redis.call('ZCARD',fair),held=redis.call('ZCARD',held),first=head(workers)}
-is.timer=tonumber(finite(redis.call('ZSCORE',delayed,'~w')))
-${$append}${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$parse_settings}${$format_settings}${$SHARE}${$BAND}${$score_at}${$parse_clock}${$format_clock}${$note}${$set_aside}${$put}${$LAST}${$LONGEST}${$LATEST_TAG}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_control}mend_control(mending,found,is)
-local gone_of={}
-for i=1,#PAIRS,2 do
-gone_of[PAIRS[i]]=PAIRS[i+1]
-end
-local function was_deleted()
-for when in string.gmatch(redis.call('GET',calls)or'','=ok,(%d+)')do
-if tonumber(when)>=tonumber(began)then
-return true
-end
-end
-return false
-end
-for i=3,#items,4 do
-local field,other=items[i],gone_of[items[i]]
-local came,gone,count=tonumber(items[i+1]),tonumber(items[i+2]),tonumber(items[i+3])
-local says,less=tonumber(found[field]or 0),tonumber(found[other]or 0)
-if field=='~broken'then
-local told=came>less and says>=came and not was_deleted()
-put(mending,other,found[other],told and int(came)or found[other])
-elseif says==came and less==gone and says-less~=count and not was_deleted()then
-local raised=says-less<count and field or other
-put(mending,raised,found[raised],int(raised==field and less+count or says-count))
-note(mending,field=='~ghosts'and'ghosts_wrong'or'timer_wrong',field)
-end
-end
-${$SLICE}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$scores_in}${$missing_names}${$write_mended}local failed=write_mended(mending)
-local reply={'ok',mending.now}
-for i,value in ipairs(redis.call('HMGET',tasks,unpack(PAIRS)))do
-reply[i+2]=tonumber(value or 0)
-end
-reply[#reply+1]=mending.report
-return failed or reply
-`;
-  },
-  sha1: "4f49cb5515f2fa0f1d63416409621fe0d4966c07",
-  keyLockingSha1: "bcf8f01d2bf05920a8cec909a19477ee58ac5ee8",
 };
 
 export const count: Script = {
@@ -3404,59 +3170,8 @@ settings.p and 1 or 0,
   keyLockingSha1: "711a9256e46641dd6ccc7f94371ae4e65c326c92",
 };
 
-export const dequeue: Script = {
-  name: "dequeue",
-  get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local hands=KEYS[11]
-local test_now=ARGV[1]
-local max_tasks=ARGV[2]
-local lease=ARGV[3]
-local token=ARGV[4]
-local resend=ARGV[5]
-local max_bytes=ARGV[6]
-local worker=ARGV[7]
-local info=ARGV[8]
-local max=tonumber(max_tasks)
-${$int}${$slot_of}local slot=slot_of(token,max)
-local ids,reads=redis.call('RPOP',pending,max_tasks)or{},{}
-local now_text,reply,ahead
-${$clock_text}local function time()
-now_text=now_text or clock_text(test_now)
-return now_text
-end
-${$LEASES}${$PLAIN}local plain=PLAIN and worker==''and#ids<=LEASES
-if plain and#ids<max then
-${$finite}${$head}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
-end
-if plain then
-${$slice_end}${$read_waiting}reads[1]=read_waiting(tasks,slot,ids,1,slice_end(ids,1))
-${$CONTROL}${$stored}${$lease_plainly}reply=lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,max_bytes,time,ahead)
-end
-if reply then
-return reply
-end
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
-local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
-call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and tonumber(now_text)
-${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
-`;
-  },
-  sha1: "ea642c4de7e364b033cbd9ca04e0cfb23a6e365b",
-  keyLockingSha1: "c7969c37b206ecf5b708377b4218b9b86deae7e4",
-};
-
-export const drop: Script = {
-  name: "drop",
+export const deleteQueue: Script = {
+  name: "deleteQueue",
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
@@ -3502,241 +3217,8 @@ return{status,tonumber(number)}
   keyLockingSha1: "65bee3cd968a3248dc8f96956d80df430cd8d617",
 };
 
-export const enqueue: Script = {
-  name: "enqueue",
-  get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
-local delayed=KEYS[5]
-local tasks=KEYS[6]
-local expiry=KEYS[7]
-local dead=KEYS[8]
-local test_now=ARGV[1]
-local look=ARGV[2]
-local wake=ARGV[3]
-local apart=ARGV[4]
-local new=ARGV
-local STRIDE=4
-local PLAIN_TASKS=490
-local CONTROL_FIELDS={'~set','~stats','~ghosts','~dropped','~wake'}
-${$int}${$clock_text}local now_text=clock_text(test_now)
-local count=(#new-STRIDE)/STRIDE
-local function stands_in_list(record)
-return string.byte(record,1,1)==10 or not string.find(record,'^[^\\n]*;[GP]=')
-end
-local front='1;'..now_text
-local ids,fields,made,stored={},{},nil,nil
-if count==1 and look~='1'and new[7]==''and stands_in_list(new[8])then
-ids[1],fields[1],fields[2]=new[5],new[5],front..new[8]
-made=redis.pcall('HSETNX',tasks,ids[1],fields[2])
-${$PLAIN}if PLAIN and made==1 and new[6]==''and wake==''then
-redis.call('LPUSH',pending,ids[1])
-return{'ok',-1,0,1}
-end
-else
-local names,reply,met={unpack(CONTROL_FIELDS)},{'ok',0,0},{}
-${$PLAIN}local plain=PLAIN and wake==''and count<=PLAIN_TASKS
-for i=1,count do
-local id,when,unique,record=unpack(new,STRIDE*i+1,STRIDE*i+STRIDE)
-plain=plain and when==''and unique==''and not met[id]and stands_in_list(record)
-met[id],ids[i],names[#CONTROL_FIELDS+i],reply[i+3]=true,id,id,1
-fields[2*i-1],fields[2*i]=id,front..record
-end
-if plain then
-${$first_line}${$read_first_lines}stored=read_first_lines(tasks,names)
-plain=not stored['~set']
-for i=1,count do
-plain=plain and not stored[ids[i]]
-end
-end
-if plain then
-local added=redis.pcall('HSET',tasks,unpack(fields))
-if type(added)~='number'then
-return added
-end
-redis.call('LPUSH',pending,unpack(ids))
-return reply
-end
-end
-${$queue_at}local at=queue_at(pending,fair,order,held,nil,delayed,tasks,expiry,dead)
-${$RUN}${$clear}${$new_plan}local plan,options,keys=new_plan(at,tonumber(now_text)),{},{}
-${$TEXTS}${$parse_letters}${$parse_fixed}for i=1,count do
-options[i]=parse_fixed(fields[2*i])
-keys[i]=string.match(new[STRIDE*i+3],'^%d+ (.*)$')
-end
-local lone=made~=nil
-if lone then
-local fixed=made~=1 and redis.call('HGET',tasks,ids[1])
-if made~=1 and made~=0 and not fixed then
-return made
-end
-${$first_line}stored={[ids[1]]=fixed and first_line(fixed)or nil}
-else
-local names={unpack(CONTROL_FIELDS)}
-${$append}for i,id in ipairs(ids)do
-append(names,id,keys[i]and'~d:'..keys[i])
-end
-${$first_line}${$read_first_lines}stored=stored or read_first_lines(tasks,names)
-${$newer}${$parse_settings}${$heed}if heed(plan,stored['~set'],stored['~stats'])then
-return{'newer_schema'}
-end
-end
-${$SLICE}${$append}${$read}${$parse_settings}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,options)
-local reused=false
-local function is_own(token,own)
-local key=string.match(own or'','^[^.]+%.')
-if token~=own and key and string.sub(token or'',1,#key)==key then
-reused=true
-end
-return token==own
-end
-${$newer}${$CHANGING}${$parse}local function known(i)
-local id,fixed=ids[i],stored[ids[i]]
-local own=options[i].t
-if not fixed then
-return nil,nil
-end
-local again=new[STRIDE*i+3]=='again'
-if fixed~=''and not again then
-return is_own(parse_fixed(fixed).t,own),nil
-end
-local record=redis.call('HGET',tasks,'.'..id)
-local task=parse(record)
-stored['.'..id]=record
-if newer(record)then
-stored[id]=record
-elseif task.s=='g'then
-return nil,task
-elseif fixed~=''and task.s~='r'then
-return is_own(parse_fixed(fixed).t,own),nil
-elseif again and not is_own(task.t,own)then
-stored[id]=redis.call('HGET',tasks,id)
-return nil,task
-end
-return is_own(task.t,own),nil
-end
-local function due_of(i)
-local when=new[STRIDE*i+2]
-local due=tonumber(when~=''and when or 0)
-return string.sub(when,1,1)=='+'and plan.now+due or due
-end
-${$add}${$writes_of}${$will}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$first_record}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}${$score_when_due}local function begin(i,old)
-local id,due=ids[i],due_of(i)
-local later=due>plan.now
-if old or not lone then
-will(plan,'HSET tasks',id,fields[2*i])
-end
-if old and old.s~='g'then
-will(plan,'ZREM expiry',id)
-will(plan,'ZREM dead',id)
-end
-if later then
-will(plan,'ZADD delayed',score_when_due(options[i],due),id)
-elseif old and tonumber(old.g or 0)>0 and not shared(options[i])then
-add(old,'g',-1)
-plan.ghosts=plan.ghosts+1
-else
-enter(plan,id,options[i],'back')
-end
-local record=first_record(fields[2*i],old,later and shared(options[i]))
-if record then
-will(plan,'HSET tasks','.'..id,record)
-elseif old then
-will(plan,'HDEL tasks','.'..id)
-end
-tell(plan,'enqueued',id)
-end
-${$planned}local function coming()
-return planned(plan,'LPUSH pending')
-+plan.ghosts
-+(planned(plan,'ZADD fair')+planned(plan,'ZADD held'))/2
-end
-plan.ghosts=0
-${$standing}${$places_left}local places=apart=='1'and places_left(plan.settings,at,stored)
-local due_now,resent=false,false
-local reply,seen,fresh={'ok',-1,0},{},{}
-local made_by={}
-for i=1,count do
-local id,key=ids[i],keys[i]
-local until_at,first=string.match(key and(fresh[key]or stored['~d:'..key])or'','^(%d+) (.*)$')
-local stands=until_at and tonumber(until_at)>plan.now and first~=id
-local own,old
-if made_by[id]then
-own=is_own(made_by[id],options[i].t)
-elseif places or not seen[id]then
-own,old=known(i)
-end
-local refused=newer(stored[id])and'newer_schema'or reused and'reused'
-if refused and not places then
-return{refused}
-elseif not refused and own==nil and not stands and places and due_of(i)<=plan.now then
-refused=coming()>=places and'full'
-end
-reused=false
-if refused then
-reply[i+3]=' '..refused
-elseif seen[id]and not places then
-reply[i+3]=seen[id]
-elseif own==nil and stands then
-reply[i+3],seen[id]=first,first
-else
-seen[id]=0
-if own and key then
-fresh[key]=int(plan.now+1)..' '..id
-end
-reply[i+3]=own==false and 0 or 1
-due_now=due_now or(own~=false and due_of(i)<=plan.now)
-resent=resent or own
-if own==nil then
-begin(i,old)
-made_by[id]=places and(options[i].t or'')
-if key then
-local over=int(plan.now+string.match(new[STRIDE*i+3],'^%d+'))
-fresh[key]=over..' '..id
-will(plan,'HSET tasks','~d:'..key,fresh[key])
-will(plan,'ZADD expiry',over,'~d:'..key)
-end
-end
-end
-end
-if plan.settings then
-reply[2]=(plan.settings.b or plan.settings.e or plan.settings.s)and 1 or 0
-end
-${$overfull}if not places and overfull(plan.settings,at,stored,coming())then
-return{'full'}
-end
-if wake~=''and due_now then
-local found=lone and redis.call('HMGET',tasks,'~wake','~set')or{stored['~wake'],stored['~set']}
-${$parse_wake}${$asleep}if asleep(found[1],plan.now,resent and 0)and not parse_settings(found[2]or nil).p then
-${$awake_from}local sent={'~wake',awake_from(plan.now,wake)}
-reply[3]=1
-${$refusal}${$store}if planned(plan,'HSET tasks')>0 then
-will(plan,'HSET tasks',unpack(sent))
-elseif store(tasks,sent)then
-reply[3]=0
-end
-end
-end
-${$sorted_keys}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$close}close(plan)
-${$write}${$refusal}${$store_or_undo}local failed=store_or_undo(plan,stored)
-if failed then
-return failed
-end
-${$reversed}${$store}${$ORDER}${$write_rest}${$publish}${$commit}commit(plan)
-if plan.ghosts>0 then
-redis.call('HINCRBY',tasks,'~dropped',int(plan.ghosts))
-end
-return reply
-`;
-  },
-  sha1: "b30bd30ab8c1c1d8a080c03c9c57e4c7b8558d66",
-  keyLockingSha1: "679d29058db09de05bde7e00f2e50cfe77d3399a",
-};
-
-export const fail: Script = {
-  name: "fail",
+export const failWorker: Script = {
+  name: "failWorker",
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
@@ -3774,515 +3256,47 @@ return{'ok',back,ended,more and 1 or 0}
   keyLockingSha1: "b35a567ce7b6becaeebeb906519f5779d376480b",
 };
 
-export const forget: Script = {
-  name: "forget",
+export const listWorkers: Script = {
+  name: "listWorkers",
   get source() {
-    return `local queues=KEYS[1]
-local since=ARGV[1]
-local names=ARGV
-local asked={unpack(names,2)}
-local gone={}
-${$append}for i,seen in ipairs(redis.call('ZMSCORE',queues,unpack(asked)))do
-if seen and tonumber(seen)<=tonumber(since)then
-append(gone,asked[i],'~'..asked[i])
-end
-end
-${$SLICE}${$write}write('ZREM',queues,gone)
-return{'ok',#gone/2}
-`;
-  },
-  sha1: "1cb1f21df510a882d683e1ca8871abbf7c5f52d2",
-  keyLockingSha1: "127704fc0b1bdde73e073999ca98845e28ced229",
-};
-
-export const glance: Script = {
-  name: "glance",
-  get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local hands=KEYS[11]
-local schedules=KEYS[12]
-local timetable=KEYS[13]
+    return `local tasks=KEYS[1]
+local workers=KEYS[2]
+local hands=KEYS[3]
 local test_now=ARGV[1]
-local MEMBERS=128
-local PAGES=4
-local FIRST_PAGE=16
-local PAGE=1000
-local BYTES=1000000
-local PLACES={'fair','order','held','working','delayed','expiry','dead','workers','hands'}
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
-local parts={pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands}
-${$append}append(parts,schedules,timetable)
-if redis.call('EXISTS',unpack(parts))==0 then
-return{'sound',0,0}
-end
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
-local members,listed,fields={},{},{}
-mending.seen={tasks={}}
-local function read_tasks()
-local cursor,size,bytes,records='0',FIRST_PAGE,0,0
-for _=1,PAGES do
-local page=redis.call('HSCAN',tasks,cursor,'COUNT',int(size))
-for i=1,#page[2],2 do
-local field,text=page[2][i],page[2][i+1]
-if not mending.seen.tasks[field]then
-append(fields,field,text)
-bytes=bytes+#text
-records=records+(string.sub(field,1,1)~='~'and 1 or 0)
-end
-mending.seen.tasks[field]=text
-end
-cursor=page[1]
-if cursor=='0'or bytes>BYTES or records>4*MEMBERS then
-break
-end
-size=math.min(PAGE,1+math.floor((BYTES-bytes)*(#fields/2+1)/(bytes+1)))
-end
-return cursor=='0'
-end
-local function read_places()
-listed=redis.call('LRANGE',pending,'0',int(MEMBERS))
-if#listed>MEMBERS then
-return false
-end
-for _,place in ipairs(PLACES)do
-local found=redis.call('ZRANGE',at[place],'0',int(MEMBERS),'WITHSCORES')
-mending.seen[place],members[place]={},{}
-for i=1,#found,2 do
-mending.seen[place][found[i]]=found[i+1]
-members[place][(i+1)/2]=found[i]
-end
-if#members[place]>MEMBERS then
-return false
-end
-end
-return true
-end
-local function nothing_found()
-local found=#mending.report+#mending.deadlines+#mending.lost
-for _,args in pairs(mending.plan.writes)do
-found=found+#args
-end
-for _,ids in pairs(mending.out)do
-found=found+#ids
-end
-return found==0
-end
-local function split(place)
-local ids,others={},{}
-for _,member in ipairs(members[place])do
-local list=string.sub(member,1,1)=='~'and others or ids
-list[#list+1]=member
-end
-return ids,others
-end
-local looked,known,ids=0,{},{}
-local function take_in(found)
-looked=looked+#found
-for _,id in ipairs(found)do
-if not known[id]then
-known[id]=true
-ids[#ids+1]=id
-end
-end
-end
-${$standing}local function counts_agree(entries,timers)
-local control,ghosts,places=mending.seen.tasks,0,{}
-for _,id in ipairs(listed)do
-places[id]=(places[id]or 0)+1
-end
-for _,entry in ipairs(entries)do
-ghosts=ghosts+entry.ghosts
-if(places[entry.id]or 0)~=entry.expected then
-return false
-end
-end
-return standing(control,'~ghosts','~dropped')==ghosts
-and standing(control,'~timers','~rung')==timers
-and standing(control,'~broken','~mended')==0
-end
-${$SLICE}${$read}${$writes_of}${$will}${$planned}${$newer}${$parse_settings}${$parse_rate}${$recent}${$BAND}${$read_score}${$HELD_GROUP}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct}${$unwatched}local function groups_agree(entries,names,groups)
-local actual={}
-for _,name in ipairs(names)do
-actual[name]=parse_group(name)
-end
-for _,entry in ipairs(entries)do
-local task=entry.task
-local is=shared(task)and entry.live and actual[task.G or'']
-if is and entry.fair then
-count_ready(is,tonumber(entry.fair))
-elseif is and entry.working then
-count_working(is)
-end
-end
-for _,name in ipairs(names)do
-local group,is=groups[name],actual[name]
-local number=tonumber(group.settings.n)
-for _,id in ipairs(number and members.held or{})do
-is.h=is.h+(math.floor(tonumber(mending.seen.held[id])/HELD_GROUP)==number and 1 or 0)
-end
-local was=mending.plan.was['~g:'..name]or''
-if newer(was)or correct(group,is,was)or unwatched(mending,group)then
-return false
-end
-end
-return true
-end
-${$RESEND_WINDOW}${$sorted_keys}${$finite}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$format_settings}${$SHARE}${$score_at}${$HELD_BAND}${$parse_clock}${$format_clock}${$open_groups}${$turn_of}${$hand}${$score_when_due}${$LOST_FOR}${$in_hands}${$RARE}${$BLANK}${$READ_BYTES}${$note}${$take_from}${$fields_in}${$read_records}${$look_up}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_times}${$mend_turns}${$mend_leases}${$mend_workers}${$mend_fields}${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}${$mend_control}local function sound_queue()
-if not(read_places()and read_tasks())then
-return false
-end
-local found={}
-for _,name in ipairs(CONTROL_NAMES)do
-found[name]=mending.seen.tasks[name]
-end
-if newer(found['~set'])then
-return false
-end
-local next_silent=members.workers[1]
-local first=next_silent and math.floor(tonumber(finite(mending.seen.workers[next_silent])))
-local timer=tonumber(finite(mending.seen.delayed['~w']or''))
-mend_control(mending,found,{fair=#members.fair,held=#members.held,first=first,timer=timer})
-local fields_ids,states=mend_fields(mending,fields)
-local later,timers=split('delayed')
-local ends,times=split('expiry')
-mend_times(mending,times)
-mend_leases(mending,members.hands)
-mend_turns(mending,members.order)
-mend_workers(mending,members.workers)
-for _,place in ipairs({
-members.working,
-members.fair,
-members.held,
-later,
-members.dead,
-ends,
-fields_ids,
-})do
-take_in(place)
-end
-local once,met={},{}
-for _,id in ipairs(listed)do
-if not met[id]then
-met[id],once[#once+1]=true,id
-end
-end
-take_in(once)
-looked=looked+#members.hands+#members.order+#members.workers
-local entries,kinds,names,named=look_up(mending,ids),{},{},{}
-for _,entry in ipairs(entries)do
-if entry.newer then
-return false
-end
-understand(mending,entry)
-if entry.live and shared(entry.task)then
-kinds[#kinds+1]=entry.task
-end
-end
-if not nothing_found()then
-return false
-end
-for i=1,#states,2 do
-kinds[#kinds+1]={G=states[i]~=''and states[i]or nil,P='0'}
-end
-open_groups(mending.plan,kinds)
-for _,entry in ipairs(entries)do
-mend(mending,entry)
-put(mending,entry.id,entry.had_fixed,entry.fixed)
-put(mending,'.'..entry.id,entry.had_record,entry.record)
-end
-missing_names(mending,'hands',mending.hands,'hand_wrong')
-missing_names(mending,'order',mending.turns,'turn_wrong')
-for _,task in ipairs(kinds)do
-local name=task.G or''
-if not named[name]then
-named[name],names[#names+1]=true,name
-end
-end
-return nothing_found()
-and counts_agree(entries,#timers)
-and groups_agree(entries,names,mending.plan.groups)
-end
-if not sound_queue()then
-return{'look',0,1}
-end
-return{'sound',looked,redis.call('EXISTS',schedules,timetable)>0 and 1 or 0}
-`;
-  },
-  sha1: "0f25ef700af2628589aadf1fc8c7465fa07df0a4",
-  keyLockingSha1: "e586b053f5252765ff3f89c973efe9dde50f07bc",
-};
-
-export const heartbeat: Script = {
-  name: "heartbeat",
-  get source() {
-    return `local working=KEYS[1]
-local delayed=KEYS[2]
-local tasks=KEYS[3]
-local workers=KEYS[4]
-local hands=KEYS[5]
-local test_now=ARGV[1]
-local worker=ARGV[2]
-local info=ARGV[3]
-local lease=ARGV[4]
-local from=ARGV[5]
-local limit=ARGV[6]
-local told=ARGV[7]
-local leases=ARGV
-${$queue_at}local at=queue_at(nil,nil,nil,nil,working,delayed,tasks,nil,nil,workers,hands)
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-local most=tonumber(limit)
-local names={'~w:'..worker,'~f:'..worker,'~alarm'}
-local next_one
-local proofs={}
-if told=='1'then
-${$append}for i=8,#leases,3 do
-append(names,'.'..leases[i])
-proofs[#names]=leases[i+1]..' '..leases[i+2]
-end
-else
-${$hand}${$in_hands}local members=in_hands(at,worker,from,most+1)
-next_one=members[most+1]
-members[most+1]=nil
-${$append}for _,member in ipairs(members)do
-append(names,'.'..string.match(member,'%S+$'))
-end
-end
-${$SLICE}${$read}local found=read('HMGET',tasks,names)
-${$newer}if newer(found[1])then
-return{'newer_schema'}
-elseif found[2]and not found[1]then
-return{'worker_lost'}
-end
-local function current(task,proof)
-if task.s~='w'or(proof and proof~=task.n..' '..task.k)then
-return false
-end
-return task.W==worker or(proof and not task.W)
-end
-local deadlines,count,first={},0,0
-local reply,lost={'ok',0,0,0,0},{}
-${$append}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}for i=4,#names do
-local id,task=string.sub(names[i],2),parse(found[i])
-if current(task,proofs[i])then
-local deadline=now+(tonumber(lease)or tonumber(task.l)or 0)
-deadlines[id],count=deadline,count+1
-first=math.min(first>0 and first or deadline,deadline)
-append(reply,task.f and id)
-else
-append(lost,proofs[i]and id)
-end
-end
-reply[5]=#reply-5
-for _,id in ipairs(lost)do
-append(reply,id)
-end
-${$refusal}${$put_deadlines}put_deadlines(at,deadlines)
-${$RUN}${$clear}${$new_plan}local plan=new_plan(at,now)
-${$writes_of}${$will}${$FORGOTTEN_AFTER}${$note_worker}note_worker(plan,worker,info,found[3])
-${$sorted_keys}${$add}${$write}${$reversed}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
-if failed then
-return failed
-end
-reply[2],reply[3]=count,first
-reply[4]=next_one and tonumber((string.match(next_one,'(%d+) %S+$')))or 0
-return reply
-`;
-  },
-  sha1: "f323b723cc003281bb2135e20c4f99324b015eeb",
-  keyLockingSha1: "db7297aab8afd292b002727ce45d15e95b921eb2",
-};
-
-export const inspect: Script = {
-  name: "inspect",
-  get source() {
-    return `local working=KEYS[1]
-local delayed=KEYS[2]
-local tasks=KEYS[3]
-local id=ARGV[1]
-local found=redis.call('HMGET',tasks,id,'.'..id)
-local fixed,record=found[1],found[2]or''
-${$newer}if newer(fixed)or newer(record)then
-return{'newer_schema'}
-end
-${$TEXTS}${$parse_letters}${$CHANGING}${$parse}local task=parse(record)
-if not fixed or task.s=='g'or task.s=='x'then
-return{'not_found'}
-end
-${$first_line}${$parse_fixed}${$without_payload}fixed=without_payload(fixed)
-if task.s=='c'then
-return{'ok','completed',0,fixed,record}
-elseif task.s=='r'then
-return{'ok','rejected',0,fixed,record}
-elseif task.s=='w'then
-local deadline=redis.call('ZSCORE',working,id)
-return{'ok','working',tonumber(deadline or 0),fixed,record}
-end
-local due=redis.call('ZSCORE',delayed,id)
-return{'ok',due and'delayed'or'pending',tonumber(due or 0),fixed,record}
-`;
-  },
-  sha1: "928fb0a1f5faeac41bdd643d4d0306f36ba93b71",
-  keyLockingSha1: "ed3ab84fb8be8cce8bd1b31ea42dbeadb2e98977",
-};
-
-export const occur: Script = {
-  name: "occur",
-  get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
-local delayed=KEYS[5]
-local tasks=KEYS[6]
-local schedules=KEYS[7]
-local timetable=KEYS[8]
-local test_now=ARGV[1]
-local items=ARGV
-local STRIDE=5
-local MAX_BYTES=8000000
-local READ=16
-${$queue_at}local at=queue_at(pending,fair,order,held,nil,delayed,tasks)
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan(at,clock(test_now))
-local count=(#items-1)/STRIDE
-local names,fields={},{'~set','~stats','~ghosts','~dropped'}
-for i=1,count do
-local name,_,_,times=unpack(items,STRIDE*i-3,STRIDE*i)
-names[i]=name
-for time in string.gmatch(times,'%d+')do
-fields[#fields+1]=name..'.'..time
-end
-end
-${$first_line}${$read_first_lines}local stored=read_first_lines(tasks,fields)
-${$newer}${$parse_settings}${$heed}if heed(plan,stored['~set'],stored['~stats'])then
-return{'newer_schema'}
-end
-local scores=redis.call('ZMSCORE',schedules,unpack(names))
-${$standing}${$places_left}local room_left,bytes,full=places_left(plan.settings,at,stored),0,false
-local found={}
-${$append}local function kept_of(i)
-if(i-1)%READ==0 then
-local wanted={}
-for j=i,math.min(i+READ-1,count)do
-append(wanted,'.'..names[j],names[j])
-end
-found=redis.call('HMGET',timetable,unpack(wanted))
-end
-local place=2*((i-1)%READ)
-return found[place+1],found[place+2]
-end
-local function record_of(task,time)
-local stop=string.find(task,'\\n',1,true)or 0
-local line,rest=string.sub(task,1,stop-1),string.sub(task,stop+1)
-local size=stop>0 and tonumber((string.match(line,';h=(%d+)')))
-if not size then
-return nil
-end
-local longer=string.gsub(line,';h=%d+',';h='..int(size+#time))
-local headers=string.sub(rest,1,size-2)..time..string.sub(rest,size-1,size)
-return'1;'..int(plan.now)..longer..'\\n'..headers..string.sub(rest,size+1)
-end
-${$SLICE}${$read}${$writes_of}${$will}${$TEXTS}${$parse_letters}${$parse_fixed}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}local function enqueue_due(i,task)
-local name,_,_,times,following=unpack(items,STRIDE*i-3,STRIDE*i+1)
-local added,last=0,nil
-for time in string.gmatch(times,'%d+')do
-local id=name..'.'..time
-if not stored[id]then
-local record=record_of(task,time)
-if not record then
-return 0,nil,'-2'
-elseif room_left<1 or bytes>MAX_BYTES then
-full=full or room_left<1
-return added,last,time
-end
-local options=parse_fixed(record)
-open_groups(plan,{options})
-will(plan,'HSET tasks',id,record)
-enter(plan,id,options,'back')
-tell(plan,'enqueued',id)
-added=added+1
-bytes,room_left=bytes+#record,room_left-1
-end
-last=time
-end
-return added,last,following
-end
-local reply,set,moved={'ok',0},{},{}
-${$sorted_keys}${$format_settings}for i=1,count do
-local read_at,read_record=unpack(items,STRIDE*i-2,STRIDE*i-1)
-local added,last,following=0,nil,read_at
-if bytes<=MAX_BYTES then
-local record,task=kept_of(i)
-if record~=read_record or tonumber(scores[i]or-1)~=tonumber(read_at)then
-following='-1'
-else
-added,last,following=enqueue_due(i,task or'')
-end
-if last then
-local letters=parse_settings(record)
-letters.o=last
-append(set,'.'..names[i],format_settings(letters))
-append(moved,following,names[i])
-end
-end
-append(reply,added,tonumber(following))
-end
-reply[2]=full and 1 or 0
-${$add}${$planned}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$close}close(plan)
-${$write}${$refusal}${$store_or_undo}local failed=store_or_undo(plan,{['~stats']=stored['~stats']})
-if failed then
-return failed
-end
-${$reversed}${$store}${$ORDER}${$write_rest}${$publish}${$commit}commit(plan)
-write('HSET',timetable,set)
-write('ZADD',schedules,moved)
-return reply
-`;
-  },
-  sha1: "44eb99e57cb522133e4ce0b55c778acd09f96f59",
-  keyLockingSha1: "ab27d72970fb530523416935370b00d11782e70f",
-};
-
-export const occurrences: Script = {
-  name: "occurrences",
-  get source() {
-    return `local schedules=KEYS[1]
-local timetable=KEYS[2]
-local test_now=ARGV[1]
-local limit=ARGV[2]
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-local found=redis.call('ZRANGE',schedules,'0',limit,'WITHSCORES')
-local names,fields,reply={},{},{'ok',now,0}
-for i=1,#found,2 do
-local at=tonumber(found[i+1])
-if at>now or#names==tonumber(limit)then
-reply[3]=at
-break
-end
-names[#names+1],fields[#fields+1]=i,'.'..found[i]
-end
-${$SLICE}${$read}local records=read('HMGET',timetable,fields)
-${$append}for n,i in ipairs(names)do
-append(reply,found[i],tonumber(found[i+1]))
-reply[#reply+1]=records[n]or''
+local cursor=ARGV[2]
+local size=ARGV[3]
+local most=ARGV[4]
+local page=redis.call('ZSCAN',workers,cursor,'COUNT',size)
+${$queue_at}local at=queue_at(nil,nil,nil,nil,nil,nil,tasks,nil,nil,workers,hands)
+local names,silent={},{}
+${$append}for i=1,#page[2],2 do
+append(names,'~w:'..page[2][i])
+append(silent,tonumber(page[2][i+1]))
+end
+${$SLICE}${$read}local records=read('HMGET',tasks,names)
+${$int}${$clock_text}${$clock}local reply={'ok',clock(test_now),page[1]}
+${$hand}${$in_hands}for i,name in ipairs(names)do
+local worker=string.sub(name,4)
+local members=in_hands(at,worker,0,tonumber(most))
+local count=#members
+if count==tonumber(most)then
+count=redis.call('ZLEXCOUNT',hands,'['..worker..' ','('..worker..'!')
+end
+local told={worker,records[i]or'',silent[i],count}
+for _,member in ipairs(members)do
+append(told,(string.match(member,'%S+$')))
+end
+append(reply,told)
 end
 return reply
 `;
   },
-  sha1: "f9cd716f92c0a97fe38c78d08b09216df382678e",
-  keyLockingSha1: "2dc18bec9c2fde140b9c9bb2bfa293742f466ac1",
+  sha1: "e5f4f4c4b17e0d5babaeb1a3012bcb12bac76e3e",
+  keyLockingSha1: "a4fa6081018e464fb66ad2a1144f50d8f3a0f0c0",
 };
 
-export const page: Script = {
-  name: "page",
+export const list: Script = {
+  name: "list",
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
@@ -4526,26 +3540,6 @@ return failed or reply
   keyLockingSha1: "8a72a118de5764f29bc1549767c41462cbbc91f4",
 };
 
-export const queues: Script = {
-  name: "queues",
-  get source() {
-    return `local queues=KEYS[1]
-local test_now=ARGV[1]
-local cursor=ARGV[2]
-local size=ARGV[3]
-local page=redis.call('ZSCAN',queues,cursor,'COUNT',size)
-${$int}${$clock_text}${$clock}local reply={'ok',clock(test_now),page[1]}
-for i=1,#page[2],2 do
-reply[#reply+1]=page[2][i]
-reply[#reply+1]=tonumber(page[2][i+1])
-end
-return reply
-`;
-  },
-  sha1: "5de72d138ed80008318fd5efa704c1079c28fecf",
-  keyLockingSha1: "1182b6fe188cf8ada0193837094798a9b06b976d",
-};
-
 export const redrive: Script = {
   name: "redrive",
   get source() {
@@ -4653,28 +3647,438 @@ return reply
   keyLockingSha1: "5879f477a4033fb9dfa0964592e8f37e8ddc726c",
 };
 
-export const register: Script = {
-  name: "register",
+export const remove: Script = {
+  name: "remove",
   get source() {
-    return `local queues=KEYS[1]
+    return `local tasks=KEYS[1]
+local expiry=KEYS[2]
+local dead=KEYS[3]
 local test_now=ARGV[1]
-local names=ARGV
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-local members={}
-for i=2,#names do
-members[#members+1]=int(now)
-members[#members+1]=names[i]
+local id=ARGV[2]
+${$RUN}${$clear}${$new_plan}local plan=new_plan({tasks=tasks,expiry=expiry,dead=dead})
+local found=redis.call('HMGET',tasks,id,'.'..id,'~set','~stats')
+local fixed,record=found[1],found[2]
+${$newer}${$parse_settings}${$heed}if newer(fixed)or newer(record)or heed(plan,found[3],found[4])then
+return{'newer_schema'}
 end
-redis.call('ZADD',queues,'GT',unpack(members))
-return{'ok'}
+${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}local task=parse_with(fixed or'',record)
+if not fixed or task.s=='g'then
+return{'not_found'}
+elseif task.s=='x'then
+return{'removed'}
+elseif task.s~='c'and task.s~='r'then
+return{'alive'}
+end
+${$int}${$clock_text}${$clock}plan.now=clock(test_now)
+${$RESEND_WINDOW}${$append}${$add}${$writes_of}${$will}${$LETTERS}${$format}${$bare_record}${$forget_task}${$tell}${$erase}erase(plan,id,task)
+${$SLICE}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'removed'}
 `;
   },
-  sha1: "a205a64b73763b11419513a86b54ca011e1bf1f8",
-  keyLockingSha1: "1f28ef22f538a7caf92374305131b017fbd3318e",
+  sha1: "65745f7a9c22d4764cda951f8d69380eb4b0ba4f",
+  keyLockingSha1: "909ef4406b71096ae940b5f02de613f54fd0ed3e",
 };
 
-export const regroup: Script = {
-  name: "regroup",
+export const settings: Script = {
+  name: "settings",
+  get source() {
+    return `local tasks=KEYS[1]
+local group=ARGV[1]
+local field=group==''and'~set'or'~s:'..group
+local found=redis.call('HMGET',tasks,field,'~g:'..group)
+${$newer}if newer(found[1])or newer(found[2])then
+return{'newer_schema'}
+end
+${$parse_settings}${$stuck}${$parse_group}local state=parse_group(group,group~=''and found[2]or'',found[1])
+return{'ok',found[1]or'',state.ready,state.w,state.h}
+`;
+  },
+  sha1: "d9861c15e292a9682de59c826cf682ded4289570",
+  keyLockingSha1: "ea37b6d0e0d9cdb1c57d4d100678b40f3ecdda93",
+};
+
+export const statistics: Script = {
+  name: "statistics",
+  get source() {
+    return `local tasks=KEYS[1]
+local test_now=ARGV[1]
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+local fields={'~set','~stats'}
+${$append}for i=0,59 do
+append(fields,'~m'..int(i))
+end
+local found=redis.call('HMGET',tasks,unpack(fields))
+${$newer}if newer(found[1])or newer(found[2])then
+return{'newer_schema'}
+end
+${$parse_settings}local reply={'ok',now,parse_settings(found[1]or nil).s and 1 or 0}
+for i=2,#fields do
+local minute=string.match(found[i]or'','^1;(%d+)')
+if minute and tonumber(minute)>math.floor(now/60000)-60 then
+append(reply,found[i])
+end
+end
+return reply
+`;
+  },
+  sha1: "51161c468ce974f5cffd02dd45f212ee5e8902ba",
+  keyLockingSha1: "24857475abcbc87a31fa1c7261b4dda89a2be5fa",
+};
+
+export const blankDuplicates: Script = {
+  name: "blankDuplicates",
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local test_now=ARGV[1]
+local reach=ARGV[2]
+local items=ARGV
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+local ids,places,met,again={},{},{},{}
+${$append}for i=3,#items,2 do
+local id,index=items[i],tonumber(items[i+1])
+if not places[id]then
+ids[#ids+1],places[id]=id,{}
+end
+again[#again+1]=0
+for j,other in ipairs(redis.call('LRANGE',pending,int(index),int(index+reach)))do
+if other==id then
+local place=index+j-1
+local name=id..' '..int(place)
+append(places[id],not met[name]and place or nil)
+met[name],again[#again]=true,1
+end
+end
+end
+${$SLICE}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTES}${$scores_in}${$fields_in}${$read_records}${$look_up}local entries=look_up(mending,ids)
+if mending.newer then
+return{'newer_schema'}
+end
+local blanks={}
+${$note}local function weed(entry)
+local sorted=places[entry.id]
+table.sort(sorted)
+for i=1,#sorted-entry.expected do
+append(blanks,sorted[i])
+note(mending,'two_places',entry.id)
+end
+end
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$BLANK}${$take_from}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,weed)or blank(mending,blanks)
+return failed or{'ok',mending.ghosts,mending.report,unpack(again)}
+`;
+  },
+  sha1: "5c20dc00eb11c5803f5ca6c9b03c7c19012693b7",
+  keyLockingSha1: "86b189844b10802cc0e5aeac294cc3a0b26493d2",
+};
+
+export const check: Script = {
+  name: "check",
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local schedules=KEYS[12]
+local timetable=KEYS[13]
+local test_now=ARGV[1]
+local MEMBERS=128
+local PAGES=4
+local FIRST_PAGE=16
+local PAGE=1000
+local BYTES=1000000
+local PLACES={'fair','order','held','working','delayed','expiry','dead','workers','hands'}
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+local parts={pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands}
+${$append}append(parts,schedules,timetable)
+if redis.call('EXISTS',unpack(parts))==0 then
+return{'sound',0,0}
+end
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+local members,listed,fields={},{},{}
+mending.seen={tasks={}}
+local function read_tasks()
+local cursor,size,bytes,records='0',FIRST_PAGE,0,0
+for _=1,PAGES do
+local page=redis.call('HSCAN',tasks,cursor,'COUNT',int(size))
+for i=1,#page[2],2 do
+local field,text=page[2][i],page[2][i+1]
+if not mending.seen.tasks[field]then
+append(fields,field,text)
+bytes=bytes+#text
+records=records+(string.sub(field,1,1)~='~'and 1 or 0)
+end
+mending.seen.tasks[field]=text
+end
+cursor=page[1]
+if cursor=='0'or bytes>BYTES or records>4*MEMBERS then
+break
+end
+size=math.min(PAGE,1+math.floor((BYTES-bytes)*(#fields/2+1)/(bytes+1)))
+end
+return cursor=='0'
+end
+local function read_places()
+listed=redis.call('LRANGE',pending,'0',int(MEMBERS))
+if#listed>MEMBERS then
+return false
+end
+for _,place in ipairs(PLACES)do
+local found=redis.call('ZRANGE',at[place],'0',int(MEMBERS),'WITHSCORES')
+mending.seen[place],members[place]={},{}
+for i=1,#found,2 do
+mending.seen[place][found[i]]=found[i+1]
+members[place][(i+1)/2]=found[i]
+end
+if#members[place]>MEMBERS then
+return false
+end
+end
+return true
+end
+local function nothing_found()
+local found=#mending.report+#mending.deadlines+#mending.lost
+for _,args in pairs(mending.plan.writes)do
+found=found+#args
+end
+for _,ids in pairs(mending.out)do
+found=found+#ids
+end
+return found==0
+end
+local function split(place)
+local ids,others={},{}
+for _,member in ipairs(members[place])do
+local list=string.sub(member,1,1)=='~'and others or ids
+list[#list+1]=member
+end
+return ids,others
+end
+local looked,known,ids=0,{},{}
+local function take_in(found)
+looked=looked+#found
+for _,id in ipairs(found)do
+if not known[id]then
+known[id]=true
+ids[#ids+1]=id
+end
+end
+end
+${$standing}local function counts_agree(entries,timers)
+local control,ghosts,places=mending.seen.tasks,0,{}
+for _,id in ipairs(listed)do
+places[id]=(places[id]or 0)+1
+end
+for _,entry in ipairs(entries)do
+ghosts=ghosts+entry.ghosts
+if(places[entry.id]or 0)~=entry.expected then
+return false
+end
+end
+return standing(control,'~ghosts','~dropped')==ghosts
+and standing(control,'~timers','~rung')==timers
+and standing(control,'~broken','~mended')==0
+end
+${$SLICE}${$read}${$writes_of}${$will}${$planned}${$newer}${$parse_settings}${$parse_rate}${$recent}${$BAND}${$read_score}${$HELD_GROUP}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct}${$unwatched}local function groups_agree(entries,names,groups)
+local actual={}
+for _,name in ipairs(names)do
+actual[name]=parse_group(name)
+end
+for _,entry in ipairs(entries)do
+local task=entry.task
+local is=shared(task)and entry.live and actual[task.G or'']
+if is and entry.fair then
+count_ready(is,tonumber(entry.fair))
+elseif is and entry.working then
+count_working(is)
+end
+end
+for _,name in ipairs(names)do
+local group,is=groups[name],actual[name]
+local number=tonumber(group.settings.n)
+for _,id in ipairs(number and members.held or{})do
+is.h=is.h+(math.floor(tonumber(mending.seen.held[id])/HELD_GROUP)==number and 1 or 0)
+end
+local was=mending.plan.was['~g:'..name]or''
+if newer(was)or correct(group,is,was)or unwatched(mending,group)then
+return false
+end
+end
+return true
+end
+${$RESEND_WINDOW}${$sorted_keys}${$finite}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$format_settings}${$SHARE}${$score_at}${$HELD_BAND}${$parse_clock}${$format_clock}${$open_groups}${$turn_of}${$hand}${$score_when_due}${$LOST_FOR}${$in_hands}${$RARE}${$BLANK}${$READ_BYTES}${$note}${$take_from}${$fields_in}${$read_records}${$look_up}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_times}${$mend_turns}${$mend_leases}${$mend_workers}${$mend_fields}${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}${$mend_control}local function sound_queue()
+if not(read_places()and read_tasks())then
+return false
+end
+local found={}
+for _,name in ipairs(CONTROL_NAMES)do
+found[name]=mending.seen.tasks[name]
+end
+if newer(found['~set'])then
+return false
+end
+local next_silent=members.workers[1]
+local first=next_silent and math.floor(tonumber(finite(mending.seen.workers[next_silent])))
+local timer=tonumber(finite(mending.seen.delayed['~w']or''))
+mend_control(mending,found,{fair=#members.fair,held=#members.held,first=first,timer=timer})
+local fields_ids,states=mend_fields(mending,fields)
+local later,timers=split('delayed')
+local ends,times=split('expiry')
+mend_times(mending,times)
+mend_leases(mending,members.hands)
+mend_turns(mending,members.order)
+mend_workers(mending,members.workers)
+for _,place in ipairs({
+members.working,
+members.fair,
+members.held,
+later,
+members.dead,
+ends,
+fields_ids,
+})do
+take_in(place)
+end
+local once,met={},{}
+for _,id in ipairs(listed)do
+if not met[id]then
+met[id],once[#once+1]=true,id
+end
+end
+take_in(once)
+looked=looked+#members.hands+#members.order+#members.workers
+local entries,kinds,names,named=look_up(mending,ids),{},{},{}
+for _,entry in ipairs(entries)do
+if entry.newer then
+return false
+end
+understand(mending,entry)
+if entry.live and shared(entry.task)then
+kinds[#kinds+1]=entry.task
+end
+end
+if not nothing_found()then
+return false
+end
+for i=1,#states,2 do
+kinds[#kinds+1]={G=states[i]~=''and states[i]or nil,P='0'}
+end
+open_groups(mending.plan,kinds)
+for _,entry in ipairs(entries)do
+mend(mending,entry)
+put(mending,entry.id,entry.had_fixed,entry.fixed)
+put(mending,'.'..entry.id,entry.had_record,entry.record)
+end
+missing_names(mending,'hands',mending.hands,'hand_wrong')
+missing_names(mending,'order',mending.turns,'turn_wrong')
+for _,task in ipairs(kinds)do
+local name=task.G or''
+if not named[name]then
+named[name],names[#names+1]=true,name
+end
+end
+return nothing_found()
+and counts_agree(entries,#timers)
+and groups_agree(entries,names,mending.plan.groups)
+end
+if not sound_queue()then
+return{'look',0,1}
+end
+return{'sound',looked,redis.call('EXISTS',schedules,timetable)>0 and 1 or 0}
+`;
+  },
+  sha1: "0f25ef700af2628589aadf1fc8c7465fa07df0a4",
+  keyLockingSha1: "e586b053f5252765ff3f89c973efe9dde50f07bc",
+};
+
+export const placeLost: Script = {
+  name: "placeLost",
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local test_now=ARGV[1]
+local items=ARGV
+local STRIDE=3
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+local ids,witness,seen={},{},{}
+local added,dropped=0,0
+for i=2,#items,STRIDE do
+local id=items[i]
+ids[#ids+1],witness[id],seen[id]=id,items[i+1],tonumber(items[i+2])
+end
+${$SLICE}${$append}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTES}${$scores_in}${$fields_in}${$read_records}${$look_up}local entries=look_up(mending,ids)
+if mending.newer then
+return{'newer_schema'}
+end
+${$add}${$writes_of}${$will}${$HISTORY}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$note}${$rewritten}${$LATEST_TAG}local function repair(entry)
+local id,task,plan=entry.id,entry.task,mending.plan
+if entry.witness~=witness[id]or entry.expected<=seen[id]then
+return
+end
+local ghosts=math.max(0,seen[id]-entry.waits)
+added=added+math.max(0,ghosts-entry.ghosts)
+dropped=dropped+math.max(0,entry.ghosts-ghosts)
+task.g=ghosts>0 and int(ghosts)or nil
+if entry.waits==1 and seen[id]==0 then
+local group=shared(task)and plan.groups[task.G or'']
+local share=group and group.bands[tonumber(task.P or 0)]
+if share and share.last>=LATEST_TAG then
+share.last=0
+end
+transition(task,'p',mending.now)
+enter(plan,id,task,'back')
+note(mending,'place_missing',id)
+else
+note(mending,'ghosts_wrong',id)
+end
+local nothing=task.s=='g'and ghosts==0
+entry.fixed=not nothing and entry.fixed
+entry.record=not nothing and rewritten(mending,entry)
+end
+${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$parse_fixed}${$sound}${$TAKEN_OVER}${$parse_with}${$bare_record}${$exhausted}${$parse_settings}${$read_score}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$BLANK}${$take_from}${$set_aside}${$put}${$keep_in}${$missing_names}${$write_mended}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,repair)
+if failed then
+return failed
+end
+if added>0 then
+redis.call('HINCRBY',tasks,'~ghosts',int(added))
+end
+if dropped>0 then
+redis.call('HINCRBY',tasks,'~dropped',int(dropped))
+end
+return{'ok',added,dropped,mending.report}
+`;
+  },
+  sha1: "57ce41b9034822fb03b115726e9b9c149c672394",
+  keyLockingSha1: "a22fda59ca57d1f618ab73f27c2fa90a9b628f7c",
+};
+
+export const recountGroups: Script = {
+  name: "recountGroups",
   get source() {
     return `local fair=KEYS[1]
 local order=KEYS[2]
@@ -4753,76 +4157,72 @@ return{'ok',mending.report}
   keyLockingSha1: "0c434575003d88660afdee637a34429b11c679fd",
 };
 
-export const remind: Script = {
-  name: "remind",
+export const repairControl: Script = {
+  name: "repairControl",
   get source() {
-    return `local queues=KEYS[1]
+    return `local fair=KEYS[1]
+local order=KEYS[2]
+local held=KEYS[3]
+local delayed=KEYS[4]
+local tasks=KEYS[5]
+local expiry=KEYS[6]
+local workers=KEYS[7]
+local calls=KEYS[8]
 local test_now=ARGV[1]
+local began=ARGV[2]
 local items=ARGV
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-local members={}
-${$append}for i=2,#items,3 do
-append(members,items[i],'~'..items[i])
+${$queue_at}local at=queue_at(nil,fair,order,held,nil,delayed,tasks,expiry,nil,workers)
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
+local found={}
+${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}for i,value in ipairs(redis.call('HMGET',tasks,unpack(CONTROL_NAMES)))do
+found[CONTROL_NAMES[i]]=value
 end
-local says=redis.call('ZMSCORE',queues,unpack(members))
-local told,gone={},{}
-for i=1,#members,2 do
-local before,at=items[(3*i+3)/2],tonumber(items[(3*i+5)/2])
-local seen,reminder=tonumber(says[i]or 0),says[i+1]and tonumber(says[i+1])
-if before==''and reminder then
-at=math.min(at,reminder<=now and reminder-1 or reminder)
-end
-if before==''or reminder==tonumber(before)then
-if at then
-append(told,int(math.max(now,seen)),members[i])
-append(told,int(at),members[i+1])
-else
-gone[#gone+1]=members[i+1]
-end
-end
-end
-${$SLICE}${$write}write('ZADD',queues,told)
-write('ZREM',queues,gone)
-return{'ok'}
-`;
-  },
-  sha1: "b40a03d5bfbc8a327a33b6e720fe37422241f125",
-  keyLockingSha1: "6e7ded1afb11c645d4424862e6e162f99369eb88",
-};
-
-export const remove: Script = {
-  name: "remove",
-  get source() {
-    return `local tasks=KEYS[1]
-local expiry=KEYS[2]
-local dead=KEYS[3]
-local test_now=ARGV[1]
-local id=ARGV[2]
-${$RUN}${$clear}${$new_plan}local plan=new_plan({tasks=tasks,expiry=expiry,dead=dead})
-local found=redis.call('HMGET',tasks,id,'.'..id,'~set','~stats')
-local fixed,record=found[1],found[2]
-${$newer}${$parse_settings}${$heed}if newer(fixed)or newer(record)or heed(plan,found[3],found[4])then
+${$newer}if newer(found['~set'])then
 return{'newer_schema'}
 end
-${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}local task=parse_with(fixed or'',record)
-if not fixed or task.s=='g'then
-return{'not_found'}
-elseif task.s=='x'then
-return{'removed'}
-elseif task.s~='c'and task.s~='r'then
-return{'alive'}
+${$finite}${$head}local is={fair=redis.call('ZCARD',fair),held=redis.call('ZCARD',held),first=head(workers)}
+is.timer=tonumber(finite(redis.call('ZSCORE',delayed,'~w')))
+${$append}${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$parse_settings}${$format_settings}${$SHARE}${$BAND}${$score_at}${$parse_clock}${$format_clock}${$note}${$set_aside}${$put}${$LAST}${$LONGEST}${$LATEST_TAG}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_control}mend_control(mending,found,is)
+local gone_of={}
+for i=1,#PAIRS,2 do
+gone_of[PAIRS[i]]=PAIRS[i+1]
 end
-${$int}${$clock_text}${$clock}plan.now=clock(test_now)
-${$RESEND_WINDOW}${$append}${$add}${$writes_of}${$will}${$LETTERS}${$format}${$bare_record}${$forget_task}${$tell}${$erase}erase(plan,id,task)
-${$SLICE}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'removed'}
+local function was_deleted()
+for when in string.gmatch(redis.call('GET',calls)or'','=ok,(%d+)')do
+if tonumber(when)>=tonumber(began)then
+return true
+end
+end
+return false
+end
+for i=3,#items,4 do
+local field,other=items[i],gone_of[items[i]]
+local came,gone,count=tonumber(items[i+1]),tonumber(items[i+2]),tonumber(items[i+3])
+local says,less=tonumber(found[field]or 0),tonumber(found[other]or 0)
+if field=='~broken'then
+local told=came>less and says>=came and not was_deleted()
+put(mending,other,found[other],told and int(came)or found[other])
+elseif says==came and less==gone and says-less~=count and not was_deleted()then
+local raised=says-less<count and field or other
+put(mending,raised,found[raised],int(raised==field and less+count or says-count))
+note(mending,field=='~ghosts'and'ghosts_wrong'or'timer_wrong',field)
+end
+end
+${$SLICE}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$scores_in}${$missing_names}${$write_mended}local failed=write_mended(mending)
+local reply={'ok',mending.now}
+for i,value in ipairs(redis.call('HMGET',tasks,unpack(PAIRS)))do
+reply[i+2]=tonumber(value or 0)
+end
+reply[#reply+1]=mending.report
+return failed or reply
 `;
   },
-  sha1: "65745f7a9c22d4764cda951f8d69380eb4b0ba4f",
-  keyLockingSha1: "909ef4406b71096ae940b5f02de613f54fd0ed3e",
+  sha1: "4f49cb5515f2fa0f1d63416409621fe0d4966c07",
+  keyLockingSha1: "bcf8f01d2bf05920a8cec909a19477ee58ac5ee8",
 };
 
-export const repair: Script = {
-  name: "repair",
+export const scan: Script = {
+  name: "scan",
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
@@ -4836,64 +4236,163 @@ local dead=KEYS[9]
 local workers=KEYS[10]
 local hands=KEYS[11]
 local test_now=ARGV[1]
-local items=ARGV
-local STRIDE=3
+local part=ARGV[2]
+local cursor=ARGV[3]
+local size=ARGV[4]
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
 ${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
-local ids,witness,seen={},{},{}
-local added,dropped=0,0
-for i=2,#items,STRIDE do
-local id=items[i]
-ids[#ids+1],witness[id],seen[id]=id,items[i+1],tonumber(items[i+2])
+local groups,timers,expected,members={},{},{},{}
+${$append}local function read_list()
+local first=tonumber(cursor)
+local found=redis.call('LRANGE',pending,cursor,int(first+size-1))
+local ids,places={},{}
+for i,id in ipairs(found)do
+append(ids,not places[id]and id or nil)
+places[id]=places[id]or{}
+append(places[id],first+i-1)
 end
-${$SLICE}${$append}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTES}${$scores_in}${$fields_in}${$read_records}${$look_up}local entries=look_up(mending,ids)
+return#found<tonumber(size)and'0'or int(first+#found),ids,places
+end
+${$SLICE}${$read}${$note}${$take_from}${$fields_in}${$mend_times}local function read_zset()
+local page=redis.call('ZSCAN',at[part],cursor,'COUNT',size)
+local ids,times={},{}
+for i=1,#page[2],2 do
+local member=page[2][i]
+local control=string.sub(member,1,1)=='~'
+local list=control and part=='delayed'and timers or control and part=='expiry'and times or ids
+list[#list+1]=member
+end
+mend_times(mending,times)
+return page[1],ids
+end
+${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$newer}${$parse_settings}${$format_settings}${$LOST_FOR}${$scores_in}${$set_aside}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_fields}local function read_tasks()
+local page=redis.call('HSCAN',tasks,cursor,'COUNT',size)
+local found,states=mend_fields(mending,page[2])
+groups=states
+return page[1],found
+end
+${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$look_up}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local function look_at_ids(ids,places)
+local entries,blanks=look_up(mending,ids),{}
 if mending.newer then
 return{'newer_schema'}
 end
-${$add}${$writes_of}${$will}${$HISTORY}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$note}${$rewritten}${$LATEST_TAG}local function repair(entry)
-local id,task,plan=entry.id,entry.task,mending.plan
-if entry.witness~=witness[id]or entry.expected<=seen[id]then
-return
+for _,entry in ipairs(entries)do
+entry.listed=places and true
 end
-local ghosts=math.max(0,seen[id]-entry.waits)
-added=added+math.max(0,ghosts-entry.ghosts)
-dropped=dropped+math.max(0,entry.ghosts-ghosts)
-task.g=ghosts>0 and int(ghosts)or nil
-if entry.waits==1 and seen[id]==0 then
-local group=shared(task)and plan.groups[task.G or'']
-local share=group and group.bands[tonumber(task.P or 0)]
-if share and share.last>=LATEST_TAG then
-share.last=0
+local failed=mend_all(mending,entries)
+for _,entry in ipairs(entries)do
+local task=entry.task
+if entry.expected>0 then
+append(expected,entry.id,entry.ghosts)
+append(expected,entry.waits,entry.witness)
+elseif places and not entry.newer then
+for _,index in ipairs(places[entry.id])do
+append(blanks,index)
+note(mending,entry.live and'two_places'or'payload_missing',entry.id)
 end
-transition(task,'p',mending.now)
-enter(plan,id,task,'back')
-note(mending,'place_missing',id)
+end
+local band,tag=read_score(tonumber(entry.fair or 0))
+local counted=entry.working and'1'or entry.fair and int(band)..'='..int(tag)or entry.held and''
+if counted and entry.live and shared(task)and not entry.newer then
+append(members,entry.id,task.G or'')
+members[#members+1]=counted
+end
+end
+return failed or blank(mending,blanks)
+end
+local read_part={tasks=read_tasks,pending=read_list}
+local next_cursor,ids,places=(read_part[part]or read_zset)()
+local answer
+if part=='hands'then
+${$mend_leases}mend_leases(mending,ids)
+answer=write_mended(mending)
+elseif part=='order'then
+${$mend_turns}mend_turns(mending,ids)
+answer=mending.newer and{'newer_schema'}or write_mended(mending)
+elseif part=='workers'then
+${$in_hands}${$mend_workers}mend_workers(mending,ids)
+answer=write_mended(mending)
 else
-note(mending,'ghosts_wrong',id)
+answer=look_at_ids(ids,places)
 end
-local nothing=task.s=='g'and ghosts==0
-entry.fixed=not nothing and entry.fixed
-entry.record=not nothing and rewritten(mending,entry)
-end
-${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$parse_fixed}${$sound}${$TAKEN_OVER}${$parse_with}${$bare_record}${$exhausted}${$parse_settings}${$read_score}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$BLANK}${$take_from}${$set_aside}${$put}${$keep_in}${$missing_names}${$write_mended}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,repair)
-if failed then
-return failed
-end
-if added>0 then
-redis.call('HINCRBY',tasks,'~ghosts',int(added))
-end
-if dropped>0 then
-redis.call('HINCRBY',tasks,'~dropped',int(dropped))
-end
-return{'ok',added,dropped,mending.report}
+local report=mending.report
+return answer
+or{'ok',next_cursor,#ids,mending.bytes,mending.ghosts,report,expected,groups,timers,members}
 `;
   },
-  sha1: "57ce41b9034822fb03b115726e9b9c149c672394",
-  keyLockingSha1: "a22fda59ca57d1f618ab73f27c2fa90a9b628f7c",
+  sha1: "3348c3c163b06355791ce2cce0a3db52071e8759",
+  keyLockingSha1: "5b3d7d2be60b8ac59d3d08ae8291fd420a399086",
 };
 
-export const schedule: Script = {
-  name: "schedule",
+export const dueSchedules: Script = {
+  name: "dueSchedules",
+  get source() {
+    return `local schedules=KEYS[1]
+local timetable=KEYS[2]
+local test_now=ARGV[1]
+local limit=ARGV[2]
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+local found=redis.call('ZRANGE',schedules,'0',limit,'WITHSCORES')
+local names,fields,reply={},{},{'ok',now,0}
+for i=1,#found,2 do
+local at=tonumber(found[i+1])
+if at>now or#names==tonumber(limit)then
+reply[3]=at
+break
+end
+names[#names+1],fields[#fields+1]=i,'.'..found[i]
+end
+${$SLICE}${$read}local records=read('HMGET',timetable,fields)
+${$append}for n,i in ipairs(names)do
+append(reply,found[i],tonumber(found[i+1]))
+reply[#reply+1]=records[n]or''
+end
+return reply
+`;
+  },
+  sha1: "f9cd716f92c0a97fe38c78d08b09216df382678e",
+  keyLockingSha1: "2dc18bec9c2fde140b9c9bb2bfa293742f466ac1",
+};
+
+export const listSchedules: Script = {
+  name: "listSchedules",
+  get source() {
+    return `local schedules=KEYS[1]
+local timetable=KEYS[2]
+local name=ARGV[1]
+local cursor=ARGV[2]
+local size=ARGV[3]
+local next_cursor,members='0',{name,name~=''and redis.call('ZSCORE',schedules,name)or nil}
+if name==''then
+next_cursor,members=unpack(redis.call('ZSCAN',schedules,cursor,'COUNT',size))
+end
+local fields={}
+for i=1,#members,2 do
+fields[#fields+1]='.'..members[i]
+end
+if name~=''then
+fields[2]=name
+end
+${$SLICE}${$read}local found=read('HMGET',timetable,fields)
+local reply={'ok',next_cursor}
+${$append}${$newer}for i=1,#members-1,2 do
+local record=found[(i+1)/2]
+if newer(record)then
+return{'newer_schema'}
+elseif record then
+append(reply,members[i],tonumber(members[i+1]))
+append(reply,record,name~=''and found[2]or'')
+end
+end
+return reply
+`;
+  },
+  sha1: "f1ebfac486f7b88136f6228f3cafbf087e6b8eaf",
+  keyLockingSha1: "929591fc94d78756f480bcbbb913be86476ecd58",
+};
+
+export const putSchedule: Script = {
+  name: "putSchedule",
   get source() {
     return `local schedules=KEYS[1]
 local timetable=KEYS[2]
@@ -4956,63 +4455,202 @@ return{'ok',tonumber(before),tonumber(due)}
   keyLockingSha1: "d785b0b9dde67f3c8e3a5211355e7e1c8346e22c",
 };
 
-export const schedules: Script = {
-  name: "schedules",
+export const runSchedules: Script = {
+  name: "runSchedules",
   get source() {
-    return `local schedules=KEYS[1]
-local timetable=KEYS[2]
-local name=ARGV[1]
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local delayed=KEYS[5]
+local tasks=KEYS[6]
+local schedules=KEYS[7]
+local timetable=KEYS[8]
+local test_now=ARGV[1]
+local items=ARGV
+local STRIDE=5
+local MAX_BYTES=8000000
+local READ=16
+${$queue_at}local at=queue_at(pending,fair,order,held,nil,delayed,tasks)
+${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan(at,clock(test_now))
+local count=(#items-1)/STRIDE
+local names,fields={},{'~set','~stats','~ghosts','~dropped'}
+for i=1,count do
+local name,_,_,times=unpack(items,STRIDE*i-3,STRIDE*i)
+names[i]=name
+for time in string.gmatch(times,'%d+')do
+fields[#fields+1]=name..'.'..time
+end
+end
+${$first_line}${$read_first_lines}local stored=read_first_lines(tasks,fields)
+${$newer}${$parse_settings}${$heed}if heed(plan,stored['~set'],stored['~stats'])then
+return{'newer_schema'}
+end
+local scores=redis.call('ZMSCORE',schedules,unpack(names))
+${$standing}${$places_left}local room_left,bytes,full=places_left(plan.settings,at,stored),0,false
+local found={}
+${$append}local function kept_of(i)
+if(i-1)%READ==0 then
+local wanted={}
+for j=i,math.min(i+READ-1,count)do
+append(wanted,'.'..names[j],names[j])
+end
+found=redis.call('HMGET',timetable,unpack(wanted))
+end
+local place=2*((i-1)%READ)
+return found[place+1],found[place+2]
+end
+local function record_of(task,time)
+local stop=string.find(task,'\\n',1,true)or 0
+local line,rest=string.sub(task,1,stop-1),string.sub(task,stop+1)
+local size=stop>0 and tonumber((string.match(line,';h=(%d+)')))
+if not size then
+return nil
+end
+local longer=string.gsub(line,';h=%d+',';h='..int(size+#time))
+local headers=string.sub(rest,1,size-2)..time..string.sub(rest,size-1,size)
+return'1;'..int(plan.now)..longer..'\\n'..headers..string.sub(rest,size+1)
+end
+${$SLICE}${$read}${$writes_of}${$will}${$TEXTS}${$parse_letters}${$parse_fixed}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}local function enqueue_due(i,task)
+local name,_,_,times,following=unpack(items,STRIDE*i-3,STRIDE*i+1)
+local added,last=0,nil
+for time in string.gmatch(times,'%d+')do
+local id=name..'.'..time
+if not stored[id]then
+local record=record_of(task,time)
+if not record then
+return 0,nil,'-2'
+elseif room_left<1 or bytes>MAX_BYTES then
+full=full or room_left<1
+return added,last,time
+end
+local options=parse_fixed(record)
+open_groups(plan,{options})
+will(plan,'HSET tasks',id,record)
+enter(plan,id,options,'back')
+tell(plan,'enqueued',id)
+added=added+1
+bytes,room_left=bytes+#record,room_left-1
+end
+last=time
+end
+return added,last,following
+end
+local reply,set,moved={'ok',0},{},{}
+${$sorted_keys}${$format_settings}for i=1,count do
+local read_at,read_record=unpack(items,STRIDE*i-2,STRIDE*i-1)
+local added,last,following=0,nil,read_at
+if bytes<=MAX_BYTES then
+local record,task=kept_of(i)
+if record~=read_record or tonumber(scores[i]or-1)~=tonumber(read_at)then
+following='-1'
+else
+added,last,following=enqueue_due(i,task or'')
+end
+if last then
+local letters=parse_settings(record)
+letters.o=last
+append(set,'.'..names[i],format_settings(letters))
+append(moved,following,names[i])
+end
+end
+append(reply,added,tonumber(following))
+end
+reply[2]=full and 1 or 0
+${$add}${$planned}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$close}close(plan)
+${$write}${$refusal}${$store_or_undo}local failed=store_or_undo(plan,{['~stats']=stored['~stats']})
+if failed then
+return failed
+end
+${$reversed}${$store}${$ORDER}${$write_rest}${$publish}${$commit}commit(plan)
+write('HSET',timetable,set)
+write('ZADD',schedules,moved)
+return reply
+`;
+  },
+  sha1: "44eb99e57cb522133e4ce0b55c778acd09f96f59",
+  keyLockingSha1: "ab27d72970fb530523416935370b00d11782e70f",
+};
+
+export const setReminder: Script = {
+  name: "setReminder",
+  get source() {
+    return `local queues=KEYS[1]
+local test_now=ARGV[1]
+local items=ARGV
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+local members={}
+${$append}for i=2,#items,3 do
+append(members,items[i],'~'..items[i])
+end
+local says=redis.call('ZMSCORE',queues,unpack(members))
+local told,gone={},{}
+for i=1,#members,2 do
+local before,at=items[(3*i+3)/2],tonumber(items[(3*i+5)/2])
+local seen,reminder=tonumber(says[i]or 0),says[i+1]and tonumber(says[i+1])
+if before==''and reminder then
+at=math.min(at,reminder<=now and reminder-1 or reminder)
+end
+if before==''or reminder==tonumber(before)then
+if at then
+append(told,int(math.max(now,seen)),members[i])
+append(told,int(at),members[i+1])
+else
+gone[#gone+1]=members[i+1]
+end
+end
+end
+${$SLICE}${$write}write('ZADD',queues,told)
+write('ZREM',queues,gone)
+return{'ok'}
+`;
+  },
+  sha1: "b40a03d5bfbc8a327a33b6e720fe37422241f125",
+  keyLockingSha1: "6e7ded1afb11c645d4424862e6e162f99369eb88",
+};
+
+export const listQueues: Script = {
+  name: "listQueues",
+  get source() {
+    return `local queues=KEYS[1]
+local test_now=ARGV[1]
 local cursor=ARGV[2]
 local size=ARGV[3]
-local next_cursor,members='0',{name,name~=''and redis.call('ZSCORE',schedules,name)or nil}
-if name==''then
-next_cursor,members=unpack(redis.call('ZSCAN',schedules,cursor,'COUNT',size))
-end
-local fields={}
-for i=1,#members,2 do
-fields[#fields+1]='.'..members[i]
-end
-if name~=''then
-fields[2]=name
-end
-${$SLICE}${$read}local found=read('HMGET',timetable,fields)
-local reply={'ok',next_cursor}
-${$append}${$newer}for i=1,#members-1,2 do
-local record=found[(i+1)/2]
-if newer(record)then
-return{'newer_schema'}
-elseif record then
-append(reply,members[i],tonumber(members[i+1]))
-append(reply,record,name~=''and found[2]or'')
-end
+local page=redis.call('ZSCAN',queues,cursor,'COUNT',size)
+${$int}${$clock_text}${$clock}local reply={'ok',clock(test_now),page[1]}
+for i=1,#page[2],2 do
+reply[#reply+1]=page[2][i]
+reply[#reply+1]=tonumber(page[2][i+1])
 end
 return reply
 `;
   },
-  sha1: "f1ebfac486f7b88136f6228f3cafbf087e6b8eaf",
-  keyLockingSha1: "929591fc94d78756f480bcbbb913be86476ecd58",
+  sha1: "5de72d138ed80008318fd5efa704c1079c28fecf",
+  keyLockingSha1: "1182b6fe188cf8ada0193837094798a9b06b976d",
 };
 
-export const settings: Script = {
-  name: "settings",
+export const register: Script = {
+  name: "register",
   get source() {
-    return `local tasks=KEYS[1]
-local group=ARGV[1]
-local field=group==''and'~set'or'~s:'..group
-local found=redis.call('HMGET',tasks,field,'~g:'..group)
-${$newer}if newer(found[1])or newer(found[2])then
-return{'newer_schema'}
+    return `local queues=KEYS[1]
+local test_now=ARGV[1]
+local names=ARGV
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+local members={}
+for i=2,#names do
+members[#members+1]=int(now)
+members[#members+1]=names[i]
 end
-${$parse_settings}${$stuck}${$parse_group}local state=parse_group(group,group~=''and found[2]or'',found[1])
-return{'ok',found[1]or'',state.ready,state.w,state.h}
+redis.call('ZADD',queues,'GT',unpack(members))
+return{'ok'}
 `;
   },
-  sha1: "d9861c15e292a9682de59c826cf682ded4289570",
-  keyLockingSha1: "ea37b6d0e0d9cdb1c57d4d100678b40f3ecdda93",
+  sha1: "a205a64b73763b11419513a86b54ca011e1bf1f8",
+  keyLockingSha1: "1f28ef22f538a7caf92374305131b017fbd3318e",
 };
 
-export const settle: Script = {
-  name: "settle",
+export const sweep: Script = {
+  name: "sweep",
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
@@ -5023,25 +4661,559 @@ local delayed=KEYS[6]
 local tasks=KEYS[7]
 local expiry=KEYS[8]
 local dead=KEYS[9]
-local hands=KEYS[10]
+local workers=KEYS[10]
+local hands=KEYS[11]
 local test_now=ARGV[1]
-local call=ARGV[2]
-local items=ARGV
-${$int}${$clock_text}local now_text=clock_text(test_now)
-${$SLICE}${$read}${$SETTLEMENT}${$append_settled}local records=read('HMGET',tasks,append_settled({'~set','~stats'},items,2))
-local reply,fields,ids
-${$PLAIN}if PLAIN then
-${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}reply,fields,ids=complete_plainly(working,expiry,items,2,records,now_text)
+local limit=ARGV[2]
+local wake=ARGV[3]
+local MAX_BYTES=8000000
+local UNHEARD=1000
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+local most=tonumber(limit)
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+${$SLICE}${$append}${$write}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$bare_record}${$forget_task}local function expire()
+local ids=redis.call('ZRANGE',expiry,'-inf',int(now),'BYSCORE','LIMIT','0',limit)
+local over,gone,ghosts={},{},{}
+local bytes,left,last,slice=0,0,0,16
+while last<#ids and bytes<MAX_BYTES do
+local names={}
+for i=last+1,math.min(last+slice,#ids)do
+names[#names+1]='.'..ids[i]
 end
-${$stored}${$store_completed}if reply and store_completed(tasks,expiry,fields,ids)then
-return reply
+for i,record in ipairs(redis.call('HMGET',tasks,unpack(names)))do
+local id,task=ids[last+i],parse(record)
+local ended=task.s=='c'or task.s=='r'or task.s=='x'
+if newer(record)then
+left=left+1
+else
+bytes=bytes+#(record or'')
+over[#over+1]=id
+if string.sub(id,1,1)=='~'then
+gone[#gone+1]=id
+elseif ended then
+forget_task(ghosts,gone,id,task)
 end
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,nil,hands)
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
+end
+end
+last=last+#names
+slice=math.max(1,math.min(128,math.floor((MAX_BYTES-bytes)/(bytes/last+1))))
+end
+write('ZREM',expiry,over)
+write('ZREM',dead,over)
+write('HDEL',tasks,gone)
+write('HSET',tasks,ghosts)
+return#over,#over>0 and(last<#ids or#over==most),left
+end
+local expired,more,old_left=expire()
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$parse_fixed}${$TAKEN_OVER}${$parse_with}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(at,now,most)
+if failed then
+return failed
+end
+${$finite}${$head}${$FORGOTTEN_AFTER}${$LOST_FOR}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$RETRY}${$ring}${$promote_shared}${$promote}local promoted,returned,ended,unfinished=promote(at,now,most)
+more=more or unfinished or reclaimed+rejected==most or promoted==most
+reclaimed,rejected=reclaimed+returned,rejected+ended
+${$parse_wake}${$asleep}${$awake_from}local function nobody_comes()
+if wake==''or redis.call('EXISTS',pending,fair)==0 then
+return false
+end
+local found=redis.call('HMGET',tasks,'~wake','~set')
+if not asleep(found[1],now,UNHEARD)or parse_settings(found[2]or nil).p then
+return false
+end
+store(tasks,{'~wake',awake_from(now,wake)})
+return true
+end
+left=left+old_left
+return{'ok',promoted,reclaimed,rejected,expired,more and 1 or 0,left,nobody_comes()and 1 or 0}
 `;
   },
-  sha1: "a38cb1230e7b4e6356a9f8703d0b577e78b3722a",
-  keyLockingSha1: "0e2bcdd96daa7b7c50b32b53cf0f56f7cc5be093",
+  sha1: "34c25a9733a3b50c3962ba3a8cedf9d372bedc2a",
+  keyLockingSha1: "b7fe22d8083298cd492302c67b3ff9d33ae47245",
+};
+
+export const unregister: Script = {
+  name: "unregister",
+  get source() {
+    return `local queues=KEYS[1]
+local since=ARGV[1]
+local names=ARGV
+local asked={unpack(names,2)}
+local gone={}
+${$append}for i,seen in ipairs(redis.call('ZMSCORE',queues,unpack(asked)))do
+if seen and tonumber(seen)<=tonumber(since)then
+append(gone,asked[i],'~'..asked[i])
+end
+end
+${$SLICE}${$write}write('ZREM',queues,gone)
+return{'ok',#gone/2}
+`;
+  },
+  sha1: "1cb1f21df510a882d683e1ca8871abbf7c5f52d2",
+  keyLockingSha1: "127704fc0b1bdde73e073999ca98845e28ced229",
+};
+
+export const cancel: Script = {
+  name: "cancel",
+  get source() {
+    return `local fair=KEYS[1]
+local order=KEYS[2]
+local held=KEYS[3]
+local working=KEYS[4]
+local delayed=KEYS[5]
+local tasks=KEYS[6]
+local expiry=KEYS[7]
+local test_now=ARGV[1]
+local id=ARGV[2]
+local lease=ARGV[3]
+${$queue_at}local at=queue_at(nil,fair,order,held,working,delayed,tasks,expiry)
+${$RUN}${$clear}${$new_plan}local plan=new_plan(at)
+local found=redis.call('HMGET',tasks,id,'.'..id,'~ghosts','~set','~stats')
+local fixed,record,ghosts=found[1],found[2],tonumber(found[3]or 0)
+${$newer}${$parse_settings}${$heed}if newer(fixed)or newer(record)or heed(plan,found[4],found[5])then
+return{'newer_schema'}
+end
+${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}local task,text=parse_with(fixed or'',record)
+if not fixed or task.s=='g'or task.s=='x'then
+return{'not_found'}
+end
+if lease~=''and task.n~=lease then
+return{'lease_lost'}
+end
+if task.s=='c'or(task.s=='r'and task.y~='cancelled')then
+return{'already_ended'}
+elseif task.s=='r'then
+return{'rejected'}
+end
+${$int}${$clock_text}${$clock}plan.now=clock(test_now)
+if task.s=='w'then
+if not task.f then
+task.f='1'
+${$add}${$HISTORY}${$transition}transition(task,'f',plan.now)
+${$append}${$writes_of}${$will}${$LETTERS}${$format}will(plan,'HSET tasks','.'..id,format(task,text))
+${$tell}tell(plan,'cancelRequested',id)
+end
+${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'working'}
+end
+local place,score=delayed,redis.call('ZSCORE',delayed,id)
+${$SLICE}${$append}${$read}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,{task})
+if not score and shared(task)then
+${$writes_of}${$will}${$BAND}${$group_of}${$ready}${$turn_of}${$take_off_fair}${$refund}${$take_out}place,score=take_out(plan,id,task)
+end
+if score then
+redis.call('ZREM',place,id)
+else
+${$add}add(task,'g',1)
+${$writes_of}${$will}will(plan,'HSET tasks','~ghosts',int(ghosts+1))
+end
+${$RESEND_WINDOW}${$add}${$writes_of}${$will}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$LETTERS}${$format}${$transition}${$tell}${$finish}finish(plan,id,task,'','rejected','cancelled')
+${$SHARE}${$BAND}${$score_at}${$cost_of}${$turn_of}${$turns_from}${$move_up}${$straighten}straighten(plan)
+${$HELD_GROUP}${$HELD_BAND}${$deliverable}${$room}${$ready_below}${$ready}${$put_into_fair}${$admit}${$held_by}${$release}release(plan)
+${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
+if failed and score then
+redis.call('ZADD',place,score,id)
+end
+return failed or{'rejected'}
+`;
+  },
+  sha1: "98d752a02ae2eb2e4649dc2ad574b56423f8a620",
+  keyLockingSha1: "ae400639c724fa9caa96f32f22e5e976d515fca1",
+};
+
+export const dequeue: Script = {
+  name: "dequeue",
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local working=KEYS[5]
+local delayed=KEYS[6]
+local tasks=KEYS[7]
+local expiry=KEYS[8]
+local dead=KEYS[9]
+local workers=KEYS[10]
+local hands=KEYS[11]
+local test_now=ARGV[1]
+local max_tasks=ARGV[2]
+local lease=ARGV[3]
+local token=ARGV[4]
+local resend=ARGV[5]
+local max_bytes=ARGV[6]
+local worker=ARGV[7]
+local info=ARGV[8]
+local max=tonumber(max_tasks)
+${$int}${$slot_of}local slot=slot_of(token,max)
+local ids,reads=redis.call('RPOP',pending,max_tasks)or{},{}
+local now_text,reply,ahead
+${$clock_text}local function time()
+now_text=now_text or clock_text(test_now)
+return now_text
+end
+${$LEASES}${$PLAIN}local plain=PLAIN and worker==''and#ids<=LEASES
+if plain and#ids<max then
+${$finite}${$head}${$upcoming}${$look_ahead}${$nothing_due}plain,ahead=nothing_due(working,delayed,time)
+end
+if plain then
+${$slice_end}${$read_waiting}reads[1]=read_waiting(tasks,slot,ids,1,slice_end(ids,1))
+${$CONTROL}${$stored}${$lease_plainly}reply=lease_plainly(working,tasks,ids,reads,slot,token,resend,lease,max_bytes,time,ahead)
+end
+if reply then
+return reply
+end
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
+call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and tonumber(now_text)
+${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
+`;
+  },
+  sha1: "ea642c4de7e364b033cbd9ca04e0cfb23a6e365b",
+  keyLockingSha1: "c7969c37b206ecf5b708377b4218b9b86deae7e4",
+};
+
+export const enqueue: Script = {
+  name: "enqueue",
+  get source() {
+    return `local pending=KEYS[1]
+local fair=KEYS[2]
+local order=KEYS[3]
+local held=KEYS[4]
+local delayed=KEYS[5]
+local tasks=KEYS[6]
+local expiry=KEYS[7]
+local dead=KEYS[8]
+local test_now=ARGV[1]
+local look=ARGV[2]
+local wake=ARGV[3]
+local apart=ARGV[4]
+local new=ARGV
+local STRIDE=4
+local PLAIN_TASKS=490
+local CONTROL_FIELDS={'~set','~stats','~ghosts','~dropped','~wake'}
+${$int}${$clock_text}local now_text=clock_text(test_now)
+local count=(#new-STRIDE)/STRIDE
+local function stands_in_list(record)
+return string.byte(record,1,1)==10 or not string.find(record,'^[^\\n]*;[GP]=')
+end
+local front='1;'..now_text
+local ids,fields,made,stored={},{},nil,nil
+if count==1 and look~='1'and new[7]==''and stands_in_list(new[8])then
+ids[1],fields[1],fields[2]=new[5],new[5],front..new[8]
+made=redis.pcall('HSETNX',tasks,ids[1],fields[2])
+${$PLAIN}if PLAIN and made==1 and new[6]==''and wake==''then
+redis.call('LPUSH',pending,ids[1])
+return{'ok',-1,0,1}
+end
+else
+local names,reply,met={unpack(CONTROL_FIELDS)},{'ok',0,0},{}
+${$PLAIN}local plain=PLAIN and wake==''and count<=PLAIN_TASKS
+for i=1,count do
+local id,when,unique,record=unpack(new,STRIDE*i+1,STRIDE*i+STRIDE)
+plain=plain and when==''and unique==''and not met[id]and stands_in_list(record)
+met[id],ids[i],names[#CONTROL_FIELDS+i],reply[i+3]=true,id,id,1
+fields[2*i-1],fields[2*i]=id,front..record
+end
+if plain then
+${$first_line}${$read_first_lines}stored=read_first_lines(tasks,names)
+plain=not stored['~set']
+for i=1,count do
+plain=plain and not stored[ids[i]]
+end
+end
+if plain then
+local added=redis.pcall('HSET',tasks,unpack(fields))
+if type(added)~='number'then
+return added
+end
+redis.call('LPUSH',pending,unpack(ids))
+return reply
+end
+end
+${$queue_at}local at=queue_at(pending,fair,order,held,nil,delayed,tasks,expiry,dead)
+${$RUN}${$clear}${$new_plan}local plan,options,keys=new_plan(at,tonumber(now_text)),{},{}
+${$TEXTS}${$parse_letters}${$parse_fixed}for i=1,count do
+options[i]=parse_fixed(fields[2*i])
+keys[i]=string.match(new[STRIDE*i+3],'^%d+ (.*)$')
+end
+local lone=made~=nil
+if lone then
+local fixed=made~=1 and redis.call('HGET',tasks,ids[1])
+if made~=1 and made~=0 and not fixed then
+return made
+end
+${$first_line}stored={[ids[1]]=fixed and first_line(fixed)or nil}
+else
+local names={unpack(CONTROL_FIELDS)}
+${$append}for i,id in ipairs(ids)do
+append(names,id,keys[i]and'~d:'..keys[i])
+end
+${$first_line}${$read_first_lines}stored=stored or read_first_lines(tasks,names)
+${$newer}${$parse_settings}${$heed}if heed(plan,stored['~set'],stored['~stats'])then
+return{'newer_schema'}
+end
+end
+${$SLICE}${$append}${$read}${$parse_settings}${$parse_rate}${$recent}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}open_groups(plan,options)
+local reused=false
+local function is_own(token,own)
+local key=string.match(own or'','^[^.]+%.')
+if token~=own and key and string.sub(token or'',1,#key)==key then
+reused=true
+end
+return token==own
+end
+${$newer}${$CHANGING}${$parse}local function known(i)
+local id,fixed=ids[i],stored[ids[i]]
+local own=options[i].t
+if not fixed then
+return nil,nil
+end
+local again=new[STRIDE*i+3]=='again'
+if fixed~=''and not again then
+return is_own(parse_fixed(fixed).t,own),nil
+end
+local record=redis.call('HGET',tasks,'.'..id)
+local task=parse(record)
+stored['.'..id]=record
+if newer(record)then
+stored[id]=record
+elseif task.s=='g'then
+return nil,task
+elseif fixed~=''and task.s~='r'then
+return is_own(parse_fixed(fixed).t,own),nil
+elseif again and not is_own(task.t,own)then
+stored[id]=redis.call('HGET',tasks,id)
+return nil,task
+end
+return is_own(task.t,own),nil
+end
+local function due_of(i)
+local when=new[STRIDE*i+2]
+local due=tonumber(when~=''and when or 0)
+return string.sub(when,1,1)=='+'and plan.now+due or due
+end
+${$add}${$writes_of}${$will}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$first_record}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}${$score_when_due}local function begin(i,old)
+local id,due=ids[i],due_of(i)
+local later=due>plan.now
+if old or not lone then
+will(plan,'HSET tasks',id,fields[2*i])
+end
+if old and old.s~='g'then
+will(plan,'ZREM expiry',id)
+will(plan,'ZREM dead',id)
+end
+if later then
+will(plan,'ZADD delayed',score_when_due(options[i],due),id)
+elseif old and tonumber(old.g or 0)>0 and not shared(options[i])then
+add(old,'g',-1)
+plan.ghosts=plan.ghosts+1
+else
+enter(plan,id,options[i],'back')
+end
+local record=first_record(fields[2*i],old,later and shared(options[i]))
+if record then
+will(plan,'HSET tasks','.'..id,record)
+elseif old then
+will(plan,'HDEL tasks','.'..id)
+end
+tell(plan,'enqueued',id)
+end
+${$planned}local function coming()
+return planned(plan,'LPUSH pending')
++plan.ghosts
++(planned(plan,'ZADD fair')+planned(plan,'ZADD held'))/2
+end
+plan.ghosts=0
+${$standing}${$places_left}local places=apart=='1'and places_left(plan.settings,at,stored)
+local due_now,resent=false,false
+local reply,seen,fresh={'ok',-1,0},{},{}
+local made_by={}
+for i=1,count do
+local id,key=ids[i],keys[i]
+local until_at,first=string.match(key and(fresh[key]or stored['~d:'..key])or'','^(%d+) (.*)$')
+local stands=until_at and tonumber(until_at)>plan.now and first~=id
+local own,old
+if made_by[id]then
+own=is_own(made_by[id],options[i].t)
+elseif places or not seen[id]then
+own,old=known(i)
+end
+local refused=newer(stored[id])and'newer_schema'or reused and'reused'
+if refused and not places then
+return{refused}
+elseif not refused and own==nil and not stands and places and due_of(i)<=plan.now then
+refused=coming()>=places and'full'
+end
+reused=false
+if refused then
+reply[i+3]=' '..refused
+elseif seen[id]and not places then
+reply[i+3]=seen[id]
+elseif own==nil and stands then
+reply[i+3],seen[id]=first,first
+else
+seen[id]=0
+if own and key then
+fresh[key]=int(plan.now+1)..' '..id
+end
+reply[i+3]=own==false and 0 or 1
+due_now=due_now or(own~=false and due_of(i)<=plan.now)
+resent=resent or own
+if own==nil then
+begin(i,old)
+made_by[id]=places and(options[i].t or'')
+if key then
+local over=int(plan.now+string.match(new[STRIDE*i+3],'^%d+'))
+fresh[key]=over..' '..id
+will(plan,'HSET tasks','~d:'..key,fresh[key])
+will(plan,'ZADD expiry',over,'~d:'..key)
+end
+end
+end
+end
+if plan.settings then
+reply[2]=(plan.settings.b or plan.settings.e or plan.settings.s)and 1 or 0
+end
+${$overfull}if not places and overfull(plan.settings,at,stored,coming())then
+return{'full'}
+end
+if wake~=''and due_now then
+local found=lone and redis.call('HMGET',tasks,'~wake','~set')or{stored['~wake'],stored['~set']}
+${$parse_wake}${$asleep}if asleep(found[1],plan.now,resent and 0)and not parse_settings(found[2]or nil).p then
+${$awake_from}local sent={'~wake',awake_from(plan.now,wake)}
+reply[3]=1
+${$refusal}${$store}if planned(plan,'HSET tasks')>0 then
+will(plan,'HSET tasks',unpack(sent))
+elseif store(tasks,sent)then
+reply[3]=0
+end
+end
+end
+${$sorted_keys}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$close}close(plan)
+${$write}${$refusal}${$store_or_undo}local failed=store_or_undo(plan,stored)
+if failed then
+return failed
+end
+${$reversed}${$store}${$ORDER}${$write_rest}${$publish}${$commit}commit(plan)
+if plan.ghosts>0 then
+redis.call('HINCRBY',tasks,'~dropped',int(plan.ghosts))
+end
+return reply
+`;
+  },
+  sha1: "b30bd30ab8c1c1d8a080c03c9c57e4c7b8558d66",
+  keyLockingSha1: "679d29058db09de05bde7e00f2e50cfe77d3399a",
+};
+
+export const get: Script = {
+  name: "get",
+  get source() {
+    return `local working=KEYS[1]
+local delayed=KEYS[2]
+local tasks=KEYS[3]
+local id=ARGV[1]
+local found=redis.call('HMGET',tasks,id,'.'..id)
+local fixed,record=found[1],found[2]or''
+${$newer}if newer(fixed)or newer(record)then
+return{'newer_schema'}
+end
+${$TEXTS}${$parse_letters}${$CHANGING}${$parse}local task=parse(record)
+if not fixed or task.s=='g'or task.s=='x'then
+return{'not_found'}
+end
+${$first_line}${$parse_fixed}${$without_payload}fixed=without_payload(fixed)
+if task.s=='c'then
+return{'ok','completed',0,fixed,record}
+elseif task.s=='r'then
+return{'ok','rejected',0,fixed,record}
+elseif task.s=='w'then
+local deadline=redis.call('ZSCORE',working,id)
+return{'ok','working',tonumber(deadline or 0),fixed,record}
+end
+local due=redis.call('ZSCORE',delayed,id)
+return{'ok',due and'delayed'or'pending',tonumber(due or 0),fixed,record}
+`;
+  },
+  sha1: "928fb0a1f5faeac41bdd643d4d0306f36ba93b71",
+  keyLockingSha1: "ed3ab84fb8be8cce8bd1b31ea42dbeadb2e98977",
+};
+
+export const heartbeat: Script = {
+  name: "heartbeat",
+  get source() {
+    return `local working=KEYS[1]
+local delayed=KEYS[2]
+local tasks=KEYS[3]
+local workers=KEYS[4]
+local hands=KEYS[5]
+local test_now=ARGV[1]
+local worker=ARGV[2]
+local info=ARGV[3]
+local lease=ARGV[4]
+local from=ARGV[5]
+local limit=ARGV[6]
+local told=ARGV[7]
+local leases=ARGV
+${$queue_at}local at=queue_at(nil,nil,nil,nil,working,delayed,tasks,nil,nil,workers,hands)
+${$int}${$clock_text}${$clock}local now=clock(test_now)
+local most=tonumber(limit)
+local names={'~w:'..worker,'~f:'..worker,'~alarm'}
+local next_one
+local proofs={}
+if told=='1'then
+${$append}for i=8,#leases,3 do
+append(names,'.'..leases[i])
+proofs[#names]=leases[i+1]..' '..leases[i+2]
+end
+else
+${$hand}${$in_hands}local members=in_hands(at,worker,from,most+1)
+next_one=members[most+1]
+members[most+1]=nil
+${$append}for _,member in ipairs(members)do
+append(names,'.'..string.match(member,'%S+$'))
+end
+end
+${$SLICE}${$read}local found=read('HMGET',tasks,names)
+${$newer}if newer(found[1])then
+return{'newer_schema'}
+elseif found[2]and not found[1]then
+return{'worker_lost'}
+end
+local function current(task,proof)
+if task.s~='w'or(proof and proof~=task.n..' '..task.k)then
+return false
+end
+return task.W==worker or(proof and not task.W)
+end
+local deadlines,count,first={},0,0
+local reply,lost={'ok',0,0,0,0},{}
+${$append}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}for i=4,#names do
+local id,task=string.sub(names[i],2),parse(found[i])
+if current(task,proofs[i])then
+local deadline=now+(tonumber(lease)or tonumber(task.l)or 0)
+deadlines[id],count=deadline,count+1
+first=math.min(first>0 and first or deadline,deadline)
+append(reply,task.f and id)
+else
+append(lost,proofs[i]and id)
+end
+end
+reply[5]=#reply-5
+for _,id in ipairs(lost)do
+append(reply,id)
+end
+${$refusal}${$put_deadlines}put_deadlines(at,deadlines)
+${$RUN}${$clear}${$new_plan}local plan=new_plan(at,now)
+${$writes_of}${$will}${$FORGOTTEN_AFTER}${$note_worker}note_worker(plan,worker,info,found[3])
+${$sorted_keys}${$add}${$write}${$reversed}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
+if failed then
+return failed
+end
+reply[2],reply[3]=count,first
+reply[4]=next_one and tonumber((string.match(next_one,'(%d+) %S+$')))or 0
+return reply
+`;
+  },
+  sha1: "f323b723cc003281bb2135e20c4f99324b015eeb",
+  keyLockingSha1: "db7297aab8afd292b002727ce45d15e95b921eb2",
 };
 
 export const settleAndDequeue: Script = {
@@ -5129,36 +5301,8 @@ return reply.err and reply or{settled,reply}
   keyLockingSha1: "de4e521270afebce64bfc53e922678f7b0fe383d",
 };
 
-export const statistics: Script = {
-  name: "statistics",
-  get source() {
-    return `local tasks=KEYS[1]
-local test_now=ARGV[1]
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-local fields={'~set','~stats'}
-${$append}for i=0,59 do
-append(fields,'~m'..int(i))
-end
-local found=redis.call('HMGET',tasks,unpack(fields))
-${$newer}if newer(found[1])or newer(found[2])then
-return{'newer_schema'}
-end
-${$parse_settings}local reply={'ok',now,parse_settings(found[1]or nil).s and 1 or 0}
-for i=2,#fields do
-local minute=string.match(found[i]or'','^1;(%d+)')
-if minute and tonumber(minute)>math.floor(now/60000)-60 then
-append(reply,found[i])
-end
-end
-return reply
-`;
-  },
-  sha1: "51161c468ce974f5cffd02dd45f212ee5e8902ba",
-  keyLockingSha1: "24857475abcbc87a31fa1c7261b4dda89a2be5fa",
-};
-
-export const sweep: Script = {
-  name: "sweep",
+export const settle: Script = {
+  name: "settle",
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
@@ -5169,74 +5313,25 @@ local delayed=KEYS[6]
 local tasks=KEYS[7]
 local expiry=KEYS[8]
 local dead=KEYS[9]
-local workers=KEYS[10]
-local hands=KEYS[11]
+local hands=KEYS[10]
 local test_now=ARGV[1]
-local limit=ARGV[2]
-local wake=ARGV[3]
-local MAX_BYTES=8000000
-local UNHEARD=1000
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
-local most=tonumber(limit)
-${$int}${$clock_text}${$clock}local now=clock(test_now)
-${$SLICE}${$append}${$write}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$bare_record}${$forget_task}local function expire()
-local ids=redis.call('ZRANGE',expiry,'-inf',int(now),'BYSCORE','LIMIT','0',limit)
-local over,gone,ghosts={},{},{}
-local bytes,left,last,slice=0,0,0,16
-while last<#ids and bytes<MAX_BYTES do
-local names={}
-for i=last+1,math.min(last+slice,#ids)do
-names[#names+1]='.'..ids[i]
+local call=ARGV[2]
+local items=ARGV
+${$int}${$clock_text}local now_text=clock_text(test_now)
+${$SLICE}${$read}${$SETTLEMENT}${$append_settled}local records=read('HMGET',tasks,append_settled({'~set','~stats'},items,2))
+local reply,fields,ids
+${$PLAIN}if PLAIN then
+${$RESEND_WINDOW}${$DEFAULT_RESULT_TTL}${$HISTORY}${$PLAIN_SETTLEMENTS}${$WORKING}${$complete_plainly}reply,fields,ids=complete_plainly(working,expiry,items,2,records,now_text)
 end
-for i,record in ipairs(redis.call('HMGET',tasks,unpack(names)))do
-local id,task=ids[last+i],parse(record)
-local ended=task.s=='c'or task.s=='r'or task.s=='x'
-if newer(record)then
-left=left+1
-else
-bytes=bytes+#(record or'')
-over[#over+1]=id
-if string.sub(id,1,1)=='~'then
-gone[#gone+1]=id
-elseif ended then
-forget_task(ghosts,gone,id,task)
+${$stored}${$store_completed}if reply and store_completed(tasks,expiry,fields,ids)then
+return reply
 end
-end
-end
-last=last+#names
-slice=math.max(1,math.min(128,math.floor((MAX_BYTES-bytes)/(bytes/last+1))))
-end
-write('ZREM',expiry,over)
-write('ZREM',dead,over)
-write('HDEL',tasks,gone)
-write('HSET',tasks,ghosts)
-return#over,#over>0 and(last<#ids or#over==most),left
-end
-local expired,more,old_left=expire()
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$parse_fixed}${$TAKEN_OVER}${$parse_with}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(at,now,most)
-if failed then
-return failed
-end
-${$finite}${$head}${$FORGOTTEN_AFTER}${$LOST_FOR}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$RETRY}${$ring}${$promote_shared}${$promote}local promoted,returned,ended,unfinished=promote(at,now,most)
-more=more or unfinished or reclaimed+rejected==most or promoted==most
-reclaimed,rejected=reclaimed+returned,rejected+ended
-${$parse_wake}${$asleep}${$awake_from}local function nobody_comes()
-if wake==''or redis.call('EXISTS',pending,fair)==0 then
-return false
-end
-local found=redis.call('HMGET',tasks,'~wake','~set')
-if not asleep(found[1],now,UNHEARD)or parse_settings(found[2]or nil).p then
-return false
-end
-store(tasks,{'~wake',awake_from(now,wake)})
-return true
-end
-left=left+old_left
-return{'ok',promoted,reclaimed,rejected,expired,more and 1 or 0,left,nobody_comes()and 1 or 0}
+${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,nil,hands)
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
 `;
   },
-  sha1: "34c25a9733a3b50c3962ba3a8cedf9d372bedc2a",
-  keyLockingSha1: "b7fe22d8083298cd492302c67b3ff9d33ae47245",
+  sha1: "a38cb1230e7b4e6356a9f8703d0b577e78b3722a",
+  keyLockingSha1: "0e2bcdd96daa7b7c50b32b53cf0f56f7cc5be093",
 };
 
 export const wake: Script = {
@@ -5256,99 +5351,4 @@ return{'ok',failed and 0 or 1}
   },
   sha1: "3b35a6e9cf50abc67f9ad05587bce144a6861d16",
   keyLockingSha1: "2c2bf36c9bb0d2131a6070e8dc17d83e6ed550b2",
-};
-
-export const weed: Script = {
-  name: "weed",
-  get source() {
-    return `local pending=KEYS[1]
-local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
-local working=KEYS[5]
-local delayed=KEYS[6]
-local tasks=KEYS[7]
-local expiry=KEYS[8]
-local dead=KEYS[9]
-local workers=KEYS[10]
-local hands=KEYS[11]
-local test_now=ARGV[1]
-local reach=ARGV[2]
-local items=ARGV
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
-${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
-local ids,places,met,again={},{},{},{}
-${$append}for i=3,#items,2 do
-local id,index=items[i],tonumber(items[i+1])
-if not places[id]then
-ids[#ids+1],places[id]=id,{}
-end
-again[#again+1]=0
-for j,other in ipairs(redis.call('LRANGE',pending,int(index),int(index+reach)))do
-if other==id then
-local place=index+j-1
-local name=id..' '..int(place)
-append(places[id],not met[name]and place or nil)
-met[name],again[#again]=true,1
-end
-end
-end
-${$SLICE}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTES}${$scores_in}${$fields_in}${$read_records}${$look_up}local entries=look_up(mending,ids)
-if mending.newer then
-return{'newer_schema'}
-end
-local blanks={}
-${$note}local function weed(entry)
-local sorted=places[entry.id]
-table.sort(sorted)
-for i=1,#sorted-entry.expected do
-append(blanks,sorted[i])
-note(mending,'two_places',entry.id)
-end
-end
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$BLANK}${$take_from}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,weed)or blank(mending,blanks)
-return failed or{'ok',mending.ghosts,mending.report,unpack(again)}
-`;
-  },
-  sha1: "5c20dc00eb11c5803f5ca6c9b03c7c19012693b7",
-  keyLockingSha1: "86b189844b10802cc0e5aeac294cc3a0b26493d2",
-};
-
-export const workers: Script = {
-  name: "workers",
-  get source() {
-    return `local tasks=KEYS[1]
-local workers=KEYS[2]
-local hands=KEYS[3]
-local test_now=ARGV[1]
-local cursor=ARGV[2]
-local size=ARGV[3]
-local most=ARGV[4]
-local page=redis.call('ZSCAN',workers,cursor,'COUNT',size)
-${$queue_at}local at=queue_at(nil,nil,nil,nil,nil,nil,tasks,nil,nil,workers,hands)
-local names,silent={},{}
-${$append}for i=1,#page[2],2 do
-append(names,'~w:'..page[2][i])
-append(silent,tonumber(page[2][i+1]))
-end
-${$SLICE}${$read}local records=read('HMGET',tasks,names)
-${$int}${$clock_text}${$clock}local reply={'ok',clock(test_now),page[1]}
-${$hand}${$in_hands}for i,name in ipairs(names)do
-local worker=string.sub(name,4)
-local members=in_hands(at,worker,0,tonumber(most))
-local count=#members
-if count==tonumber(most)then
-count=redis.call('ZLEXCOUNT',hands,'['..worker..' ','('..worker..'!')
-end
-local told={worker,records[i]or'',silent[i],count}
-for _,member in ipairs(members)do
-append(told,(string.match(member,'%S+$')))
-end
-append(reply,told)
-end
-return reply
-`;
-  },
-  sha1: "e5f4f4c4b17e0d5babaeb1a3012bcb12bac76e3e",
-  keyLockingSha1: "a4fa6081018e464fb66ad2a1144f50d8f3a0f0c0",
 };

@@ -37,8 +37,8 @@ export const statisticsScript = {
   },
 } as const satisfies Binding;
 
-export const dropScript = {
-  script: lua.drop,
+export const deleteQueueScript = {
+  script: lua.deleteQueue,
   // Written out: bundlers keep what has a spread, whether it is used or not.
   keys: [
     "pending",
@@ -59,7 +59,7 @@ export const dropScript = {
   args: ["testNow", "token", "force"],
   each: [],
   decode: (reply: Reply) => {
-    const reader = new ReplyReader("drop", reply);
+    const reader = new ReplyReader("deleteQueue", reply);
     return reader.status("ok", "working") === "ok"
       ? { deletedAt: reader.integer() }
       : { working: reader.integer() };

@@ -1,9 +1,9 @@
 import { callOf } from "./binding.ts";
 import { onlyOptions, recordName, REQUEST_OPTIONS, trueOrFalse } from "./names.ts";
-import { configureScript, dropScript, settingsScript, statisticsScript } from "./operator-scripts.ts";
+import { configureScript, deleteQueueScript, settingsScript, statisticsScript } from "./operator-scripts.ts";
 import { lastReply } from "./outcome.ts";
 import { forgetNote, registration } from "./registry.ts";
-import { forgetScript } from "./scripts.ts";
+import { unregisterScript } from "./scripts.ts";
 import {
   groupChanges,
   queueChanges,
@@ -126,10 +126,10 @@ export class Operator extends WorkerOperator {
       token: await this.token("delete", options),
       force: trueOrFalse(options.force ?? false, "force") ? "1" : "",
     };
-    const { deletedAt, working } = await this.run(dropScript, args, [], options);
+    const { deletedAt, working } = await this.run(deleteQueueScript, args, [], options);
     if (working !== undefined) return { ok: false, code: "still_working", working };
     // A request of its own, for where the first is refused the queue must stay registered, or no sweep would come.
-    await this.run(forgetScript, { since: String(deletedAt) }, [{ queue: this.name }], options);
+    await this.run(unregisterScript, { since: String(deletedAt) }, [{ queue: this.name }], options);
     forgetNote(this.transport, this.keys);
     return { ok: true };
   }

@@ -12,7 +12,7 @@ import { readTaskInfo, writeFixed } from "./record.ts";
 import { registration } from "./registry.ts";
 import { checkedSchema, fitting } from "./schema.ts";
 import { openedTask, sealed } from "./sealing.ts";
-import { cancelScript, enqueueScript, inspectScript, wakeScript, type EnqueueRefusal } from "./scripts.ts";
+import { cancelScript, enqueueScript, getScript, wakeScript, type EnqueueRefusal } from "./scripts.ts";
 import { callToken, contentOf, fixedOptions, uniqueness, whenReady } from "./task-options.ts";
 import { CheckedWaker, type Waker } from "./waker.ts";
 import type {
@@ -262,7 +262,7 @@ export class Producer<In = unknown, Out = In> extends QueueHandle {
    * @throws {SluiceError} `undecryptable`, or a fault of the transport
    */
   async get(id: string, options: RequestOptions = {}): Promise<TaskInfo | null> {
-    const found = await this.run(inspectScript, { id: taskId(id) }, [], options);
+    const found = await this.run(getScript, { id: taskId(id) }, [], options);
     return found && openedTask(this.values, readTaskInfo(this.name, id, found), id);
   }
 

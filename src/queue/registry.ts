@@ -2,7 +2,7 @@ import { registryKey, type Keys } from "./keys.ts";
 import { onlyOptions, scanCursor, wholeNumber } from "./names.ts";
 import { lastReply } from "./outcome.ts";
 import { callOf } from "./binding.ts";
-import { queuesScript, registerScript } from "./scripts.ts";
+import { listQueuesScript, registerScript } from "./scripts.ts";
 import { checkedTransport, type Command, type ScriptCall, type Transport } from "./transport.ts";
 
 /** How often one function instance notes a queue as in use. */
@@ -131,7 +131,7 @@ export async function readRegistry(
   onlyOptions(options, ["prefix", "cursor", "size", "signal", "now"]);
   const { prefix, cursor = "0", size = 100, signal, now } = options;
   const call = callOf(
-    queuesScript,
+    listQueuesScript,
     { queues: registryKey(prefix) },
     {
       testNow: now ? String(now()) : "",
@@ -139,7 +139,7 @@ export async function readRegistry(
       size: String(wholeNumber(size, "size", 1, 1_000)),
     },
   );
-  const page = queuesScript.decode(lastReply(await checkedTransport(transport).send([call], { signal })));
+  const page = listQueuesScript.decode(lastReply(await checkedTransport(transport).send([call], { signal })));
   return {
     // No queue's name begins so.
     queues: page.queues.filter(({ name }) => !name.startsWith("~")),

@@ -8,8 +8,8 @@ import type { Reply } from "./transport.ts";
 const readFaults = (reader: ReplyReader) =>
   reader.nested().rest((item) => ({ fault: item.oneOf(FAULTS), id: item.text() }));
 
-export const glanceScript = {
-  script: lua.glance,
+export const checkScript = {
+  script: lua.check,
   // Written out: bundlers keep what has a spread, whether it is used or not.
   keys: [
     "pending",
@@ -29,19 +29,19 @@ export const glanceScript = {
   args: ["testNow"],
   each: [],
   decode: (reply: Reply) => {
-    const reader = new ReplyReader("glance", reply);
+    const reader = new ReplyReader("check", reply);
     const sound = reader.status("sound", "look") === "sound";
     return { sound, entries: reader.integer(), scheduled: reader.integer() === 1 };
   },
 } as const satisfies Binding;
 
-export const auditScript = {
-  script: lua.audit,
+export const scanScript = {
+  script: lua.scan,
   keys: parts,
   args: ["testNow", "part", "cursor", "size"],
   each: [],
   decode: (reply: Reply) => {
-    const reader = okay("audit", reply);
+    const reader = okay("scan", reply);
     return {
       cursor: reader.text(),
       entries: reader.integer(),
@@ -65,24 +65,24 @@ export const auditScript = {
   },
 } as const satisfies Binding;
 
-export const repairScript = {
-  script: lua.repair,
+export const placeLostScript = {
+  script: lua.placeLost,
   keys: parts,
   args: ["testNow"],
   each: ["id", "witness", "seen"],
   decode: (reply: Reply) => {
-    const reader = okay("repair", reply);
+    const reader = okay("placeLost", reply);
     return { ghosts: reader.integer(), dropped: reader.integer(), faults: readFaults(reader) };
   },
 } as const satisfies Binding;
 
-export const weedScript = {
-  script: lua.weed,
+export const blankDuplicatesScript = {
+  script: lua.blankDuplicates,
   keys: parts,
   args: ["testNow", "reach"],
   each: ["id", "index"],
   decode: (reply: Reply) => {
-    const reader = okay("weed", reply);
+    const reader = okay("blankDuplicates", reply);
     return {
       ghosts: reader.integer(),
       faults: readFaults(reader),
@@ -91,24 +91,24 @@ export const weedScript = {
   },
 } as const satisfies Binding;
 
-export const regroupScript = {
-  script: lua.regroup,
+export const recountGroupsScript = {
+  script: lua.recountGroups,
   keys: ["fair", "order", "held", "working", "delayed", "tasks"],
   args: ["testNow", "counted"],
   each: ["name", "before", "state"],
   decode: (reply: Reply) => {
-    const reader = new ReplyReader("regroup", reply);
+    const reader = new ReplyReader("recountGroups", reply);
     return reader.status("ok", "large") === "large" ? null : { faults: readFaults(reader) };
   },
 } as const satisfies Binding;
 
-export const controlScript = {
-  script: lua.control,
+export const repairControlScript = {
+  script: lua.repairControl,
   keys: ["fair", "order", "held", "delayed", "tasks", "expiry", "workers", "calls"],
   args: ["testNow", "began"],
   each: ["field", "came", "gone", "count"],
   decode: (reply: Reply) => {
-    const reader = okay("control", reply);
+    const reader = okay("repairControl", reply);
     const pair = () => ({ came: reader.integer(), gone: reader.integer() });
     const now = reader.integer();
     return { now, ghosts: pair(), timers: pair(), broken: pair(), faults: readFaults(reader) };

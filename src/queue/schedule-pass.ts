@@ -5,7 +5,7 @@ import { queueKeys, registryKey } from "./keys.ts";
 import { lastReply } from "./outcome.ts";
 import type { Reminder } from "./registry.ts";
 import { NEVER, readPlan, tellable, type Plan } from "./schedule-record.ts";
-import { occurrencesScript, occurScript, remindScript } from "./schedule-scripts.ts";
+import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "./schedule-scripts.ts";
 import type { Command, CommandOutcome, SendOptions, Transport } from "./transport.ts";
 
 /** Queues that are looked at in one request: each may have many schedules that are due. */
@@ -100,7 +100,7 @@ export class SchedulePass {
       }
       if (reminded.length > 0) {
         const keys = { queues: registryKey(this.#options.prefix) };
-        await this.#send([callOf(remindScript, keys, { testNow: this.#testNow() }, reminded)]);
+        await this.#send([callOf(setReminderScript, keys, { testNow: this.#testNow() }, reminded)]);
       }
       rest = [...rest.slice(QUEUES_PER_REQUEST), ...unfinished];
     }
@@ -112,12 +112,12 @@ export class SchedulePass {
       reminders.map(({ queue }) => {
         const past = Math.min(this.#stuck.get(queue)?.size ?? 0, MOST_STUCK);
         const args = { testNow: this.#testNow(), limit: String(this.#schedules + past) };
-        return callOf(occurrencesScript, this.#keys(queue), args);
+        return callOf(dueSchedulesScript, this.#keys(queue), args);
       }),
     );
     const looks = await Promise.all(
       reminders.map(async (reminder, i): Promise<Look | undefined> => {
-        const found = this.#read(reminder.queue, outcomes[i], occurrencesScript.decode);
+        const found = this.#read(reminder.queue, outcomes[i], dueSchedulesScript.decode);
         if (!found) return undefined;
         const { now, after } = found;
         const wanted = found.due.filter(({ name }) => !this.#stuck.get(reminder.queue)?.has(name));
@@ -150,14 +150,16 @@ export class SchedulePass {
           times: times.join(" "),
           following: String(following),
         }));
-        return callOf(occurScript, this.#keys(queue), args, items);
+        return callOf(runSchedulesScript, this.#keys(queue), args, items);
       }),
     );
     return looks.map((look) => {
       const { queue } = look.reminder;
       const place = wanted.indexOf(look);
       const done =
-        place < 0 ? { full: false, schedules: [] } : this.#read(queue, outcomes[place], occurScript.decode);
+        place < 0
+          ? { full: false, schedules: [] }
+          : this.#read(queue, outcomes[place], runSchedulesScript.decode);
       const nexts: number[] = [];
       for (const [i, { added, next }] of (done?.schedules ?? []).entries()) {
         this.scheduled += added;
@@ -180,7 +182,7 @@ export class SchedulePass {
   #read<T>(
     queue: string,
     outcome: CommandOutcome | undefined,
-    decode: (reply: Parameters<typeof occurScript.decode>[0]) => T,
+    decode: (reply: Parameters<typeof runSchedulesScript.decode>[0]) => T,
   ): T | undefined {
     try {
       return decode(lastReply(outcome ? [outcome] : []));

@@ -4,7 +4,7 @@ import type { Findings } from "./deep-pass.ts";
 import { QueueHandle, type HandleOptions } from "./handle.ts";
 import { lastReply, replyAt } from "./outcome.ts";
 import { NEVER, nextOf, readPlan, tellable, type Plan } from "./schedule-record.ts";
-import { notRead, remindScript, scheduleScript } from "./schedule-scripts.ts";
+import { notRead, setReminderScript, putScheduleScript } from "./schedule-scripts.ts";
 import type { PlainCommand, Reply, SendOptions } from "./transport.ts";
 
 /** What is read at once: of fields few, for the tasks that recur come along. */
@@ -56,10 +56,10 @@ export class ScheduleRepair extends QueueHandle {
     const { schedules, timetable } = this.keys;
     const args = { testNow: this.testNow(), token: "", name, was: "?", record: "", task: "", at: "0" };
     const outcomes = await this.transport.send(
-      [callOf(scheduleScript, this.keys, args), ["HEXISTS", timetable, name], ["ZSCORE", schedules, name]],
+      [callOf(putScheduleScript, this.keys, args), ["HEXISTS", timetable, name], ["ZSCORE", schedules, name]],
       this.#options,
     );
-    const read = scheduleScript.decode(replyAt(outcomes, 0));
+    const read = putScheduleScript.decode(replyAt(outcomes, 0));
     if (read.status !== "changed") throw notRead();
     const { record: was, now } = read;
     const [hasTask, score] = [replyAt(outcomes, 1) === 1, replyAt(outcomes, 2)];
@@ -70,7 +70,7 @@ export class ScheduleRepair extends QueueHandle {
     if (next === at) return at;
     this.#findings.found("schedule_broken", name);
     const record = next === undefined ? "" : was;
-    await this.run(scheduleScript, { ...args, was, record, at: String(next ?? 0) }, [], this.#options);
+    await this.run(putScheduleScript, { ...args, was, record, at: String(next ?? 0) }, [], this.#options);
     return next ?? Number.POSITIVE_INFINITY;
   }
 
@@ -80,7 +80,7 @@ export class ScheduleRepair extends QueueHandle {
     const reminder = await this.#ask(["ZSCORE", this.keys.queues, `~${this.name}`]);
     if (reminder !== null && Number(reminder) <= first) return;
     const item = { queue: this.name, before: "", at: String(first) };
-    await this.run(remindScript, { testNow: this.testNow() }, [item], this.#options);
+    await this.run(setReminderScript, { testNow: this.testNow() }, [item], this.#options);
   }
 
   async #ask(command: PlainCommand): Promise<Reply> {

@@ -4,13 +4,13 @@ import { okay, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
-export const scheduleScript = {
-  script: lua.schedule,
+export const putScheduleScript = {
+  script: lua.putSchedule,
   keys: ["schedules", "timetable", "calls"],
   args: ["testNow", "token", "name", "was", "record", "task", "at"],
   each: [],
   decode: (reply: Reply) => {
-    const reader = new ReplyReader("schedule", reply);
+    const reader = new ReplyReader("putSchedule", reply);
     const status = reader.status("ok", "changed", "refused");
     switch (status) {
       case "ok":
@@ -26,13 +26,13 @@ export const scheduleScript = {
 /** The error if `schedule` was called to read and replied otherwise. */
 export const notRead = () => new SluiceError("unexpected_reply", "the script did not return the schedule");
 
-export const schedulesScript = {
-  script: lua.schedules,
+export const listSchedulesScript = {
+  script: lua.listSchedules,
   keys: ["schedules", "timetable"],
   args: ["name", "cursor", "size"],
   each: [],
   decode: (reply: Reply) => {
-    const reader = okay("schedules", reply);
+    const reader = okay("listSchedules", reply);
     return {
       cursor: reader.text(),
       schedules: reader.rest((item) => ({
@@ -45,13 +45,13 @@ export const schedulesScript = {
   },
 } as const satisfies Binding;
 
-export const occurrencesScript = {
-  script: lua.occurrences,
+export const dueSchedulesScript = {
+  script: lua.dueSchedules,
   keys: ["schedules", "timetable"],
   args: ["testNow", "limit"],
   each: [],
   decode: (reply: Reply) => {
-    const reader = okay("occurrences", reply);
+    const reader = okay("dueSchedules", reply);
     return {
       now: reader.integer(),
       /** The occurrence that comes after these; 0 where there is none. */
@@ -61,13 +61,13 @@ export const occurrencesScript = {
   },
 } as const satisfies Binding;
 
-export const occurScript = {
-  script: lua.occur,
+export const runSchedulesScript = {
+  script: lua.runSchedules,
   keys: ["pending", "fair", "order", "held", "delayed", "tasks", "schedules", "timetable"],
   args: ["testNow"],
   each: ["name", "at", "record", "times", "following"],
   decode: (reply: Reply) => {
-    const reader = okay("occur", reply);
+    const reader = okay("runSchedules", reply);
     return {
       full: reader.integer() === 1,
       /** `next`: -1 where the schedule was not as read, -2 where it has no task. */
@@ -76,10 +76,10 @@ export const occurScript = {
   },
 } as const satisfies Binding;
 
-export const remindScript = {
-  script: lua.remind,
+export const setReminderScript = {
+  script: lua.setReminder,
   keys: ["queues"],
   args: ["testNow"],
   each: ["queue", "before", "at"],
-  decode: (reply: Reply) => okay("remind", reply).rest((item) => item.text()),
+  decode: (reply: Reply) => okay("setReminder", reply).rest((item) => item.text()),
 } as const satisfies Binding;

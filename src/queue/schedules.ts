@@ -30,7 +30,7 @@ import {
   type ScheduledOptions,
 } from "./schedule-record.ts";
 import { opened, sealed } from "./sealing.ts";
-import { notRead, remindScript, scheduleScript, schedulesScript } from "./schedule-scripts.ts";
+import { notRead, setReminderScript, putScheduleScript, listSchedulesScript } from "./schedule-scripts.ts";
 import type { RequestOptions } from "./types.ts";
 
 /** Longest name of a schedule: with the time behind it, it has to fit into an id. */
@@ -145,7 +145,7 @@ export class Schedules<T = unknown> extends QueueHandle {
   async get(name: string, options: RequestOptions = {}): Promise<Schedule<T> | null> {
     onlyOptions(options, REQUEST_OPTIONS);
     const args = { name: scheduleName(name), cursor: "", size: "" };
-    const [found] = (await this.run(schedulesScript, args, [], options)).schedules;
+    const [found] = (await this.run(listSchedulesScript, args, [], options)).schedules;
     if (!found) return null;
     const task = readTask(found.task);
     const place = { kind: "schedule", queue: this.name, id: found.name } as const;
@@ -166,7 +166,7 @@ export class Schedules<T = unknown> extends QueueHandle {
       cursor: scanCursor(cursor),
       size: String(wholeNumber(size, "size", 1, 1_000)),
     };
-    const page = await this.run(schedulesScript, args, [], options);
+    const page = await this.run(listSchedulesScript, args, [], options);
     return {
       schedules: page.schedules.map(({ name, record, at }) => listed(this.name, name, readPlan(record), at)),
       cursor: page.cursor === "0" ? null : page.cursor,
@@ -208,7 +208,7 @@ export class Schedules<T = unknown> extends QueueHandle {
       task: "",
       at: "0",
     };
-    const told = await this.run(scheduleScript, args, [], options);
+    const told = await this.run(putScheduleScript, args, [], options);
     return told.status === "ok" && told.existed ? { ok: true } : { ok: false, code: "not_found" };
   }
 
@@ -255,27 +255,27 @@ export class Schedules<T = unknown> extends QueueHandle {
     const hasKey = requestKey(options) !== undefined;
     // A pause or resume that finds no schedule is refused by the read itself. A put creates one.
     const token = hasKey && verb !== "put" ? call.token : "";
-    let reply = await this.run(scheduleScript, { ...read, token }, [], options);
+    let reply = await this.run(putScheduleScript, { ...read, token }, [], options);
     for (;;) {
       if (reply.status !== "changed") throw notRead();
       const { record: was, at, now } = reply;
       const draft = await decide({ plan: was === "" ? undefined : readPlan(was), at, now });
       if (!draft) {
-        if (hasKey && verb === "put") await this.run(scheduleScript, { ...read, was: "!" }, [], options);
+        if (hasKey && verb === "put") await this.run(putScheduleScript, { ...read, was: "!" }, [], options);
         return undefined;
       }
       const record = writePlan(draft.plan);
       const args = { ...call, was, record, task: draft.task, at: String(draft.at) };
       // Before, so that no schedule is without a reminder; and after, for a sweep may have been there in between.
       const reminder = { queue: this.name, before: "", at: String(draft.at) };
-      const remind = callOf(remindScript, this.keys, { testNow }, [reminder]);
+      const remind = callOf(setReminderScript, this.keys, { testNow }, [reminder]);
       const outcomes = await this.transport.send(
-        [remind, callOf(scheduleScript, this.keys, args), remind],
+        [remind, callOf(putScheduleScript, this.keys, args), remind],
         options,
       );
-      reply = scheduleScript.decode(replyAt(outcomes, 1));
+      reply = putScheduleScript.decode(replyAt(outcomes, 1));
       if (reply.status === "changed") continue;
-      for (const place of [0, 2]) remindScript.decode(replyAt(outcomes, place));
+      for (const place of [0, 2]) setReminderScript.decode(replyAt(outcomes, place));
       if (reply.status === "refused") return undefined;
       return { schedule: listed(this.name, name, draft.plan, reply.at), existed: reply.existed };
     }

@@ -165,13 +165,13 @@ export const wakeScript = {
   decode: (reply: Reply) => okay("wake", reply).integer() === 1,
 } as const satisfies Binding;
 
-export const inspectScript = {
-  script: lua.inspect,
+export const getScript = {
+  script: lua.get,
   keys: ["working", "delayed", "tasks"],
   args: ["id"],
   each: [],
   decode: (reply: Reply) => {
-    const reader = new ReplyReader("inspect", reply);
+    const reader = new ReplyReader("get", reply);
     if (reader.status("ok", "not_found") === "not_found") return null;
     return {
       state: reader.oneOf(taskStates),
@@ -211,13 +211,13 @@ export const registerScript = {
   decode: (reply: Reply) => okay("register", reply).rest((item) => item.text()),
 } as const satisfies Binding;
 
-export const queuesScript = {
-  script: lua.queues,
+export const listQueuesScript = {
+  script: lua.listQueues,
   keys: ["queues"],
   args: ["testNow", "cursor", "size"],
   each: [],
   decode: (reply: Reply) => {
-    const reader = okay("queues", reply);
+    const reader = okay("listQueues", reply);
     return {
       now: reader.integer(),
       cursor: reader.text(),
@@ -226,10 +226,10 @@ export const queuesScript = {
   },
 } as const satisfies Binding;
 
-export const forgetScript = {
-  script: lua.forget,
+export const unregisterScript = {
+  script: lua.unregister,
   keys: ["queues"],
   args: ["since"],
   each: ["queue"],
-  decode: (reply: Reply) => okay("forget", reply).integer(),
+  decode: (reply: Reply) => okay("unregister", reply).integer(),
 } as const satisfies Binding;

@@ -6,7 +6,7 @@ import { lastReply } from "./outcome.ts";
 import { readRegistry, registerCall, type RegisteredQueue, type RegistryPage } from "./registry.ts";
 import { callOf } from "./binding.ts";
 import { SchedulePass } from "./schedule-pass.ts";
-import { forgetScript, sweepScript } from "./scripts.ts";
+import { unregisterScript, sweepScript } from "./scripts.ts";
 import { CheckedWaker, type Waker } from "./waker.ts";
 import { checkedTransport, type Command, type CommandOutcome, type Transport } from "./transport.ts";
 import type { Duration, SweepCounts } from "./types.ts";
@@ -217,7 +217,7 @@ class SweepPass {
     }
     for (const slice of slices(unused, 400)) {
       const names = slice.map(({ name }) => ({ queue: name }));
-      commands.push(callOf(forgetScript, keys, { since: String(since) }, names));
+      commands.push(callOf(unregisterScript, keys, { since: String(since) }, names));
     }
     if (commands.length > 0) await this.#transport.send(commands, this.#options);
   }

@@ -14,7 +14,7 @@ import {
 import { readTaskInfo } from "./record.ts";
 import { isUndecryptable, openedTask } from "./sealing.ts";
 import { FILTER_OPTIONS, writeCursor, writeFilter, type TaskFilter } from "./task-filter.ts";
-import { pageScript, purgeScript, redriveScript, removeScript } from "./task-scripts.ts";
+import { listScript, purgeScript, redriveScript, removeScript } from "./task-scripts.ts";
 import { taskStates, type RequestOptions, type TaskInfo, type TaskState } from "./types.ts";
 
 /** Most tasks of one page, and of a redrive by id. */
@@ -119,7 +119,7 @@ export class TaskOperator extends QueueHandle {
       payloads: trueOrFalse(options.payloads ?? false, "payloads") ? "1" : "",
       maxBytes: String(replyBytes(options.maxBytes)),
     };
-    const page = await this.run(pageScript, args, [], options);
+    const page = await this.run(listScript, args, [], options);
     const tasks: ListedTask[] = [];
     for (const found of page.tasks) {
       try {

@@ -3,13 +3,13 @@ import { okay, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
-export const pageScript = {
-  script: lua.page,
+export const listScript = {
+  script: lua.list,
   keys: ["pending", "fair", "held", "working", "delayed", "tasks", "expiry", "dead"],
   args: ["state", "cursor", "size", "filter", "payloads", "maxBytes"],
   each: [],
   decode: (reply: Reply) => {
-    const reader = okay("page", reply);
+    const reader = okay("list", reply);
     return {
       cursor: reader.text(),
       left: reader.integer(),

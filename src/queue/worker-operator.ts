@@ -3,7 +3,7 @@ import { readWorker, writeWorker } from "./record.ts";
 import { TaskOperator } from "./task-operator.ts";
 import type { RequestOptions, WorkerName } from "./types.ts";
 import { readSignOfLife } from "./worker.ts";
-import { failScript, workersScript } from "./worker-scripts.ts";
+import { failWorkerScript, listWorkersScript } from "./worker-scripts.ts";
 
 /** Most ids that the list of workers tells of each. */
 const MAX_LISTED_TASKS = 100;
@@ -65,7 +65,7 @@ export class WorkerOperator extends TaskOperator {
       size: String(wholeNumber(size, "size", 1, 1_000)),
       most: String(MAX_LISTED_TASKS),
     };
-    const page = await this.run(workersScript, args, [], options);
+    const page = await this.run(listWorkersScript, args, [], options);
     return {
       workers: page.workers.map(({ worker, record, ...rest }) => ({
         ...readWorker(worker),
@@ -97,6 +97,6 @@ export class WorkerOperator extends TaskOperator {
       worker: typeof worker === "string" ? recordName(worker, "worker") : writeWorker(worker, "worker"),
       limit: String(wholeNumber(options.limit ?? 1_000, "limit", 1, 1_000)),
     };
-    return this.run(failScript, args, [], options);
+    return this.run(failWorkerScript, args, [], options);
   }
 }

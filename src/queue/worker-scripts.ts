@@ -22,24 +22,24 @@ export const heartbeatScript = {
   },
 } as const satisfies Binding;
 
-export const failScript = {
-  script: lua.fail,
+export const failWorkerScript = {
+  script: lua.failWorker,
   keys: parts,
   args: ["testNow", "worker", "limit"],
   each: [],
   decode: (reply: Reply) => {
-    const reader = okay("fail", reply);
+    const reader = okay("failWorker", reply);
     return { returned: reader.integer(), rejected: reader.integer(), more: reader.integer() === 1 };
   },
 } as const satisfies Binding;
 
-export const workersScript = {
-  script: lua.workers,
+export const listWorkersScript = {
+  script: lua.listWorkers,
   keys: ["tasks", "workers", "hands"],
   args: ["testNow", "cursor", "size", "most"],
   each: [],
   decode: (reply: Reply) => {
-    const reader = okay("workers", reply);
+    const reader = okay("listWorkers", reply);
     return {
       now: reader.integer(),
       cursor: reader.text(),

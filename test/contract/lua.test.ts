@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readLua } from "../../tools/lua/files.ts";
 import { lawBreaches, preludeNames } from "../support/lua-rules.ts";
@@ -8,11 +9,11 @@ const names = preludeNames(prelude.text);
 
 describe("the files in lua/ keep the laws that their text can show", () => {
   test("the prelude", () => {
-    expect(lawBreaches("_prelude", prelude.text, { prelude: names, isPrelude: true })).toEqual([]);
+    expect(lawBreaches("prelude", prelude.text, { prelude: names, isPrelude: true })).toEqual([]);
   });
 
   test.for(scripts)("$file", ({ file, text }) => {
-    expect(lawBreaches(file.replace(".lua", ""), text, { prelude: names })).toEqual([]);
+    expect(lawBreaches(basename(file, ".lua"), text, { prelude: names })).toEqual([]);
   });
 });
 

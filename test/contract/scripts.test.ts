@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { SluiceError } from "../../src/index.ts";
 import { queueKeys } from "../../src/queue/keys.ts";
@@ -11,6 +11,7 @@ import * as bindings from "../../src/queue/scripts.ts";
 import * as taskBindings from "../../src/queue/task-scripts.ts";
 import * as workerBindings from "../../src/queue/worker-scripts.ts";
 import type { Reply } from "../../src/queue/transport.ts";
+import { scriptFiles } from "../../tools/lua/files.ts";
 import { fileOf } from "../support/script-files.ts";
 
 const folder = new URL("../../lua/", import.meta.url);
@@ -45,8 +46,7 @@ const camel = (snake: string) => snake.replace(/_(\w)/g, (_, letter: string) => 
 
 describe("the script table says what the Lua says", () => {
   test("every script is bound once", () => {
-    const files = readdirSync(folder).filter((file) => /^[^_].*\.lua$/.test(file));
-    expect(all.map(({ script }) => fileOf(script.name)).toSorted()).toEqual(files.toSorted());
+    expect(all.map(({ script }) => fileOf(script.name)).toSorted()).toEqual(scriptFiles());
   });
 
   test.each(all.map((binding) => [binding.script.name, binding] as const))("%s", (name, binding) => {
@@ -78,7 +78,7 @@ describe("the script table says what the Lua says", () => {
 });
 
 test("what an absent option means is the same in Lua and in TypeScript", () => {
-  const prelude = readFileSync(new URL("_records.lua", folder), "utf8");
+  const prelude = readFileSync(new URL("lib/records.lua", folder), "utf8");
   const constant = (name: string) => Number(new RegExp(`^local ${name} = (\\d+)$`, "m").exec(prelude)?.[1]);
   expect(RECORD_DEFAULTS).toEqual({
     maxAttempts: constant("DEFAULT_MAX_ATTEMPTS"),

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { Queue } from "../../src/index.ts";
@@ -188,12 +188,14 @@ test("what each script uses of the rooms that the document names, in its order, 
   const lua = fileURLToPath(new URL("../../lua/", import.meta.url));
   const document = readFileSync(`${lua}README.md`, "utf8");
   const sentence = /found by name,\s+in\s+this\s+order:\s+(.*?)\./s.exec(document)?.[1] ?? "";
-  const rooms = Array.from(sentence.matchAll(/_\w+/g), String);
-  expect(await both.python("tell(sluice.ROOMS)")).toEqual(rooms);
+  const rooms = Array.from(sentence.matchAll(/`([\w-]+)`/g), ([, name]) => name);
+  expect(await both.python("tell(sluice.LIB)")).toEqual(rooms);
 
-  const files = readdirSync(lua).flatMap((file) => (file.endsWith(".lua") ? [file.slice(0, -4)] : []));
-  expect(rooms.toSorted()).toEqual(files.filter((name) => name.startsWith("_")));
-  const scripts = files.filter((name) => !name.startsWith("_"));
+  const files = globSync("*/*.lua", { cwd: lua }).map((file) => file.slice(0, -".lua".length));
+  expect(rooms.map((name) => `lib/${name}`).toSorted()).toEqual(
+    files.filter((name) => name.startsWith("lib/")).toSorted(),
+  );
+  const scripts = files.filter((name) => !name.startsWith("lib/"));
   const programs = (await both.python(
     `tell([sluice.Script(name, sluice.LUA).text for name in ${JSON.stringify(scripts)}])`,
   )) as string[];

@@ -1,6 +1,6 @@
-import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Fault } from "../../src/local/index.ts";
+import { scriptFiles } from "../../tools/lua/files.ts";
 import { fileOf } from "../support/script-files.ts";
 import { operations } from "./operations.ts";
 import { titled, useOperations } from "./operating.ts";
@@ -65,11 +65,8 @@ const kinds: readonly Kind[] = [
 const { outcome, twin } = useOperations();
 
 test("the table has every script", () => {
-  const files = readdirSync(new URL("../../lua/", import.meta.url)).filter((file) =>
-    /^[^_].*\.lua$/.test(file),
-  );
   const named = new Set(operations.map(({ script }) => fileOf(script)));
-  expect([...named].toSorted()).toEqual(files.toSorted());
+  expect([...named].toSorted()).toEqual(scriptFiles());
 });
 
 describe.each(titled)("%s", (title, operation) => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { deepSweep, type Transport } from "../../src/index.ts";
 import { callOf } from "../../src/queue/binding.ts";
 import { queueKeys } from "../../src/queue/keys.ts";
-import { regroupScript } from "../../src/queue/repair-scripts.ts";
+import { recountGroupsScript } from "../../src/queue/repair-scripts.ts";
 import type { Command } from "../../src/queue/transport.ts";
 import { deepTools, pageByPage } from "../support/deep.ts";
 import { numbered } from "../support/new-tasks.ts";
@@ -16,8 +16,8 @@ const { look, enqueue, drained } = deepTools(rig);
 const nameOf = (command: Command) => {
   if (!("script" in command)) return command.slice(0, 2).join(" ");
   const { script, args } = command;
-  if (script.name === "control") return args.length > 2 ? "control counts" : "control";
-  return ["audit", "regroup"].includes(script.name) ? `${script.name} ${args[1]}` : script.name;
+  if (script.name === "repairControl") return args.length > 2 ? "control counts" : "control";
+  return ["scan", "recountGroups"].includes(script.name) ? `${script.name} ${args[1]}` : script.name;
 };
 
 /** A deep sweep; before the first command of each name something else happens. */
@@ -43,7 +43,7 @@ test("entries that move on while it looks are found again, and the one that come
   await rig.queue().enqueueMany(numbered(20));
   await rig.command("LINSERT", key("pending"), "BEFORE", "t15", "t5");
   const newcomers = async () => void (await rig.queue().enqueueMany(numbered(100, {}, "new")));
-  expect(await lookWith({ weed: newcomers })).toEqual([["two_places", "t5"]]);
+  expect(await lookWith({ blankDuplicates: newcomers })).toEqual([["two_places", "t5"]]);
   const ids = [...numbered(20), ...numbered(100, {}, "new")].map(({ id }) => id);
   expect(await drained()).toEqual(ids);
 });
@@ -67,7 +67,7 @@ test("ghosts that come and go while it counts stay counted as they are", async (
   await queue.cancel("x");
   const faults = await lookWith({
     // It drops the ghost of x, and leases y.
-    "audit tasks": () => queue.dequeue(),
+    "scan tasks": () => queue.dequeue(),
     [`LRANGE ${key("pending")}`]: () => queue.cancel("z"),
   });
   expect(faults).toEqual([]);
@@ -80,7 +80,7 @@ test("as many ghosts as before it began, but others: it leaves their count as it
   await rig.queue().cancel("a");
   const faults = await lookWith({
     // Drops the ghost, and leases nothing.
-    "audit tasks": () => rig.queue().dequeue(),
+    "scan tasks": () => rig.queue().dequeue(),
     "control counts": async () => {
       await enqueue("b");
       await rig.queue().cancel("b");
@@ -97,7 +97,7 @@ test("as many ghosts as before it began, but one of them in the place of a new t
   rig.now += 300_000;
   await rig.sweepOnce();
   const faults = await lookWith({
-    "audit tasks": () => enqueue("a"),
+    "scan tasks": () => enqueue("a"),
     "control counts": () => rig.queue().cancel("a"),
   });
   expect(faults).toEqual([]);
@@ -111,7 +111,7 @@ test("as many timers as before it began, but others: it leaves their count as it
   await rig.queue().dequeue({ max: 2, lease: "2h" });
   expect([...(await rig.space()).delayed.keys()]).toEqual(["~g:soon"]);
   const faults = await lookWith({
-    "audit delayed": async () => {
+    "scan delayed": async () => {
       rig.now += 20_000;
       await rig.sweepOnce();
     },
@@ -133,7 +133,7 @@ test("a queue that is deleted while it counts and begins anew is not held agains
   await enqueue("a");
   await rig.queue().cancel("a");
   const faults = await lookWith({
-    "audit delayed": () => rig.operator().deleteQueue({ force: true }),
+    "scan delayed": () => rig.operator().deleteQueue({ force: true }),
     "control counts": async () => {
       await hold();
       await enqueue("a");
@@ -179,7 +179,7 @@ test("what was put aside in a queue that was deleted while it looks is not taken
     await rig.queue().dequeue();
   };
   await putAside();
-  await lookWith({ "audit working": () => rig.operator().deleteQueue({ force: true }) });
+  await lookWith({ "scan working": () => rig.operator().deleteQueue({ force: true }) });
   expect(await rig.space()).toMatchObject({ pending: [], tasks: new Map() });
   await putAside();
   expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
@@ -207,7 +207,7 @@ test("the state of a group is never the same twice, however its tasks come and g
   await enqueue({ id: "c", group: "g" });
   const counted = [{ name: "g", before, state: "1;0=75600,3" }];
   const args = { testNow: String(rig.now), counted: "1" };
-  const outcomes = await rig.transport.send([callOf(regroupScript, queueKeys(QUEUE), args, counted)]);
+  const outcomes = await rig.transport.send([callOf(recountGroupsScript, queueKeys(QUEUE), args, counted)]);
   expect(outcomes).toEqual([{ reply: ["ok", []] }]);
   expect(await rig.operator().groupSettings("g")).toMatchObject({ ready: 2 });
 });
@@ -230,6 +230,6 @@ test("a group that goes on between its count and what is made of that is left as
   await rig.queue().enqueueMany(numbered(600, { group: "g" }, "g"));
   await rig.queue().enqueueMany(numbered(600, { group: "h" }, "h"));
   // Where one call can count them all it does; here the caller has counted.
-  expect(await lookWith({ "regroup 1": () => rig.queue().dequeue({ max: 3 }) })).toEqual([]);
+  expect(await lookWith({ "recountGroups 1": () => rig.queue().dequeue({ max: 3 }) })).toEqual([]);
   expect(await rig.operator().groupSettings("g")).toMatchObject({ ready: 598, working: 2 });
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { deepSweep, Schedules } from "../../src/index.ts";
 import { callOf } from "../../src/queue/binding.ts";
 import { queueKeys } from "../../src/queue/keys.ts";
-import { glanceScript } from "../../src/queue/repair-scripts.ts";
+import { checkScript } from "../../src/queue/repair-scripts.ts";
 import { deepTools, pageByPage } from "../support/deep.ts";
 import { key, QUEUE, useRig } from "../support/rig.ts";
 import { saboteur } from "../support/saboteur.ts";
@@ -14,9 +14,9 @@ const seed = Number(process.env["SABOTAGE_SEED"] ?? Date.now() % 1_000_000_000);
 const ids = Array.from({ length: 24 }, (_, i) => `t${i}`);
 
 async function glance() {
-  const call = callOf(glanceScript, queueKeys(QUEUE), { testNow: String(rig.now) });
+  const call = callOf(checkScript, queueKeys(QUEUE), { testNow: String(rig.now) });
   const [outcome] = await rig.transport.send([call]);
-  return glanceScript.decode(outcome && "reply" in outcome ? outcome.reply : "");
+  return checkScript.decode(outcome && "reply" in outcome ? outcome.reply : "");
 }
 
 const wholeSweep = () => deepSweep(pageByPage(rig.transport), { now: () => rig.now, queue: QUEUE });

@@ -159,7 +159,7 @@ test("many queues with missed occurrences take half of a sweep's time, however m
   const slow: Transport = {
     async send(commands, options) {
       const [first] = commands;
-      if (first && "script" in first && first.script.name === "occurrences") {
+      if (first && "script" in first && first.script.name === "dueSchedules") {
         looks++;
         await sleep(60);
       }

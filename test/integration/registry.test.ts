@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { listQueues, Queue, sweep } from "../../src/index.ts";
 import { callOf } from "../../src/queue/binding.ts";
-import { forgetScript } from "../../src/queue/scripts.ts";
+import { unregisterScript } from "../../src/queue/scripts.ts";
 import { key, QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();
@@ -69,7 +69,7 @@ describe("the registry", () => {
     await rig.queue({ transport: { send: rig.transport.send } }).enqueue(1);
     // A copy of what a sweep sent, that comes late: by now the queue is in use again.
     const args = { since: String(rig.now - 1) };
-    const late = callOf(forgetScript, { queues: "sluice:queues" }, args, [{ queue: QUEUE }]);
+    const late = callOf(unregisterScript, { queues: "sluice:queues" }, args, [{ queue: QUEUE }]);
     expect(await rig.transport.send([late])).toEqual([{ reply: ["ok", 0] }]);
     await sweep(rig.transport, { now: () => rig.now });
     expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, rig.now]] });

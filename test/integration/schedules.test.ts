@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { listQueues, Schedules, sweep, type NewSchedule } from "../../src/index.ts";
 import { callOf } from "../../src/queue/binding.ts";
 import { queueKeys } from "../../src/queue/keys.ts";
-import { schedulesScript } from "../../src/queue/schedule-scripts.ts";
+import { listSchedulesScript } from "../../src/queue/schedule-scripts.ts";
 import { key, QUEUE, START, useRig } from "../support/rig.ts";
 import { FIRST, MINUTE, minutely } from "../support/scheduling.ts";
 
@@ -246,7 +246,7 @@ describe("schedules", () => {
     await expect(schedules().list()).rejects.toMatchObject(newer);
     // A client in another language reads no record of another form either.
     for (const name of ["x", ""]) {
-      const call = callOf(schedulesScript, queueKeys(QUEUE), { name, cursor: "0", size: "100" });
+      const call = callOf(listSchedulesScript, queueKeys(QUEUE), { name, cursor: "0", size: "100" });
       expect(await rig.transport.send([call])).toEqual([{ reply: ["newer_schema"] }]);
     }
     expect(await rig.keySpace()).toEqual(before);

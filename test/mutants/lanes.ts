@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const lanes: readonly Mutant[] = [
   {
     name: "a plain dequeue heeds no settings",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "if set or times or wake",
     replace: "if times or wake",
     breaks: "limits",
@@ -12,7 +12,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue overlooks groups",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "if set or times or wake",
     replace: "if set or wake",
     breaks: "fairness",
@@ -20,7 +20,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue overlooks who is awake",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "if set or times or wake or",
     replace: "if set or times or",
     breaks: "waking",
@@ -28,7 +28,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue gives a copy other tasks",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "wake or a_copy or not number",
     replace: "wake or not number",
     breaks: "law 5",
@@ -36,7 +36,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue delivers a task that has a record for the first time",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "if record or not e or",
     replace: "if not e or",
     breaks: "I4",
@@ -44,7 +44,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue gives more bytes than were asked for",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "if record or not e or (bytes > most_bytes and i > 1) then",
     replace: "if record or not e then",
     breaks: "law 7",
@@ -52,7 +52,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue forgets what a task fixed",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "for letter in string.gmatch('mrdt', '%a') do",
     replace: "for letter in string.gmatch('rdt', '%a') do",
     breaks: "I5",
@@ -60,7 +60,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue leases an id twice that stands in line twice",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and",
     replace: "local leased = redis.pcall('ZADD', working, unpack(deadlines)) and",
     breaks: "I2",
@@ -68,7 +68,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue that finds no room for its records leaves their leases",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "  if not leased then\n    redis.pcall('ZREM', working, unpack(ids))\n  end\n",
     replace: "",
     breaks: "I2",
@@ -76,7 +76,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain settle takes any receipt",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "not v or n .. ',' .. k ~= proof or",
     replace: "not v or",
     breaks: "I2",
@@ -84,7 +84,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain settle drops what its task was told of events and limits",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "if string.find(letters, ';[^mrdt]') or",
     replace: "if",
     breaks: "cancelling",
@@ -92,7 +92,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain settle that finds no room leaves the end of its tasks",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "  if not fine then\n    redis.pcall('ZREM', expiry, unpack(ids))\n  end\n",
     replace: "",
     breaks: "I7",
@@ -100,7 +100,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain settle keeps each result for an hour",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)",
     replace: "ttl = ttl + 0",
     breaks: "answers",
@@ -108,7 +108,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain settle completes twice what is settled twice in one call",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "if redis.pcall('ZREM', working, unpack(ids)) ~= count then",
     replace: "if not redis.pcall('ZREM', working, unpack(ids)) then",
     breaks: "I3",
@@ -116,7 +116,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain settle notes nothing where statistics are kept",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "if records[1] or count < 1 or",
     replace: "if count < 1 or",
     breaks: "statistics",
@@ -124,7 +124,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain enqueue adds an id of its own call twice",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "unique == '' and not met[id] and",
     replace: "unique == '' and",
     breaks: "I1",
@@ -132,7 +132,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain enqueue overwrites known tasks",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "      plain = plain and not stored[ids[i]]\n",
     replace: "",
     breaks: "I7",
@@ -140,7 +140,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain enqueue puts tasks of a group in the list",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "return string.byte(record, 1, 1) == 10 or not string.find(record, '^[^\\n]*;[GP]=')",
     replace: "return true",
     breaks: "fairness",
@@ -148,7 +148,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a dequeue that finds too few does not look for what is due",
-    file: "lua/dequeue.lua",
+    file: "lua/tasks/dequeue.lua",
     find: "if plain and #ids < max then",
     replace: "if plain and #ids < 0 then",
     breaks: "I6",
@@ -156,7 +156,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a dequeue that is not plain loses what it popped",
-    file: "lua/dequeue.lua",
+    file: "lua/tasks/dequeue.lua",
     find: "return dequeue_in_full(at, call, ids, ahead, reads)",
     replace: "return dequeue_in_full(at, call, nil, ahead, reads)",
     breaks: "I1",
@@ -164,7 +164,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a dequeue that is not plain reads again",
-    file: "lua/dequeue.lua",
+    file: "lua/tasks/dequeue.lua",
     find: "return dequeue_in_full(at, call, ids, ahead, reads)",
     replace: "return dequeue_in_full(at, call, ids, ahead, {})",
     breaks: "law 3",
@@ -172,7 +172,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "a plain dequeue that finds nothing leaves its token unspent",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "    if resend == '1' then\n      spent[#spent + 1], spent[#spent + 2] = slot, token\n    end\n",
     replace: "",
     breaks: "law 5",
@@ -180,7 +180,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "settle that is not plain forgets its call",
-    file: "lua/settle.lua",
+    file: "lua/tasks/settle.lua",
     find: "tonumber(now_text), call, items",
     replace: "tonumber(now_text), '', items",
     breaks: "law 5",
@@ -188,7 +188,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "settle that is not plain forgets the workers' hands",
-    file: "lua/settle.lua",
+    file: "lua/tasks/settle.lua",
     find: "expiry, dead, nil, hands)",
     replace: "expiry, dead, nil, dead)",
     breaks: "workers",
@@ -196,7 +196,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "settle takes the statistics for the settings",
-    file: "lua/settle.lua",
+    file: "lua/tasks/settle.lua",
     find: "{ '~set', '~stats' }",
     replace: "{ '~stats', '~set' }",
     breaks: "statistics",
@@ -204,7 +204,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "settle_and_dequeue leases what stood in line before the settle put tasks in front",
-    file: "lua/settle_and_dequeue.lua",
+    file: "lua/tasks/settle-and-dequeue.lua",
     find: "  plain = plain and items[i] == 'complete'\n",
     replace: "",
     breaks: "I8",
@@ -212,7 +212,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "settle_and_dequeue pulls although the settle was refused",
-    file: "lua/settle_and_dequeue.lua",
+    file: "lua/tasks/settle-and-dequeue.lua",
     find: "  if settled.err or settled[1] ~= 'ok' then\n    write('RPUSH', pending, reversed(ids or {}, 1))\n    return settled\n  end\n",
     replace: "",
     breaks: "I3",
@@ -220,7 +220,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "settle_and_dequeue loses what it popped where the settle is refused",
-    file: "lua/settle_and_dequeue.lua",
+    file: "lua/tasks/settle-and-dequeue.lua",
     find: "    write('RPUSH', pending, reversed(ids or {}, 1))\n",
     replace: "",
     breaks: "I1",
@@ -228,7 +228,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "settle_and_dequeue that finds nothing drops the records of what completed",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "local spent = { unpack(also or {}) }",
     replace: "local spent = {}",
     breaks: "I3",
@@ -236,7 +236,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "settle_and_dequeue overwrites the records of what completed with those that it leases",
-    file: "lua/_plain.lua",
+    file: "lua/lib/plain.lua",
     find: "local to = (i > 1 and from or 0) + 2 * i + 3",
     replace: "local to = 2 * i + 3",
     breaks: "I3",
@@ -244,7 +244,7 @@ export const lanes: readonly Mutant[] = [
   },
   {
     name: "settle_and_dequeue whose dequeue is not plain drops the records of what completed",
-    file: "lua/settle_and_dequeue.lua",
+    file: "lua/tasks/settle-and-dequeue.lua",
     find: "if completed and store_completed(tasks, expiry, fields, ended) then",
     replace: "if completed then",
     breaks: "I3",

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const lifeCycle: readonly Mutant[] = [
   {
     name: "enqueue says created to whoever repeats an id",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "if fixed ~= '' and not again then\n    return is_own(parse_fixed(fixed).t, own)",
     replace: "if fixed ~= '' and not again then\n    return true",
     breaks: "law 5",
@@ -12,7 +12,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "enqueue takes other tasks under a used key",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "    reused = true\n",
     replace: "",
     breaks: "I3",
@@ -20,7 +20,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "a dedup key is asked before the id",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "elseif own == nil and stands then",
     replace: "elseif stands then",
     breaks: "law 5",
@@ -28,7 +28,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "a copy forgets that its first task stands for a dedup key",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "fresh[key] = int(plan.now + 1) .. ' ' .. id",
     replace: "fresh[key] = nil",
     breaks: "law 5",
@@ -36,7 +36,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "enqueue overwrites a known id's payload",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "redis.pcall('HSETNX', tasks, ids[1], fields[2])",
     replace: "redis.pcall('HSET', tasks, ids[1], fields[2])",
     breaks: "I7",
@@ -44,7 +44,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "enqueue takes the same id twice in one batch",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "elseif seen[id] and not places then",
     replace: "elseif false then",
     breaks: "I1",
@@ -52,7 +52,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "enqueue writes before it refuses a full queue",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "coming()) then\n  return { 'full' }",
     replace: "coming()) then\n  store_or_undo(plan, stored)\n  return { 'full' }",
     breaks: "I3",
@@ -60,7 +60,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "enqueue counts ghosts as pending",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "overfull(plan.settings, at, stored, coming())",
     replace: "overfull(plan.settings, at, {}, coming())",
     breaks: "limits",
@@ -68,7 +68,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "enqueue never lets a dedup key go",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "        will(plan, 'ZADD expiry', over, '~d:' .. key)\n",
     replace: "",
     breaks: "law 10",
@@ -76,7 +76,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "enqueue puts a delayed task in line as well",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "    will(plan, 'ZADD delayed', score_when_due(options[i], due), id)\n",
     replace:
       "    will(plan, 'ZADD delayed', score_when_due(options[i], due), id)\n    will(plan, 'LPUSH pending', id)\n",
@@ -85,7 +85,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "enqueue leaves a dead letter listed whose id begins anew",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "    will(plan, 'ZREM expiry', id)\n    will(plan, 'ZREM dead', id)\n",
     replace: "    will(plan, 'ZREM expiry', id)\n",
     breaks: "I1",
@@ -93,7 +93,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "enqueue puts ids in line before their payloads are stored",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "close(plan)\nlocal failed = store_or_undo(plan, stored)",
     replace:
       "close(plan)\nlocal fields = plan.fields\nplan.fields = {}\ncommit(plan)\nclear(plan)\nplan.fields = fields\nlocal failed = store_or_undo(plan, stored)",
@@ -102,7 +102,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "enqueue wakes consumers of a paused queue",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: " and not parse_settings(found[2] or nil).p then",
     replace: " then",
     breaks: "waking",
@@ -110,7 +110,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "enqueue looks at settings for every lone task",
-    file: "lua/enqueue.lua",
+    file: "lua/tasks/enqueue.lua",
     find: "if count == 1 and look ~= '1' and",
     replace: "if false and",
     breaks: "law 3",
@@ -118,7 +118,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "dequeue of a paused queue leaves its token unspent",
-    file: "lua/_pull.lua",
+    file: "lua/lib/dequeue-in-full.lua",
     find: "      spend()\n      return { 'paused' }, false",
     replace: "      return { 'paused' }, false",
     breaks: "law 5",
@@ -126,7 +126,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "dequeue that finds nothing leaves its token unspent",
-    file: "lua/_pull.lua",
+    file: "lua/lib/dequeue-in-full.lua",
     find: "  elseif #batch == 0 then\n    spend()\n",
     replace: "  elseif #batch == 0 then\n",
     breaks: "law 5",
@@ -134,7 +134,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "dequeue heeds maxWorking for one call only",
-    file: "lua/_pull.lua",
+    file: "lua/lib/dequeue-in-full.lua",
     find: "allowed(plan.settings, max, leased, used, time())",
     replace: "allowed(plan.settings, max, 0, used, time())",
     breaks: "limits",
@@ -142,7 +142,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "dequeue loses what it popped when a script error ends it",
-    file: "lua/_pull.lua",
+    file: "lua/lib/dequeue-in-full.lua",
     find: "if not fine then\n    put_back(line, 1)",
     replace: "if not fine then",
     breaks: "law 10",
@@ -150,7 +150,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "dequeue loses what it popped where records find no room",
-    file: "lua/_pull.lua",
+    file: "lua/lib/dequeue-in-full.lua",
     find: "if failed then\n    put_back(line, 1)",
     replace: "if failed then",
     breaks: "law 10",
@@ -158,7 +158,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "dequeue at a limit full of expired leases does not reclaim",
-    file: "lua/_pull.lua",
+    file: "lua/lib/dequeue-in-full.lua",
     find: "if full and plan.settings.m and not line.next_due",
     replace: "if false and not line.next_due",
     breaks: "I6",
@@ -166,7 +166,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "dequeue registers a failed worker again for an old answer",
-    file: "lua/_pull.lua",
+    file: "lua/lib/dequeue-in-full.lua",
     find: "if worker ~= '' and not batch.given and",
     replace: "if worker ~= '' and",
     breaks: "workers",
@@ -174,7 +174,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "settle takes any lease number",
-    file: "lua/_settling.lua",
+    file: "lua/lib/settle-in-full.lua",
     find: "task.n .. ',' .. task.k ~= proof",
     replace: "task.k ~= string.match(proof, ',(.*)$')",
     breaks: "law 6",
@@ -182,7 +182,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "settle compares eight characters of the token",
-    file: "lua/_settling.lua",
+    file: "lua/lib/settle-in-full.lua",
     find: "task.n .. ',' .. task.k ~= proof",
     replace: "string.sub(task.n .. ',' .. task.k, 1, 8) ~= string.sub(proof, 1, 8)",
     breaks: "I2",
@@ -190,7 +190,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "settle answers another outcome as if it were a resend",
-    file: "lua/_settling.lua",
+    file: "lua/lib/settle-in-full.lua",
     find: "local prefix = receipt .. ','",
     replace: "local prefix = string.match(receipt, '^%d+,[^,]*,')",
     breaks: "law 6",
@@ -198,7 +198,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "settle lets a flagged task be requeued",
-    file: "lua/_settling.lua",
+    file: "lua/lib/settle-in-full.lua",
     find: "  elseif task.f then\n",
     replace: "  elseif task.f and outcome == 'reject' then\n",
     breaks: "cancelling",
@@ -206,7 +206,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "settle charges what was handed back unstarted",
-    file: "lua/_settling.lua",
+    file: "lua/lib/settle-in-full.lua",
     find: "if uncounted or outcome == 'return' then",
     replace: "if uncounted then",
     breaks: "I5",
@@ -214,7 +214,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "settle forgets that an extend came before the end in one call",
-    file: "lua/_settling.lua",
+    file: "lua/lib/settle-in-full.lua",
     find: "  longer[id] = nil\n",
     replace: "",
     breaks: "I1",
@@ -222,7 +222,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "settle tells an extend an earlier deadline than there is",
-    file: "lua/_settling.lua",
+    file: "lua/lib/settle-in-full.lua",
     find: "longer[id] = math.max(longer[id] or deadlines[id], deadline)",
     replace: "longer[id] = deadline",
     breaks: "law 5",
@@ -230,7 +230,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "settle puts requeued tasks where they were",
-    file: "lua/_settling.lua",
+    file: "lua/lib/settle-in-full.lua",
     find: "outcome == 'return' and 'kept' or 'back'",
     replace: "'kept'",
     breaks: "I8",
@@ -238,7 +238,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "cancel heeds no lease number",
-    file: "lua/cancel.lua",
+    file: "lua/tasks/cancel.lua",
     find: "if lease ~= '' and task.n ~= lease then",
     replace: "if false then",
     breaks: "law 5",
@@ -246,7 +246,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "cancel does not count its ghost",
-    file: "lua/cancel.lua",
+    file: "lua/tasks/cancel.lua",
     find: "  will(plan, 'HSET tasks', '~ghosts', int(ghosts + 1))\n",
     replace: "",
     breaks: "I1",
@@ -254,7 +254,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "cancel leaves a delayed task where it stood",
-    file: "lua/cancel.lua",
+    file: "lua/tasks/cancel.lua",
     find: "  redis.call('ZREM', place, id)\n",
     replace: "",
     breaks: "I1",
@@ -262,7 +262,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "cancel ends a completed task as cancelled",
-    file: "lua/cancel.lua",
+    file: "lua/tasks/cancel.lua",
     find: "if task.s == 'c' or (task.s == 'r'",
     replace: "if (task.s == 'r'",
     breaks: "I3",
@@ -270,7 +270,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "cancel flags a working task anew each time",
-    file: "lua/cancel.lua",
+    file: "lua/tasks/cancel.lua",
     find: "  if not task.f then\n",
     replace: "  if true then\n",
     breaks: "law 5",
@@ -278,7 +278,7 @@ export const lifeCycle: readonly Mutant[] = [
   },
   {
     name: "cancel touches a record of a later release",
-    file: "lua/cancel.lua",
+    file: "lua/tasks/cancel.lua",
     find: "if newer(fixed) or newer(record) or heed(",
     replace: "if newer(fixed) or heed(",
     breaks: "law 12",

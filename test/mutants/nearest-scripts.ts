@@ -1,6 +1,6 @@
 /** As {@link nearest}, of lua/. Tests that take long stand last. */
 export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
-  "lua/enqueue.lua": [
+  "lua/tasks/enqueue.lua": [
     "integration/lanes",
     "integration/enqueue",
     "integration/enqueue-copies",
@@ -12,7 +12,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/full-redis",
     "fault/resend",
   ],
-  "lua/dequeue.lua": [
+  "lua/tasks/dequeue.lua": [
     "integration/dequeue",
     "budget/limits",
     "fault/resend",
@@ -26,7 +26,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/worker-failure",
     "integration/unsound",
   ],
-  "lua/settle.lua": [
+  "lua/tasks/settle.lua": [
     "integration/settle",
     "integration/fencing",
     "integration/cancel",
@@ -37,7 +37,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/worker-hands",
     "integration/statistics",
   ],
-  "lua/_pull.lua": [
+  "lua/lib/dequeue-in-full.lua": [
     "integration/dequeue",
     "fault/resend",
     "integration/limits",
@@ -51,7 +51,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/unsound",
   ],
 
-  "lua/_settling.lua": [
+  "lua/lib/settle-in-full.lua": [
     "integration/settle",
     "integration/fencing",
     "integration/cancel",
@@ -61,7 +61,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "fault/resend",
   ],
 
-  "lua/_plain.lua": [
+  "lua/lib/plain.lua": [
     "integration/lanes",
     "integration/wake",
     "integration/dequeue",
@@ -71,15 +71,15 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "fault/resend",
     "integration/unsound",
   ],
-  "lua/settle_and_dequeue.lua": [
+  "lua/tasks/settle-and-dequeue.lua": [
     "integration/settle-and-dequeue",
     "integration/lanes",
     "integration/at-most-once",
     "consumer/drain",
     "fault/resend",
   ],
-  "lua/cancel.lua": ["integration/cancel", "integration/unsound", "integration/counts", "fault/resend"],
-  "lua/sweep.lua": [
+  "lua/tasks/cancel.lua": ["integration/cancel", "integration/unsound", "integration/counts", "fault/resend"],
+  "lua/sweep/sweep.lua": [
     "integration/sweep",
     "integration/unsound",
     "integration/redrive",
@@ -87,8 +87,8 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/life-cycle",
     "integration/settle",
   ],
-  "lua/wake.lua": ["integration/wake", "integration/wake-faults"],
-  "lua/inspect.lua": [
+  "lua/tasks/wake.lua": ["integration/wake", "integration/wake-faults"],
+  "lua/tasks/get.lua": [
     "integration/life-cycle",
     "integration/remove",
     "integration/unsound",
@@ -96,36 +96,40 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/wait",
     "integration/enqueue",
   ],
-  "lua/count.lua": [
+  "lua/operate/count.lua": [
     "integration/counts",
     "integration/cancel",
     "integration/group-limits",
     "integration/workers",
   ],
-  "lua/heartbeat.lua": ["integration/heartbeat", "integration/worker-failure", "integration/worker-hands"],
-  "lua/fail.lua": [
+  "lua/tasks/heartbeat.lua": [
+    "integration/heartbeat",
+    "integration/worker-failure",
+    "integration/worker-hands",
+  ],
+  "lua/operate/fail-worker.lua": [
     "integration/worker-failure",
     "integration/silent-workers",
     "integration/unsound",
     "integration/worker-hands",
   ],
-  "lua/workers.lua": ["integration/workers", "integration/worker-hands", "http/workers"],
-  "lua/page.lua": [
+  "lua/operate/list-workers.lua": ["integration/workers", "integration/worker-hands", "http/workers"],
+  "lua/operate/list.lua": [
     "integration/page",
     "integration/page-order",
     "integration/page-search",
     "integration/cancel",
   ],
-  "lua/purge.lua": [
+  "lua/operate/purge.lua": [
     "integration/purge",
     "integration/purge-refused",
     "integration/purge-ended",
     "integration/turns",
     "integration/unsound",
   ],
-  "lua/redrive.lua": ["integration/redrive", "integration/redrive-calls", "integration/unsound"],
-  "lua/remove.lua": ["integration/remove", "integration/unsound"],
-  "lua/configure.lua": [
+  "lua/operate/redrive.lua": ["integration/redrive", "integration/redrive-calls", "integration/unsound"],
+  "lua/operate/remove.lua": ["integration/remove", "integration/unsound"],
+  "lua/operate/configure.lua": [
     "integration/settings",
     "integration/group-settings",
     "integration/limits",
@@ -134,44 +138,52 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/pause",
     "integration/unsound",
   ],
-  "lua/settings.lua": ["integration/settings", "integration/group-settings", "integration/unsound"],
-  "lua/statistics.lua": ["integration/statistics", "integration/unsound", "budget/features"],
-  "lua/drop.lua": [
+  "lua/operate/settings.lua": ["integration/settings", "integration/group-settings", "integration/unsound"],
+  "lua/operate/statistics.lua": ["integration/statistics", "integration/unsound", "budget/features"],
+  "lua/operate/delete-queue.lua": [
     "integration/reminders",
     "integration/worker-hands",
     "integration/unsound",
     "integration/delete-queue",
   ],
-  "lua/schedule.lua": [
+  "lua/schedules/put-schedule.lua": [
     "integration/schedules-refused",
     "integration/schedules",
     "integration/schedules-at-once",
     "fault/schedules",
     "integration/occurrences-held",
   ],
-  "lua/schedules.lua": ["integration/schedules", "integration/occurrences-held", "http/schedules"],
-  "lua/occurrences.lua": ["integration/occurrences", "integration/occurrences-held", "integration/reminders"],
-  "lua/occur.lua": [
+  "lua/schedules/list-schedules.lua": [
+    "integration/schedules",
+    "integration/occurrences-held",
+    "http/schedules",
+  ],
+  "lua/schedules/due-schedules.lua": [
+    "integration/occurrences",
+    "integration/occurrences-held",
+    "integration/reminders",
+  ],
+  "lua/schedules/run-schedules.lua": [
     "integration/occurrences",
     "integration/occurrences-at-once",
     "integration/occurrences-held",
     "fault/schedules",
   ],
-  "lua/remind.lua": [
+  "lua/schedules/set-reminder.lua": [
     "integration/reminders",
     "integration/occurrences-at-once",
     "integration/occurrences",
     "integration/schedules",
   ],
-  "lua/register.lua": ["integration/registry", "integration/sweep"],
-  "lua/queues.lua": ["integration/registry", "integration/sweep", "http/queues"],
-  "lua/forget.lua": ["integration/registry", "integration/sweep", "integration/reminders"],
-  "lua/glance.lua": [
+  "lua/sweep/register.lua": ["integration/registry", "integration/sweep"],
+  "lua/sweep/list-queues.lua": ["integration/registry", "integration/sweep", "http/queues"],
+  "lua/sweep/unregister.lua": ["integration/registry", "integration/sweep", "integration/reminders"],
+  "lua/repair/check.lua": [
     "integration/deep-sweep-glance",
     "integration/deep-sweep-counts",
     "integration/deep-sweep",
   ],
-  "lua/audit.lua": [
+  "lua/repair/scan.lua": [
     "integration/deep-sweep",
     "integration/deep-sweep-places",
     "integration/deep-sweep-records",
@@ -179,34 +191,34 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/deep-sweep-calls",
     "integration/deep-sweep-live",
   ],
-  "lua/weed.lua": [
+  "lua/repair/blank-duplicates.lua": [
     "integration/deep-sweep-between",
     "integration/deep-sweep-places",
     "integration/deep-sweep-calls",
     "integration/deep-sweep-live",
   ],
-  "lua/repair.lua": [
+  "lua/repair/place-lost.lua": [
     "integration/deep-sweep-between",
     "integration/deep-sweep-places",
     "integration/deep-sweep-counts",
     "integration/deep-sweep-calls",
     "integration/deep-sweep-live",
   ],
-  "lua/regroup.lua": [
+  "lua/repair/recount-groups.lua": [
     "integration/deep-sweep-between",
     "integration/deep-sweep-counts",
     "integration/group-faults",
     "integration/deep-sweep-calls",
     "integration/deep-sweep-live",
   ],
-  "lua/control.lua": [
+  "lua/repair/repair-control.lua": [
     "integration/deep-sweep-between",
     "integration/deep-sweep-counts",
     "integration/deep-sweep-records",
     "integration/deep-sweep-calls",
     "integration/deep-sweep-live",
   ],
-  "lua/_prelude.lua": [
+  "lua/lib/prelude.lua": [
     "integration/settle",
     "integration/full-redis",
     "integration/sweep",
@@ -215,27 +227,27 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/life-cycle",
     "integration/enqueue",
   ],
-  "lua/_records.lua": [
+  "lua/lib/records.lua": [
     "integration/settle",
     "integration/unsound",
     "integration/cancel",
     "integration/watch",
   ],
-  "lua/_limits.lua": [
+  "lua/lib/limits.lua": [
     "integration/back-pressure",
     "integration/limits",
     "integration/limits-clock",
     "integration/group-limits",
   ],
-  "lua/_groups.lua": ["integration/groups", "integration/group-limits", "integration/group-faults"],
-  "lua/_turns.lua": [
+  "lua/lib/groups.lua": ["integration/groups", "integration/group-limits", "integration/group-faults"],
+  "lua/lib/fair-order.lua": [
     "integration/turns",
     "integration/groups",
     "integration/group-limits",
     "integration/group-faults",
     "integration/purge",
   ],
-  "lua/_plan.lua": [
+  "lua/lib/commit.lua": [
     "budget/features",
     "integration/settle",
     "integration/dequeue",
@@ -247,7 +259,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/full-redis",
     "integration/worker-hands",
   ],
-  "lua/_writes.lua": [
+  "lua/lib/writes.lua": [
     "integration/settle",
     "integration/dequeue",
     "integration/heartbeat",
@@ -258,42 +270,47 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/full-redis",
     "integration/worker-hands",
   ],
-  "lua/_workers.lua": [
+  "lua/lib/workers.lua": [
     "integration/worker-failure",
     "integration/silent-workers",
     "integration/worker-hands",
   ],
-  "lua/_wake.lua": ["integration/wake", "integration/wake-faults"],
-  "lua/_due.lua": [
+  "lua/lib/wake.lua": ["integration/wake", "integration/wake-faults"],
+  "lua/lib/due.lua": [
     "integration/sweep",
     "integration/limits-clock",
     "integration/groups",
     "integration/silent-workers",
     "integration/unsound",
   ],
-  "lua/_line.lua": [
+  "lua/lib/pending.lua": [
     "integration/pull-behind-cancelled",
     "integration/dequeue",
     "integration/groups",
     "integration/sweep",
     "integration/long-poll",
   ],
-  "lua/_batch.lua": [
+  "lua/lib/selection.lua": [
     "integration/dequeue",
     "integration/group-limits",
     "integration/cancel",
     "integration/unsound",
     "integration/long-tasks",
   ],
-  "lua/_leases.lua": [
+  "lua/lib/leases.lua": [
     "integration/lanes",
     "integration/dequeue",
     "integration/life-cycle",
     "integration/limits",
     "fault/resend",
   ],
-  "lua/_calls.lua": ["fault/resend", "integration/settings", "integration/pause", "integration/delete-queue"],
-  "lua/_pages.lua": [
+  "lua/lib/operator-calls.lua": [
+    "fault/resend",
+    "integration/settings",
+    "integration/pause",
+    "integration/delete-queue",
+  ],
+  "lua/lib/pages.lua": [
     "integration/page-search",
     "integration/page",
     "integration/redrive-calls",
@@ -301,23 +318,23 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/purge",
     "integration/unsound",
   ],
-  "lua/_entries.lua": [
+  "lua/lib/repair-entries.lua": [
     "integration/deep-sweep-records",
     "integration/deep-sweep-places",
     "integration/deep-sweep-counts",
   ],
-  "lua/_mend.lua": [
+  "lua/lib/repair.lua": [
     "integration/deep-sweep-records",
     "integration/deep-sweep-places",
     "integration/deep-sweep-counts",
   ],
-  "lua/_control.lua": ["integration/deep-sweep-counts", "integration/deep-sweep-between"],
-  "lua/_states.lua": [
+  "lua/lib/control-fields.lua": ["integration/deep-sweep-counts", "integration/deep-sweep-between"],
+  "lua/lib/group-states.lua": [
     "integration/deep-sweep-counts",
     "integration/deep-sweep-glance",
     "integration/deep-sweep-calls",
   ],
-  "lua/_fields.lua": [
+  "lua/lib/repair-fields.lua": [
     "integration/deep-sweep-records",
     "integration/deep-sweep-counts",
     "integration/deep-sweep-calls",

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const operating: readonly Mutant[] = [
   {
     name: "page gives one task more than asked for",
-    file: "lua/page.lua",
+    file: "lua/operate/list.lua",
     find: "#reply >= 3 + 5 * tonumber(size)",
     replace: "#reply > 3 + 5 * tonumber(size)",
     breaks: "law 7",
@@ -12,7 +12,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "page gives payloads unasked",
-    file: "lua/page.lua",
+    file: "lua/operate/list.lua",
     find: "local payload = payloads == '1' and string.sub",
     replace: "local payload = string.sub",
     breaks: "listing",
@@ -20,7 +20,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "page reads the list from its wrong end",
-    file: "lua/page.lua",
+    file: "lua/operate/list.lua",
     find: "redis.call('LRANGE', pending, int(-index - LOOK), int(-index - 1))",
     replace: "redis.call('LRANGE', pending, int(index), int(index + LOOK - 1))",
     breaks: "listing",
@@ -28,7 +28,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "page heeds no bound on bytes",
-    file: "lua/page.lua",
+    file: "lua/operate/list.lua",
     find: "(bytes > tonumber(max_bytes) or #reply",
     replace: "(#reply",
     breaks: "law 7",
@@ -36,7 +36,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "page shows a delayed task at the ghost of its last life",
-    file: "lua/page.lua",
+    file: "lua/operate/list.lua",
     find: " or ghostly(entry) then",
     replace: " then",
     breaks: "listing",
@@ -44,7 +44,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "purge takes more than its limit off the list",
-    file: "lua/purge.lua",
+    file: "lua/operate/purge.lua",
     find: "    if count == most then\n",
     replace: "    if false then\n",
     breaks: "law 7",
@@ -52,7 +52,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "purge leaves what it cancelled where it stood",
-    file: "lua/purge.lua",
+    file: "lua/operate/purge.lua",
     find: "    write('ZREM', key, failed and {} or ids)\n",
     replace: "",
     breaks: "I1",
@@ -60,7 +60,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "purge does not put back what it was not to take",
-    file: "lua/purge.lua",
+    file: "lua/operate/purge.lua",
     find: "  write('RPUSH', pending, rest)\n",
     replace: "",
     breaks: "law 10",
@@ -68,7 +68,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "purge loses the place of a later release's task",
-    file: "lua/purge.lua",
+    file: "lua/operate/purge.lua",
     find: "(failed or i > done or entries[i].left)",
     replace: "(failed or i > done)",
     breaks: "law 12",
@@ -76,7 +76,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "purge lets nobody move up",
-    file: "lua/purge.lua",
+    file: "lua/operate/purge.lua",
     find: "    straighten(plan)\n",
     replace: "",
     breaks: "fairness",
@@ -84,7 +84,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "redrive keeps what was charged",
-    file: "lua/redrive.lua",
+    file: "lua/operate/redrive.lua",
     find: "task.c, task.y, task.z = '0', nil, nil",
     replace: "task.y, task.z = nil, nil",
     breaks: "I5",
@@ -92,7 +92,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "redrive counts attempts from the beginning",
-    file: "lua/redrive.lua",
+    file: "lua/operate/redrive.lua",
     find: "task.c, task.y, task.z = '0', nil, nil",
     replace: "task.a, task.c, task.y, task.z = '0', '0', nil, nil",
     breaks: "I4",
@@ -100,7 +100,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "redrive leaves tasks among the dead letters",
-    file: "lua/redrive.lua",
+    file: "lua/operate/redrive.lua",
     find: "  plan.writes['ZREM dead'] = ids\n",
     replace: "",
     breaks: "I1",
@@ -108,7 +108,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "redrive puts tasks to the front",
-    file: "lua/redrive.lua",
+    file: "lua/operate/redrive.lua",
     find: "chosen[before + i].text, 'back', due > now and due)",
     replace: "chosen[before + i].text, 'front', due > now and due)",
     breaks: "I8",
@@ -116,7 +116,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "redrive acts where it should only count",
-    file: "lua/redrive.lua",
+    file: "lua/operate/redrive.lua",
     find: "if dry ~= '1' then",
     replace: "if true then",
     breaks: "I3",
@@ -124,7 +124,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "redrive heeds no lease number",
-    file: "lua/redrive.lua",
+    file: "lua/operate/redrive.lua",
     find: "elseif entry.lease ~= '' and entry.lease ~= task.n then",
     replace: "elseif false then",
     breaks: "law 5",
@@ -132,7 +132,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "redrive goes beyond its limit",
-    file: "lua/redrive.lua",
+    file: "lua/operate/redrive.lua",
     find: "\n  if #chosen == tonumber(limit) then",
     replace: "if false then",
     breaks: "law 7",
@@ -140,7 +140,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "remove deletes tasks that wait",
-    file: "lua/remove.lua",
+    file: "lua/operate/remove.lua",
     find: "elseif task.s ~= 'c' and task.s ~= 'r' then",
     replace: "elseif task.s == 'w' then",
     breaks: "I1",
@@ -148,7 +148,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "remove touches a record of a later release",
-    file: "lua/remove.lua",
+    file: "lua/operate/remove.lua",
     find: "if newer(fixed) or newer(record) or heed(",
     replace: "if newer(fixed) or heed(",
     breaks: "law 12",
@@ -156,7 +156,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "remove tells a resend that nothing was there",
-    file: "lua/remove.lua",
+    file: "lua/operate/remove.lua",
     find: "return { 'not_found' }\nelseif task.s == 'x' then\n  return { 'removed' }",
     replace: "return { 'not_found' }\nelseif task.s == 'x' then\n  return { 'not_found' }",
     breaks: "law 5",
@@ -164,7 +164,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "configure sets again for a late copy",
-    file: "lua/configure.lua",
+    file: "lua/operate/configure.lua",
     find: "if done or #changes == 3 then",
     replace: "if #changes == 3 then",
     breaks: "law 5",
@@ -172,7 +172,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "configure lets nobody in when it loosens a limit",
-    file: "lua/configure.lua",
+    file: "lua/operate/configure.lua",
     find: "    release(plan)\n",
     replace: "",
     breaks: "limits",
@@ -180,7 +180,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "configure forgets what was dequeued under the last rate",
-    file: "lua/configure.lua",
+    file: "lua/operate/configure.lua",
     find: "return was.r and settings.r and recount(used, was.r, settings.r, plan.now) or ''",
     replace: "return ''",
     breaks: "limits",
@@ -188,7 +188,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "configure takes a group's number while tasks are held by it",
-    file: "lua/configure.lua",
+    file: "lua/operate/configure.lua",
     find: "if not (settings.m or settings.r) and state.h == 0 then",
     replace: "if not (settings.m or settings.r) then",
     breaks: "law 10",
@@ -196,7 +196,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "configure overwrites settings of a later release",
-    file: "lua/configure.lua",
+    file: "lua/operate/configure.lua",
     find: "if newer(found[1]) or newer(plan.was",
     replace: "if newer(plan.was",
     breaks: "law 12",
@@ -204,7 +204,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "settings reads what a later release wrote",
-    file: "lua/settings.lua",
+    file: "lua/operate/settings.lua",
     find: "if newer(found[1]) or newer(found[2]) then",
     replace: "if newer(found[2]) then",
     breaks: "law 12",
@@ -212,7 +212,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "settings takes the queue for a group without a name",
-    file: "lua/settings.lua",
+    file: "lua/operate/settings.lua",
     find: "local field = group == '' and '~set' or '~s:' .. group",
     replace: "local field = '~s:' .. group",
     breaks: "answers",
@@ -220,7 +220,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "settings mixes up what works and what is held",
-    file: "lua/settings.lua",
+    file: "lua/operate/settings.lua",
     find: "state.ready, state.w, state.h }",
     replace: "state.ready, state.h, state.w }",
     breaks: "answers",
@@ -228,7 +228,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "statistics tells six minutes",
-    file: "lua/statistics.lua",
+    file: "lua/operate/statistics.lua",
     find: "math.floor(now / 60000) - 60 then",
     replace: "math.floor(now / 60000) - 6 then",
     breaks: "statistics",
@@ -236,7 +236,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "statistics leaves out the minute that is not over",
-    file: "lua/statistics.lua",
+    file: "lua/operate/statistics.lua",
     find: "for i = 2, #fields do",
     replace: "for i = 3, #fields do",
     breaks: "statistics",
@@ -244,7 +244,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "statistics says on where only events are",
-    file: "lua/statistics.lua",
+    file: "lua/operate/statistics.lua",
     find: "parse_settings(found[1] or nil).s and 1 or 0",
     replace: "parse_settings(found[1] or nil).e and 1 or 0",
     breaks: "statistics",
@@ -252,7 +252,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "drop deletes a queue with working tasks",
-    file: "lua/drop.lua",
+    file: "lua/operate/delete-queue.lua",
     find: "local count = force == '1' and 0 or redis.call('ZCARD', working)",
     replace: "local count = 0",
     breaks: "I3",
@@ -260,7 +260,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "drop deletes again for a late copy",
-    file: "lua/drop.lua",
+    file: "lua/operate/delete-queue.lua",
     find: "local done, notes = noted(calls, token)",
     replace: "local done, notes = nil, ''",
     breaks: "law 5",
@@ -268,7 +268,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "drop leaves the schedules",
-    file: "lua/drop.lua",
+    file: "lua/operate/delete-queue.lua",
     find: "    append(parts, schedules, timetable)\n",
     replace: "",
     breaks: "schedules",
@@ -276,7 +276,7 @@ export const operating: readonly Mutant[] = [
   },
   {
     name: "drop leaves who works on what",
-    file: "lua/drop.lua",
+    file: "lua/operate/delete-queue.lua",
     find: "expiry, dead, workers, hands }\n    append",
     replace: "expiry, dead, workers }\n    append",
     breaks: "workers",

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const pulling: readonly Mutant[] = [
   {
     name: "a dequeue that reclaimed a lease says when that lease ends",
-    file: "lua/_line.lua",
+    file: "lua/lib/pending.lua",
     find: "    local leases_end = ahead.expired\n",
     replace: "    local leases_end = false\n",
     breaks: "answers",
@@ -12,7 +12,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "a dequeue that only passed cancelled tasks says that nothing is there",
-    file: "lua/_pull.lua",
+    file: "lua/lib/dequeue-in-full.lua",
     find: "if #batch == 0 and (line.unseen or not (line.drained and line.next_due)) then",
     replace: "if #batch == 0 and (line.unseen or not line.drained) then",
     breaks: "answers",
@@ -20,7 +20,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "a dequeue does not see what it has just promoted behind a cancelled task",
-    file: "lua/_line.lua",
+    file: "lua/lib/pending.lua",
     find: "line.unseen = line.looked",
     replace: "line.unseen = nil",
     breaks: "I6",
@@ -28,7 +28,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "a dequeue passes as many entries as there are",
-    file: "lua/_pull.lua",
+    file: "lua/lib/dequeue-in-full.lua",
     find: "local PASSED = 200",
     replace: "local PASSED = 1000000",
     breaks: "law 7",
@@ -36,7 +36,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "a copy of a dequeue on a paused queue does not say so",
-    file: "lua/_pull.lua",
+    file: "lua/lib/dequeue-in-full.lua",
     find: "return paused and { 'paused' } or again",
     replace: "return again",
     breaks: "law 5",
@@ -44,7 +44,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "a dropped ghost stays in its record",
-    file: "lua/_batch.lua",
+    file: "lua/lib/selection.lua",
     find: "left and ';g=' .. left or ''",
     replace: "'%0'",
     breaks: "I1",
@@ -52,7 +52,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "a late copy of an extend overwrites newer progress",
-    file: "lua/_settling.lua",
+    file: "lua/lib/settle-in-full.lua",
     find: "return not told or string.sub(marks, -#mark) == mark",
     replace: "return true",
     breaks: "law 5",
@@ -68,7 +68,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "what was counted before the clock jumped back stays in the future",
-    file: "lua/_limits.lua",
+    file: "lua/lib/limits.lua",
     find: "when, jumped = current, true",
     replace: "jumped = true",
     breaks: "law 4",
@@ -76,7 +76,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "what a clock that jumped back leaves of a rate is not written",
-    file: "lua/_limits.lua",
+    file: "lua/lib/limits.lua",
     find: "when, jumped = current, true",
     replace: "when = current",
     breaks: "law 4",
@@ -84,7 +84,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "all that was counted ahead of a clock that jumped back a little counts as of now",
-    file: "lua/_limits.lua",
+    file: "lua/lib/limits.lua",
     find: "when > current + 10",
     replace: "when > current",
     breaks: "law 4",
@@ -92,7 +92,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "groups' timers stay where the clock was",
-    file: "lua/_pull.lua",
+    file: "lua/lib/dequeue-in-full.lua",
     find: "((times.t or 0) > time() or times.c)",
     replace: "times.c",
     breaks: "law 4",
@@ -100,7 +100,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "timers are set anew for some groups only",
-    file: "lua/_due.lua",
+    file: "lua/lib/due.lua",
     find: "times.t, times.c = now, from",
     replace: "times.t, times.c = now, nil",
     breaks: "limits",

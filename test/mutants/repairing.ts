@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const repairing: readonly Mutant[] = [
   {
     name: "audit blanks the entry beside the one that is to go",
-    file: "lua/audit.lua",
+    file: "lua/repair/scan.lua",
     find: "append(places[id], first + i - 1)",
     replace: "append(places[id], first + i)",
     breaks: "I1",
@@ -12,7 +12,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "audit blanks entries of a later release",
-    file: "lua/audit.lua",
+    file: "lua/repair/scan.lua",
     find: "elseif places and not entry.newer then",
     replace: "elseif places then",
     breaks: "law 12",
@@ -20,7 +20,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "audit looks at one page of the list",
-    file: "lua/audit.lua",
+    file: "lua/repair/scan.lua",
     find: "return #found < tonumber(size) and '0' or int(first + #found), ids, places",
     replace: "return '0', ids, places",
     breaks: "repair",
@@ -28,7 +28,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "audit leaves times of what is not kept",
-    file: "lua/audit.lua",
+    file: "lua/repair/scan.lua",
     find: "  mend_times(mending, times)\n",
     replace: "",
     breaks: "repair",
@@ -36,7 +36,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "weed keeps the entry that comes out last",
-    file: "lua/weed.lua",
+    file: "lua/repair/blank-duplicates.lua",
     find: "append(blanks, sorted[i])",
     replace: "append(blanks, sorted[#sorted + 1 - i])",
     breaks: "I8",
@@ -44,7 +44,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "weed takes every entry of a task",
-    file: "lua/weed.lua",
+    file: "lua/repair/blank-duplicates.lua",
     find: "for i = 1, #sorted - entry.expected do",
     replace: "for i = 1, #sorted do",
     breaks: "law 10",
@@ -52,7 +52,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "weed looks for an entry only where it was seen",
-    file: "lua/weed.lua",
+    file: "lua/repair/blank-duplicates.lua",
     find: "int(index + reach)",
     replace: "int(index)",
     breaks: "repair",
@@ -60,7 +60,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "repair heeds no witness",
-    file: "lua/repair.lua",
+    file: "lua/repair/place-lost.lua",
     find: "if entry.witness ~= witness[id] or entry.expected <= seen[id] then",
     replace: "if entry.expected <= seen[id] then",
     breaks: "I1",
@@ -68,7 +68,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "repair gives no place to what has none",
-    file: "lua/repair.lua",
+    file: "lua/repair/place-lost.lua",
     find: "    enter(plan, id, task, 'back')\n",
     replace: "",
     breaks: "law 10",
@@ -76,7 +76,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "repair counts ghosts up that it takes away",
-    file: "lua/repair.lua",
+    file: "lua/repair/place-lost.lua",
     find: "dropped = dropped + math.max(0, entry.ghosts - ghosts)",
     replace: "added = added + math.max(0, entry.ghosts - ghosts)",
     breaks: "repair",
@@ -84,7 +84,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "regroup overlooks a wrong count of what works",
-    file: "lua/_states.lua",
+    file: "lua/lib/group-states.lua",
     find: "local wrong = group.w ~= is.w or group.h",
     replace: "local wrong = group.h",
     breaks: "repair",
@@ -92,7 +92,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "regroup lets nobody in",
-    file: "lua/regroup.lua",
+    file: "lua/repair/recount-groups.lua",
     find: "  release(plan)\n",
     replace: "",
     breaks: "repair",
@@ -100,7 +100,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "regroup believes a count though the group went on",
-    file: "lua/regroup.lua",
+    file: "lua/repair/recount-groups.lua",
     find: "local sure = counted ~= '1' or (was or '') == before[name]",
     replace: "local sure = true",
     breaks: "repair",
@@ -108,7 +108,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "regroup sets no timer where one is missing",
-    file: "lua/regroup.lua",
+    file: "lua/repair/recount-groups.lua",
     find: "elseif sure and not newer(was) and unwatched(mending, group) then",
     replace: "elseif false then",
     breaks: "repair",
@@ -116,7 +116,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "control begins lease numbers anew",
-    file: "lua/_control.lua",
+    file: "lua/lib/control-fields.lua",
     find: "{ ['~lease'] = now,",
     replace: "{ ['~lease'] = 0,",
     breaks: "I2",
@@ -124,7 +124,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "control believes a count though ghosts came and went meanwhile",
-    file: "lua/control.lua",
+    file: "lua/repair/repair-control.lua",
     find: "elseif says == came and less == gone and says - less ~= count and not was_deleted() then",
     replace: "elseif says - less == came - gone and says - less ~= count then",
     breaks: "repair",
@@ -132,7 +132,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "control believes a count of a queue that has been deleted since",
-    file: "lua/control.lua",
+    file: "lua/repair/repair-control.lua",
     find: "if tonumber(when) >= tonumber(began) then",
     replace: "if tonumber(when) < 0 then",
     breaks: "repair",
@@ -140,7 +140,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "control forgets what was put aside while it looked",
-    file: "lua/control.lua",
+    file: "lua/repair/repair-control.lua",
     find: "put(mending, other, found[other], told and int(came) or found[other])",
     replace: "put(mending, other, found[other], int(says))",
     breaks: "law 10",
@@ -148,7 +148,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "control counts what was put aside in a queue deleted since",
-    file: "lua/control.lua",
+    file: "lua/repair/repair-control.lua",
     find: "local told = came > less and says >= came and not was_deleted()",
     replace: "local told = came > less",
     breaks: "law 10",
@@ -156,7 +156,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "control corrects a count that is too low by what has gone",
-    file: "lua/control.lua",
+    file: "lua/repair/repair-control.lua",
     find: "local raised = says - less < count and field or other",
     replace: "local raised = other",
     breaks: "repair",
@@ -164,7 +164,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "glance does not compare the list with the records",
-    file: "lua/glance.lua",
+    file: "lua/repair/check.lua",
     find: "if (places[entry.id] or 0) ~= entry.expected then",
     replace: "if false then",
     breaks: "repair",
@@ -172,7 +172,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "glance counts no repair that it has only noted",
-    file: "lua/glance.lua",
+    file: "lua/repair/check.lua",
     find: "local found = #mending.report + #mending.deadlines + #mending.lost",
     replace: "local found = 0",
     breaks: "repair",
@@ -180,7 +180,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "glance overlooks miscounted timers",
-    file: "lua/glance.lua",
+    file: "lua/repair/check.lua",
     find: "    and standing(control, '~timers', '~rung') == timers\n",
     replace: "",
     breaks: "repair",
@@ -188,7 +188,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "control overlooks a wrong count of what is held",
-    file: "lua/_control.lua",
+    file: "lua/lib/control-fields.lua",
     find: "if lost or times.h ~= is.held then",
     replace: "if lost then",
     breaks: "repair",
@@ -196,7 +196,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "what is set aside has no time",
-    file: "lua/_entries.lua",
+    file: "lua/lib/repair-entries.lua",
     find: "  will(plan, 'ZADD expiry', int(mending.now + DEFAULT_DEAD_TTL), kept)\n",
     replace: "",
     breaks: "law 10",
@@ -204,7 +204,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "blanks are not counted among ghosts",
-    file: "lua/_entries.lua",
+    file: "lua/lib/repair-entries.lua",
     find: "local ghosts = int((tonumber(found[2] or 0) or 0) + count)",
     replace: "local ghosts = int(tonumber(found[2] or 0) or 0)",
     breaks: "I1",
@@ -212,7 +212,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "a hand that is missing is not written",
-    file: "lua/_entries.lua",
+    file: "lua/lib/repair-entries.lua",
     find: "  write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))\n",
     replace: "",
     breaks: "repair",
@@ -220,7 +220,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "a working task without a lease is not taken back",
-    file: "lua/_mend.lua",
+    file: "lua/lib/repair.lua",
     find: "    mending.lost[#mending.lost + 1] = id\n",
     replace: "",
     breaks: "law 10",
@@ -228,7 +228,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "the lease counter stays behind numbers that are in use",
-    file: "lua/_mend.lua",
+    file: "lua/lib/repair.lua",
     find: "    will(mending.plan, 'HSET tasks', '~lease', int(mending.lease))\n",
     replace: "",
     breaks: "I2",
@@ -236,7 +236,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "a dead letter that is in no list stays so",
-    file: "lua/_mend.lua",
+    file: "lua/lib/repair.lua",
     find: "if dead_letter and not entry.dead then",
     replace: "if false then",
     breaks: "I1",
@@ -244,7 +244,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "a task in two places keeps the wrong one",
-    file: "lua/_mend.lua",
+    file: "lua/lib/repair.lua",
     find: "if due and due >= mending.now + 1 then",
     replace: "if due then",
     breaks: "repair",
@@ -252,7 +252,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "settings beyond reading stay",
-    file: "lua/_fields.lua",
+    file: "lua/lib/repair-fields.lua",
     find: "  if not readable then\n    set_aside",
     replace: "  if false then\n    set_aside",
     breaks: "repair",
@@ -260,7 +260,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "a worker's record stays without the worker",
-    file: "lua/_fields.lua",
+    file: "lua/lib/repair-fields.lua",
     find: "      will(mending.plan, 'HDEL tasks', '~w:' .. names[i])\n",
     replace: "",
     breaks: "repair",
@@ -268,7 +268,7 @@ export const repairing: readonly Mutant[] = [
   },
   {
     name: "a hand whose lease is over stays",
-    file: "lua/_fields.lua",
+    file: "lua/lib/repair-fields.lua",
     find: "hand(task.W, task.n, ids[i]) == members[i]",
     replace: "true",
     breaks: "repair",

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const rooms: readonly Mutant[] = [
   {
     name: "an instant has no milliseconds",
-    file: "lua/_prelude.lua",
+    file: "lua/lib/prelude.lua",
     find: "string.sub('00000' .. time[2], -6, -4)",
     replace: "'000'",
     breaks: "law 4",
@@ -12,7 +12,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "numbers are written as the Lua at hand prints them",
-    file: "lua/_prelude.lua",
+    file: "lua/lib/prelude.lua",
     find: "return string.format('%.0f', tonumber(number))",
     replace: "return tostring(number)",
     breaks: "law 8",
@@ -20,7 +20,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "commands have as many arguments as there are",
-    file: "lua/_prelude.lua",
+    file: "lua/lib/prelude.lua",
     find: "local SLICE = 1000",
     replace: "local SLICE = 100000",
     breaks: "law 8",
@@ -28,7 +28,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a full Redis lets nothing be settled",
-    file: "lua/_prelude.lua",
+    file: "lua/lib/prelude.lua",
     find: "  if failed then\n    redis.call('HDEL', tasks, '')",
     replace: "  if false then\n    redis.call('HDEL', tasks, '')",
     breaks: "law 1",
@@ -36,7 +36,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "tombstones are kept for half a minute",
-    file: "lua/_prelude.lua",
+    file: "lua/lib/prelude.lua",
     find: "local RESEND_WINDOW = 300000",
     replace: "local RESEND_WINDOW = 30000",
     breaks: "law 5",
@@ -44,7 +44,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a delivery more than the most is allowed",
-    file: "lua/_records.lua",
+    file: "lua/lib/records.lua",
     find: "return most > 0 and tonumber(task.c) >= most",
     replace: "return most > 0 and tonumber(task.c) > most",
     breaks: "I5",
@@ -52,7 +52,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "records of the next release are taken for this one's",
-    file: "lua/_records.lua",
+    file: "lua/lib/records.lua",
     find: "return version and version ~= '1'",
     replace: "return version and tonumber(version) > 2",
     breaks: "law 12",
@@ -60,7 +60,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a forgotten id leaves its ghosts uncounted",
-    file: "lua/_records.lua",
+    file: "lua/lib/records.lua",
     find: "if tonumber(task.g or 0) > 0 then",
     replace: "if false then",
     breaks: "I1",
@@ -68,7 +68,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "the versions of an id begin anew with each life",
-    file: "lua/_records.lua",
+    file: "lua/lib/records.lua",
     find: "old and old.v and old.s ~= 'g' and int(old.v + 1) or '1'",
     replace: "'1'",
     breaks: "watching",
@@ -76,7 +76,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a record keeps all of its history",
-    file: "lua/_records.lua",
+    file: "lua/lib/records.lua",
     find: "if tonumber(task.v) > HISTORY + 1 then",
     replace: "if false then",
     breaks: "law 10",
@@ -84,7 +84,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a queue holds one pending task less than it may",
-    file: "lua/_limits.lua",
+    file: "lua/lib/limits.lua",
     find: "places_left(settings, at, control) < coming",
     replace: "places_left(settings, at, control) <= coming",
     breaks: "limits",
@@ -92,7 +92,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "one task more works than the queue allows",
-    file: "lua/_limits.lua",
+    file: "lua/lib/limits.lua",
     find: "math.min(most, settings.m - working)",
     replace: "math.min(most, settings.m - working + 1)",
     breaks: "limits",
@@ -100,7 +100,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a tenth of a rate's period is forgotten before it has passed",
-    file: "lua/_limits.lua",
+    file: "lua/lib/limits.lua",
     find: "if when >= oldest and",
     replace: "if when > oldest and",
     breaks: "limits",
@@ -108,7 +108,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "an ended lease stays in working",
-    file: "lua/_plan.lua",
+    file: "lua/lib/commit.lua",
     find: "  write('ZREM', at.working, ended)\n",
     replace: "",
     breaks: "I1",
@@ -116,7 +116,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "leases end one command each",
-    file: "lua/_plan.lua",
+    file: "lua/lib/commit.lua",
     find: "  write('ZREM', at.working, ended)\n",
     replace: "  for _, id in ipairs(ended) do\n    redis.call('ZREM', at.working, id)\n  end\n",
     breaks: "law 3",
@@ -124,7 +124,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "an extend may shorten a lease",
-    file: "lua/_plan.lua",
+    file: "lua/lib/commit.lua",
     find: "if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then",
     replace: "if refusal(redis.pcall('ZADD', at.working, unpack(scores, first, last))) then",
     breaks: "law 5",
@@ -132,7 +132,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "an ended lease stays in its worker's hands",
-    file: "lua/_writes.lua",
+    file: "lua/lib/writes.lua",
     find: "  'ZREM hands',\n",
     replace: "",
     breaks: "workers",
@@ -140,7 +140,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "an ended lease still counts for its group",
-    file: "lua/_plan.lua",
+    file: "lua/lib/commit.lua",
     find: "group.w = math.max(0, group.w - 1)",
     replace: "group.w = math.max(0, group.w)",
     breaks: "limits",
@@ -148,7 +148,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a task ends without its time to be known",
-    file: "lua/_plan.lua",
+    file: "lua/lib/commit.lua",
     find: "int(plan.now + math.max(ttl, RESEND_WINDOW)), id)",
     replace: "int(plan.now + ttl), id)",
     breaks: "I7",
@@ -156,7 +156,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a reclaimed task goes to the back",
-    file: "lua/_plan.lua",
+    file: "lua/lib/commit.lua",
     find: "wait_again(plan, id, task, texts[i], 'front')",
     replace: "wait_again(plan, id, task, texts[i], 'back')",
     breaks: "I8",
@@ -164,7 +164,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "nobody counts how often a lease expired",
-    file: "lua/_plan.lua",
+    file: "lua/lib/commit.lua",
     find: "        add(task, 'x', 1)\n",
     replace: "",
     breaks: "law 11",
@@ -172,7 +172,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a flagged task whose lease expired is delivered again",
-    file: "lua/_plan.lua",
+    file: "lua/lib/commit.lua",
     find: "        if task.f then\n          finish",
     replace: "        if false then\n          finish",
     breaks: "cancelling",
@@ -180,7 +180,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a sweep reclaims all leases at once",
-    file: "lua/_plan.lua",
+    file: "lua/lib/commit.lua",
     find: "'BYSCORE', 'LIMIT', '0', int(limit))\n  return take_back",
     replace: "'BYSCORE', 'LIMIT', '0', '-1')\n  return take_back",
     breaks: "law 7",
@@ -188,7 +188,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a refused enqueue leaves what it stored first",
-    file: "lua/_plan.lua",
+    file: "lua/lib/commit.lua",
     find: "      write('HDEL', tasks, new)\n",
     replace: "",
     breaks: "law 1",
@@ -196,7 +196,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "failing a worker fails those whose names begin alike",
-    file: "lua/_workers.lua",
+    file: "lua/lib/workers.lua",
     find: "local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'\n  -- The last",
     replace: "local least, most = '[' .. worker, '(' .. worker .. '~'\n  -- The last",
     breaks: "workers",
@@ -204,7 +204,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "failing a worker turns the order of its tasks round",
-    file: "lua/_workers.lua",
+    file: "lua/lib/workers.lua",
     find: "return one.number < other.number",
     replace: "return one.number > other.number",
     breaks: "I8",
@@ -212,7 +212,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "failing a worker notes nothing of it",
-    file: "lua/_workers.lua",
+    file: "lua/lib/workers.lua",
     find: "  pcall(write, 'HSET', at.tasks, fields)\n",
     replace: "",
     breaks: "workers",
@@ -220,7 +220,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "failing takes a lease that is another's by now",
-    file: "lua/_workers.lua",
+    file: "lua/lib/workers.lua",
     find: "task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number",
     replace: "task.s == 'w'",
     breaks: "I2",
@@ -228,7 +228,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a clock that jumped back keeps consumers awake",
-    file: "lua/_wake.lua",
+    file: "lua/lib/wake.lua",
     find: "local over = now >= awake or now < awake - window",
     replace: "local over = now >= awake",
     breaks: "law 4",
@@ -236,7 +236,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a wake that was never heard of counts for the whole window",
-    file: "lua/_wake.lua",
+    file: "lua/lib/wake.lua",
     find: "return over or (patience and awake == sent + window and now >= sent + patience)",
     replace: "return over",
     breaks: "waking",
@@ -244,7 +244,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "timers that rang stay counted",
-    file: "lua/_due.lua",
+    file: "lua/lib/due.lua",
     find: "  redis.call('HINCRBY', at.tasks, '~rung', int(#timers))\n",
     replace: "",
     breaks: "I1",
@@ -252,7 +252,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a later release's due task is dropped",
-    file: "lua/_due.lua",
+    file: "lua/lib/due.lua",
     find: "        will(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[first + i - 1])\n",
     replace: "",
     breaks: "law 12",
@@ -260,7 +260,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "due tasks are put in line and stay delayed",
-    file: "lua/_due.lua",
+    file: "lua/lib/due.lua",
     find: "  write('ZREM', at.delayed, gone)\n",
     replace: "",
     breaks: "I1",
@@ -268,7 +268,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a promotion takes one more than its limit",
-    file: "lua/_due.lua",
+    file: "lua/lib/due.lua",
     find: "elseif #gone < limit then",
     replace: "elseif #gone <= limit then",
     breaks: "law 7",
@@ -276,7 +276,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a copy of a dequeue is given what others hold by now",
-    file: "lua/_calls.lua",
+    file: "lua/lib/operator-calls.lua",
     find: "if task.s == 'w' and task.k == token then",
     replace: "if task.s == 'w' then",
     breaks: "I2",
@@ -284,7 +284,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "calls of operators are remembered without end",
-    file: "lua/_calls.lua",
+    file: "lua/lib/operator-calls.lua",
     find: "if count >= 16 then",
     replace: "if false then",
     breaks: "law 10",

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const scheduling: readonly Mutant[] = [
   {
     name: "schedule writes over what changed meanwhile",
-    file: "lua/schedule.lua",
+    file: "lua/schedules/put-schedule.lua",
     find: "if was ~= '*' and was ~= found then",
     replace: "if false then",
     breaks: "I3",
@@ -12,7 +12,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "schedule leaves the next occurrence of what it removes",
-    file: "lua/schedule.lua",
+    file: "lua/schedules/put-schedule.lua",
     find: "    redis.call('ZREM', schedules, name)\n",
     replace: "",
     breaks: "schedules",
@@ -20,7 +20,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "schedule does it again for a late copy",
-    file: "lua/schedule.lua",
+    file: "lua/schedules/put-schedule.lua",
     find: "  done, notes = noted(calls, token)",
     replace: "  notes = redis.call('GET', calls) or ''",
     breaks: "law 5",
@@ -28,7 +28,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "schedule forgets that it found none",
-    file: "lua/schedule.lua",
+    file: "lua/schedules/put-schedule.lua",
     find: "(was == '!' or finds_none)",
     replace: "was == '!'",
     breaks: "law 5",
@@ -36,7 +36,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "schedule touches a record of a later release",
-    file: "lua/schedule.lua",
+    file: "lua/schedules/put-schedule.lua",
     find: "if newer(found) then",
     replace: "if false then",
     breaks: "law 12",
@@ -44,7 +44,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "schedules reads what a later release wrote",
-    file: "lua/schedules.lua",
+    file: "lua/schedules/list-schedules.lua",
     find: "if newer(record) then",
     replace: "if false then",
     breaks: "law 12",
@@ -52,7 +52,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "schedules has one page only",
-    file: "lua/schedules.lua",
+    file: "lua/schedules/list-schedules.lua",
     find: "local reply = { 'ok', next_cursor }",
     replace: "local reply = { 'ok', '0' }",
     breaks: "law 7",
@@ -60,7 +60,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "schedules leaves out the last one",
-    file: "lua/schedules.lua",
+    file: "lua/schedules/list-schedules.lua",
     find: "for i = 1, #members - 1, 2 do",
     replace: "for i = 1, #members - 2, 2 do",
     breaks: "answers",
@@ -68,7 +68,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "occurrences takes what is due now for later",
-    file: "lua/occurrences.lua",
+    file: "lua/schedules/due-schedules.lua",
     find: "if at > now or",
     replace: "if at >= now or",
     breaks: "schedules",
@@ -76,7 +76,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "occurrences gives one more than asked for",
-    file: "lua/occurrences.lua",
+    file: "lua/schedules/due-schedules.lua",
     find: "or #names == tonumber(limit) then",
     replace: "or #names > tonumber(limit) then",
     breaks: "law 7",
@@ -84,7 +84,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "occurrences keeps quiet about what comes after",
-    file: "lua/occurrences.lua",
+    file: "lua/schedules/due-schedules.lua",
     find: "    reply[3] = at\n",
     replace: "",
     breaks: "schedules",
@@ -92,7 +92,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "occur enqueues for a schedule that changed meanwhile",
-    file: "lua/occur.lua",
+    file: "lua/schedules/run-schedules.lua",
     find: "if record ~= read_record or tonumber(scores[i] or -1) ~= tonumber(read_at) then",
     replace: "if false then",
     breaks: "schedules",
@@ -100,7 +100,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "occur enqueues an occurrence that is known",
-    file: "lua/occur.lua",
+    file: "lua/schedules/run-schedules.lua",
     find: "    if not stored[id] then\n",
     replace: "    if true then\n",
     breaks: "I7",
@@ -108,7 +108,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "occur goes beyond maxPending",
-    file: "lua/occur.lua",
+    file: "lua/schedules/run-schedules.lua",
     find: "elseif room_left < 1 or bytes > MAX_BYTES then",
     replace: "elseif bytes > MAX_BYTES then",
     breaks: "limits",
@@ -116,7 +116,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "occur does not note what it enqueued last",
-    file: "lua/occur.lua",
+    file: "lua/schedules/run-schedules.lua",
     find: "      letters.o = last\n",
     replace: "",
     breaks: "schedules",
@@ -124,7 +124,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "occur leaves the schedule due",
-    file: "lua/occur.lua",
+    file: "lua/schedules/run-schedules.lua",
     find: "write('ZADD', schedules, moved)\n",
     replace: "",
     breaks: "schedules",
@@ -132,7 +132,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "remind moves a reminder to a later time",
-    file: "lua/remind.lua",
+    file: "lua/schedules/set-reminder.lua",
     find: "at = math.min(at, reminder <= now and reminder - 1 or reminder)",
     replace: "at = at + 0",
     breaks: "schedules",
@@ -140,7 +140,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "remind lets a sweep that has looked already move a due reminder on",
-    file: "lua/remind.lua",
+    file: "lua/schedules/set-reminder.lua",
     find: "reminder <= now and reminder - 1 or reminder",
     replace: "reminder",
     breaks: "schedules",
@@ -148,7 +148,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "remind believes a sweep that looked before others wrote",
-    file: "lua/remind.lua",
+    file: "lua/schedules/set-reminder.lua",
     find: "if before == '' or reminder == tonumber(before) then",
     replace: "if true then",
     breaks: "schedules",
@@ -156,7 +156,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "register takes the note of a queue back",
-    file: "lua/register.lua",
+    file: "lua/sweep/register.lua",
     find: "redis.call('ZADD', queues, 'GT', unpack(members))",
     replace: "redis.call('ZADD', queues, unpack(members))",
     breaks: "law 4",
@@ -164,7 +164,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "register notes the first queue only",
-    file: "lua/register.lua",
+    file: "lua/sweep/register.lua",
     find: "for i = 2, #names do",
     replace: "for i = 2, math.min(2, #names) do",
     breaks: "I6",
@@ -172,7 +172,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "register notes queues as never used",
-    file: "lua/register.lua",
+    file: "lua/sweep/register.lua",
     find: "members[#members + 1] = int(now)",
     replace: "members[#members + 1] = '0'",
     breaks: "answers",
@@ -180,7 +180,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "queues has one page only",
-    file: "lua/queues.lua",
+    file: "lua/sweep/list-queues.lua",
     find: "local reply = { 'ok', clock(test_now), page[1] }",
     replace: "local reply = { 'ok', clock(test_now), '0' }",
     breaks: "law 7",
@@ -188,7 +188,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "queues tells the present as the last use",
-    file: "lua/queues.lua",
+    file: "lua/sweep/list-queues.lua",
     find: "reply[#reply + 1] = tonumber(page[2][i + 1])",
     replace: "reply[#reply + 1] = reply[2]",
     breaks: "answers",
@@ -196,7 +196,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "queues leaves out the first one",
-    file: "lua/queues.lua",
+    file: "lua/sweep/list-queues.lua",
     find: "for i = 1, #page[2], 2 do",
     replace: "for i = 3, #page[2], 2 do",
     breaks: "I6",
@@ -204,7 +204,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "forget takes queues that were noted since",
-    file: "lua/forget.lua",
+    file: "lua/sweep/unregister.lua",
     find: "if seen and tonumber(seen) <= tonumber(since) then",
     replace: "if seen then",
     breaks: "law 5",
@@ -212,7 +212,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "forget leaves the reminder",
-    file: "lua/forget.lua",
+    file: "lua/sweep/unregister.lua",
     find: "append(gone, asked[i], '~' .. asked[i])",
     replace: "append(gone, asked[i], asked[i])",
     breaks: "schedules",
@@ -220,7 +220,7 @@ export const scheduling: readonly Mutant[] = [
   },
   {
     name: "forget takes the first queue only",
-    file: "lua/forget.lua",
+    file: "lua/sweep/unregister.lua",
     find: "local asked = { unpack(names, 2) }",
     replace: "local asked = { names[2] }",
     breaks: "answers",

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const sweeping: readonly Mutant[] = [
   {
     name: "sweep leaves expired dead letters listed",
-    file: "lua/sweep.lua",
+    file: "lua/sweep/sweep.lua",
     find: "  write('ZREM', dead, over)\n",
     replace: "",
     breaks: "I1",
@@ -12,7 +12,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "sweep says done after as many expired records as it may drop",
-    file: "lua/sweep.lua",
+    file: "lua/sweep/sweep.lua",
     find: "(last < #ids or #over == most)",
     replace: "(last < #ids)",
     breaks: "law 7",
@@ -20,7 +20,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "sweep says done after as many promotions as it may make",
-    file: "lua/sweep.lua",
+    file: "lua/sweep/sweep.lua",
     find: " or promoted == most\n",
     replace: "\n",
     breaks: "law 7",
@@ -28,7 +28,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "sweep reclaims a second late",
-    file: "lua/sweep.lua",
+    file: "lua/sweep/sweep.lua",
     find: "reclaim(at, now, most)",
     replace: "reclaim(at, now - 1000, most)",
     breaks: "I6",
@@ -36,7 +36,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "sweep tells nobody of records that it left to a later release",
-    file: "lua/sweep.lua",
+    file: "lua/sweep/sweep.lua",
     find: "        left = left + 1\n",
     replace: "        left = left\n",
     breaks: "law 10",
@@ -44,7 +44,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "sweep wakes nobody for tasks of groups",
-    file: "lua/sweep.lua",
+    file: "lua/sweep/sweep.lua",
     find: "redis.call('EXISTS', pending, fair) == 0",
     replace: "redis.call('EXISTS', pending) == 0",
     breaks: "waking",
@@ -52,7 +52,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "wake believes a time that has not come yet",
-    file: "lua/wake.lua",
+    file: "lua/tasks/wake.lua",
     find: "if now >= sent and now < sent + tonumber(window) then",
     replace: "if now < sent + tonumber(window) then",
     breaks: "law 4",
@@ -60,7 +60,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "wake says wake though it could not note it",
-    file: "lua/wake.lua",
+    file: "lua/tasks/wake.lua",
     find: "return { 'ok', failed and 0 or 1 }",
     replace: "return { 'ok', 1 }",
     breaks: "waking",
@@ -68,7 +68,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "wake shortens the window of those awake",
-    file: "lua/wake.lua",
+    file: "lua/tasks/wake.lua",
     find: "math.max(tonumber(window), given)",
     replace: "tonumber(window)",
     breaks: "waking",
@@ -76,7 +76,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "inspect shows a task that was removed",
-    file: "lua/inspect.lua",
+    file: "lua/tasks/get.lua",
     find: "if not fixed or task.s == 'g' or task.s == 'x' then",
     replace: "if not fixed or task.s == 'g' then",
     breaks: "answers",
@@ -84,7 +84,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "inspect reads a changing record of a later release",
-    file: "lua/inspect.lua",
+    file: "lua/tasks/get.lua",
     find: "if newer(fixed) or newer(record) then",
     replace: "if newer(fixed) then",
     breaks: "law 12",
@@ -92,7 +92,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "inspect gives the payload along",
-    file: "lua/inspect.lua",
+    file: "lua/tasks/get.lua",
     find: "fixed = without_payload(fixed)",
     replace: "fixed = fixed .. ''",
     breaks: "answers",
@@ -100,7 +100,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "inspect looks for a lease among the delayed",
-    file: "lua/inspect.lua",
+    file: "lua/tasks/get.lua",
     find: "redis.call('ZSCORE', working, id)",
     replace: "redis.call('ZSCORE', delayed, id)",
     breaks: "answers",
@@ -108,7 +108,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "count takes ghosts for tasks",
-    file: "lua/count.lua",
+    file: "lua/operate/count.lua",
     find: "(next_listed and redis.call('LLEN', pending) or 0) - standing(found, '~ghosts', '~dropped')",
     replace: "redis.call('LLEN', pending)",
     breaks: "answers",
@@ -116,7 +116,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "count takes timers for delayed tasks",
-    file: "lua/count.lua",
+    file: "lua/operate/count.lua",
     find: "redis.call('ZCARD', delayed) - standing(found, '~timers', '~rung')",
     replace: "redis.call('ZCARD', delayed)",
     breaks: "answers",
@@ -124,7 +124,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "count leaves out what is held",
-    file: "lua/count.lua",
+    file: "lua/operate/count.lua",
     find: "local waiting = listed + in_fair + in_held",
     replace: "local waiting = listed + in_fair",
     breaks: "answers",
@@ -132,7 +132,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "count tells an age below zero",
-    file: "lua/count.lua",
+    file: "lua/operate/count.lua",
     find: "return math.max(0, now - tonumber(enqueued_at))",
     replace: "return now - tonumber(enqueued_at)",
     breaks: "law 4",
@@ -140,7 +140,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "count tells the age of the task that came last",
-    file: "lua/count.lua",
+    file: "lua/operate/count.lua",
     find: "redis.call('LRANGE', pending, '-1', '-1')[1]",
     replace: "redis.call('LRANGE', pending, '0', '0')[1]",
     breaks: "answers",
@@ -148,7 +148,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "count looks past no cancelled task",
-    file: "lua/count.lua",
+    file: "lua/operate/count.lua",
     find: "age_of(found[id]) or age_behind(line)",
     replace: "age_of(found[id]) or nil",
     breaks: "answers",
@@ -156,7 +156,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "count takes a cancelled entry for the task that its id has now",
-    file: "lua/count.lua",
+    file: "lua/operate/count.lua",
     find: "return not haunted and may_wait(record)",
     replace: "return may_wait(record)",
     breaks: "answers",
@@ -164,7 +164,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "count tells the age of the list's next task alone",
-    file: "lua/count.lua",
+    file: "lua/operate/count.lua",
     find: "append(ages, next_fair and age_in(fair, next_fair))",
     replace: "append(ages, #ages == 0 and next_fair and age_in(fair, next_fair) or nil)",
     breaks: "answers",
@@ -172,7 +172,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "heartbeat never tells a worker that it has failed",
-    file: "lua/heartbeat.lua",
+    file: "lua/tasks/heartbeat.lua",
     find: "elseif found[2] and not found[1] then",
     replace: "elseif false then",
     breaks: "workers",
@@ -180,7 +180,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "heartbeat tells a worker for ever that it has failed",
-    file: "lua/heartbeat.lua",
+    file: "lua/tasks/heartbeat.lua",
     find: "elseif found[2] and not found[1] then",
     replace: "elseif found[2] then",
     breaks: "workers",
@@ -188,7 +188,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "heartbeat extends what another worker took",
-    file: "lua/heartbeat.lua",
+    file: "lua/tasks/heartbeat.lua",
     find: "task.W == worker or (proof and not task.W)",
     replace: "proof or task.W == worker",
     breaks: "workers",
@@ -196,7 +196,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "heartbeat ends after its first page",
-    file: "lua/heartbeat.lua",
+    file: "lua/tasks/heartbeat.lua",
     find: "reply[4] = next_one and tonumber((string.match(next_one, '(%d+) %S+$'))) or 0",
     replace: "reply[4] = 0",
     breaks: "law 7",
@@ -204,7 +204,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "heartbeat prefers the old lease to the one asked for",
-    file: "lua/heartbeat.lua",
+    file: "lua/tasks/heartbeat.lua",
     find: "(tonumber(lease) or tonumber(task.l) or 0)",
     replace: "(tonumber(task.l) or tonumber(lease) or 0)",
     breaks: "workers",
@@ -212,7 +212,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "heartbeat tells the latest deadline as the least",
-    file: "lua/heartbeat.lua",
+    file: "lua/tasks/heartbeat.lua",
     find: "math.min(first > 0 and first or deadline, deadline)",
     replace: "math.max(first, deadline)",
     breaks: "answers",
@@ -220,7 +220,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "heartbeat keeps quiet about cancels",
-    file: "lua/heartbeat.lua",
+    file: "lua/tasks/heartbeat.lua",
     find: "    append(reply, task.f and id)\n",
     replace: "",
     breaks: "cancelling",
@@ -228,7 +228,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "fail forgets workers whose names begin alike",
-    file: "lua/fail.lua",
+    file: "lua/operate/fail-worker.lua",
     find: "string.match(registered, '^%S+') == worker",
     replace: "string.sub(registered, 1, #worker) == worker",
     breaks: "workers",
@@ -236,7 +236,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "fail takes a worker off that still has tasks",
-    file: "lua/fail.lua",
+    file: "lua/operate/fail-worker.lua",
     find: "forget_workers(at, gone, more)",
     replace: "forget_workers(at, gone)",
     breaks: "workers",
@@ -244,7 +244,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "fail answers done where all is a later release's",
-    file: "lua/fail.lua",
+    file: "lua/operate/fail-worker.lua",
     find: "elseif left > 0 and back + ended == 0 then",
     replace: "elseif false then",
     breaks: "law 12",
@@ -252,7 +252,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "fail says that nothing is left",
-    file: "lua/fail.lua",
+    file: "lua/operate/fail-worker.lua",
     find: "return { 'ok', back, ended, more and 1 or 0 }",
     replace: "return { 'ok', back, ended, 0 }",
     breaks: "law 7",
@@ -260,7 +260,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "workers counts no more tasks than it names",
-    file: "lua/workers.lua",
+    file: "lua/operate/list-workers.lua",
     find: "if count == tonumber(most) then",
     replace: "if false then",
     breaks: "answers",
@@ -268,7 +268,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "workers names the worker instead of its tasks",
-    file: "lua/workers.lua",
+    file: "lua/operate/list-workers.lua",
     find: "append(told, (string.match(member, '%S+$')))",
     replace: "append(told, (string.match(member, '^%S+')))",
     breaks: "answers",
@@ -276,7 +276,7 @@ export const sweeping: readonly Mutant[] = [
   },
   {
     name: "workers has one page only",
-    file: "lua/workers.lua",
+    file: "lua/operate/list-workers.lua",
     find: "local reply = { 'ok', clock(test_now), page[1] }",
     replace: "local reply = { 'ok', clock(test_now), '0' }",
     breaks: "law 7",

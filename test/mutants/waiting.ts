@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const waiting: readonly Mutant[] = [
   {
     name: "weights count for nothing",
-    file: "lua/_groups.lua",
+    file: "lua/lib/groups.lua",
     find: "return math.floor(SHARE / (group.settings.k or 1))",
     replace: "return SHARE",
     breaks: "fairness",
@@ -12,7 +12,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "the lowest priority comes first",
-    file: "lua/_groups.lua",
+    file: "lua/lib/groups.lua",
     find: "return (9 - band) * BAND + tag",
     replace: "return band * BAND + tag",
     breaks: "fairness",
@@ -20,7 +20,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a group's limit heeds no working task",
-    file: "lua/_groups.lua",
+    file: "lua/lib/groups.lua",
     find: "free = group.settings.m - group.w\n",
     replace: "free = tonumber(group.settings.m)\n",
     breaks: "limits",
@@ -28,7 +28,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "what is ready takes no room of its group",
-    file: "lua/_groups.lua",
+    file: "lua/lib/groups.lua",
     find: "return deliverable(group, now) - group.ready",
     replace: "return deliverable(group, now)",
     breaks: "limits",
@@ -36,7 +36,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a group that comes late is served for all the time before",
-    file: "lua/_turns.lua",
+    file: "lua/lib/fair-order.lua",
     find: "share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)",
     replace: "share.last = share.last + cost_of(group)",
     breaks: "fairness",
@@ -44,7 +44,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "what is handed back loses its turn",
-    file: "lua/_turns.lua",
+    file: "lua/lib/fair-order.lua",
     find: "if place == 'kept' and task.S and",
     replace: "if false and",
     breaks: "I8",
@@ -52,7 +52,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a cancelled task that was held stays counted",
-    file: "lua/_turns.lua",
+    file: "lua/lib/fair-order.lua",
     find: "group.h, plan.times.h = group.h - 1, plan.times.h - 1",
     replace: "group.h, plan.times.h = group.h, plan.times.h",
     breaks: "limits",
@@ -60,7 +60,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "what is delivered of a group is not counted",
-    file: "lua/_turns.lua",
+    file: "lua/lib/fair-order.lua",
     find: "group.w = group.w + 1",
     replace: "group.w = group.w + 0",
     breaks: "limits",
@@ -68,7 +68,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "held tasks are let in without regard to room",
-    file: "lua/_turns.lua",
+    file: "lua/lib/fair-order.lua",
     find: "math.min(group.h, room(group, plan.now), 100)",
     replace: "math.min(group.h, 100)",
     breaks: "limits",
@@ -76,7 +76,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "nobody moves up where a task leaves early",
-    file: "lua/_turns.lua",
+    file: "lua/lib/fair-order.lua",
     find: "if tag >= (plan.times[tonumber(task.P or 0)] or 0) and tag <= (share.straight or tag) then",
     replace: "if false then",
     breaks: "fairness",
@@ -84,7 +84,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "the line is taken from its wrong end",
-    file: "lua/_line.lua",
+    file: "lua/lib/pending.lua",
     find: "redis.call('RPOP', line.at.pending, int(most)) or {}",
     replace: "redis.call('LPOP', line.at.pending, int(most)) or {}",
     breaks: "I8",
@@ -92,7 +92,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "what was looked at goes back to the wrong end",
-    file: "lua/_line.lua",
+    file: "lua/lib/pending.lua",
     find: "write('RPUSH', line.at.pending, ids)",
     replace: "write('LPUSH', line.at.pending, ids)",
     breaks: "I8",
@@ -100,7 +100,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a dequeue that finds too few promotes nothing",
-    file: "lua/_line.lua",
+    file: "lua/lib/pending.lua",
     find: "    if ahead.due then\n      local",
     replace: "    if false then\n      local",
     breaks: "I6",
@@ -108,7 +108,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a dequeue that finds nothing says not when to come again",
-    file: "lua/_due.lua",
+    file: "lua/lib/due.lua",
     find: "next_due = next_due or 0 }",
     replace: "next_due = 0 }",
     breaks: "answers",
@@ -116,7 +116,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a killer of its function travels in large batches",
-    file: "lua/_batch.lua",
+    file: "lua/lib/selection.lua",
     find: "math.floor(batch.max / 10 ^ tonumber(task.x))",
     replace: "batch.max",
     breaks: "law 11",
@@ -124,7 +124,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a task over the bound on bytes is never given",
-    file: "lua/_batch.lua",
+    file: "lua/lib/selection.lua",
     find: "(#batch > 0 and size > batch.most_bytes)",
     replace: "(size > batch.most_bytes)",
     breaks: "law 7",
@@ -132,7 +132,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "what is put aside as broken is not counted",
-    file: "lua/_batch.lua",
+    file: "lua/lib/selection.lua",
     find: "    batch.broken = batch.broken + 1\n",
     replace: "",
     breaks: "law 10",
@@ -140,7 +140,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "ghosts that were dropped stay counted",
-    file: "lua/_batch.lua",
+    file: "lua/lib/selection.lua",
     find: "redis.call('HINCRBY', tasks, '~dropped', int(batch.ghosts))",
     replace: "redis.call('HINCRBY', tasks, '~dropped', '0')",
     breaks: "I1",
@@ -148,7 +148,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a group at its limit is delivered all the same",
-    file: "lua/_batch.lua",
+    file: "lua/lib/selection.lua",
     find: "if deliverable(group, plan.now) < 1 then",
     replace: "if false then",
     breaks: "limits",
@@ -156,7 +156,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a record of a later release is delivered",
-    file: "lua/_batch.lua",
+    file: "lua/lib/selection.lua",
     find: "if newer(fixed) or newer(record) then",
     replace: "if newer(fixed) then",
     breaks: "law 12",
@@ -164,7 +164,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "attempts are not counted",
-    file: "lua/_leases.lua",
+    file: "lua/lib/leases.lua",
     find: "    add(task, 'a', 1)\n",
     replace: "",
     breaks: "I4",
@@ -172,7 +172,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "all leases of a batch have one number",
-    file: "lua/_leases.lua",
+    file: "lua/lib/leases.lua",
     find: "int(call.counter + i), call.token",
     replace: "int(call.counter + 1), call.token",
     breaks: "I2",
@@ -180,7 +180,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "the counter of leases stands still",
-    file: "lua/_leases.lua",
+    file: "lua/lib/leases.lua",
     find: "  will(plan, 'HSET tasks', '~lease', int(call.counter + #batch))\n",
     replace: "",
     breaks: "I2",
@@ -188,7 +188,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a dequeue's lease overrides what the task fixed",
-    file: "lua/_leases.lua",
+    file: "lua/lib/leases.lua",
     find: "task.l = lease_of(entry.fixed, call.lease)",
     replace: "task.l = call.lease",
     breaks: "answers",
@@ -196,7 +196,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a dequeue does not remember what it gave",
-    file: "lua/_leases.lua",
+    file: "lua/lib/leases.lua",
     find: "  will(plan, 'HSET tasks', call.slot, table.concat(names, ' '))\n",
     replace: "",
     breaks: "law 5",
@@ -204,7 +204,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "rates count nothing",
-    file: "lua/_leases.lua",
+    file: "lua/lib/leases.lua",
     find: "    will(plan, 'HSET tasks', '~rate', used)\n",
     replace: "",
     breaks: "limits",
@@ -212,7 +212,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "bounds of time let the end in",
-    file: "lua/_pages.lua",
+    file: "lua/lib/pages.lua",
     find: "instant >= tonumber(to))",
     replace: "instant > tonumber(to))",
     breaks: "listing",
@@ -220,7 +220,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a removed task leaves no tombstone",
-    file: "lua/_pages.lua",
+    file: "lua/lib/pages.lua",
     find: "if known_until > plan.now then",
     replace: "if false then",
     breaks: "I7",
@@ -228,7 +228,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "records left alone are not told",
-    file: "lua/_pages.lua",
+    file: "lua/lib/pages.lua",
     find: "left = left + (entries[i].left and 1 or 0)",
     replace: "left = left + 0",
     breaks: "law 10",
@@ -236,7 +236,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a filter by group lets every group through",
-    file: "lua/_pages.lua",
+    file: "lua/lib/pages.lua",
     find: "return (not filter.G or task.G == filter.G)",
     replace: "return true",
     breaks: "listing",

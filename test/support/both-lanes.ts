@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { Command, CommandOutcome, Script, Transport } from "../../src/queue/transport.ts";
 import { readLua } from "../../tools/lua/files.ts";
+import { scriptName } from "../../tools/lua/module.ts";
 import { partsOf, programOf } from "../../tools/lua/parts.ts";
 import type { KeySpace } from "./key-space.ts";
 import { withoutPlainLanes } from "./lanes.ts";
@@ -18,9 +19,7 @@ function fullScripts(): ReadonlyMap<string, Script> {
       const pieces = programOf(file, parts);
       const source = pieces.map((piece) => (typeof piece === "string" ? piece : piece.text)).join("");
       const sha1 = createHash("sha1").update(source).digest("hex");
-      const name = file.file
-        .slice(0, -".lua".length)
-        .replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+      const name = scriptName(file.file);
       return [name, { name, source, sha1, keyLockingSha1: "" }];
     }),
   );

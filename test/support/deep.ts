@@ -6,7 +6,7 @@ import type { Rig } from "./rig.ts";
 export function pageByPage(transport: Transport): Transport {
   return {
     async send(commands, options) {
-      const glances = commands.filter((command) => "script" in command && command.script.name === "glance");
+      const glances = commands.filter((command) => "script" in command && command.script.name === "check");
       if (glances.length === 0) return transport.send(commands, options);
       expect(glances.length).toBe(commands.length);
       return commands.map(() => ({ reply: ["look", 0, 1] }));

@@ -1,3 +1,9 @@
-/** The file in lua/ of the script with that name. */
-export const fileOf = (name: string) =>
-  `${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.lua`;
+import { scriptFiles } from "../../tools/lua/files.ts";
+
+/** The script's file below lua/, by the script's name: `tasks/settle-and-dequeue.lua` of `settleAndDequeue`. */
+export function fileOf(name: string): string {
+  const base = `/${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.lua`;
+  const file = scriptFiles().find((path) => path.endsWith(base));
+  if (file === undefined) throw new Error(`lua/ has no script ${name}`);
+  return file;
+}

@@ -43,7 +43,7 @@ export function counted(rig: Rig) {
   let latest: CommandOutcome[] = [];
   let stale: { answer: CommandOutcome[]; times: number; done: () => void } | undefined;
   const isLook = (commands: Parameters<Transport["send"]>[0]) =>
-    commands.some((command) => "script" in command && command.script.name === "inspect");
+    commands.some((command) => "script" in command && command.script.name === "get");
   const transport: Transport = {
     async send(commands, options) {
       sent++;

@@ -80,9 +80,9 @@ describe.concurrent("the programs that test for as long as told", () => {
   });
 
   it("test:mutants --list lists those that --only fits", async ({ expect }) => {
-    const { status, out, err } = await run("test:mutants", "--list", "--only", "lua/settle");
+    const { status, out, err } = await run("test:mutants", "--list", "--only", "lua/tasks/settle");
     expect({ status, err }).toEqual({ status: 0, err: "" });
-    expect(out).toMatch(/^(?:[^\n]*lua\/settle[^\n]*\n)+$/);
+    expect(out).toMatch(/^(?:[^\n]*lua\/tasks\/settle[^\n]*\n)+$/);
   });
 });
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { LuaFile } from "./text.ts";
 
@@ -7,35 +7,41 @@ const luaFolder = fileURLToPath(new URL("../../lua/", import.meta.url));
 /** The module that embeds them. */
 export const generatedFile = fileURLToPath(new URL("../../src/queue/lua.gen.ts", import.meta.url));
 
-/** The rooms of the prelude, in the order in which they build on each other. */
-const rooms =
-  "prelude writes records limits groups turns plan workers wake due line batch leases calls settling pull plain pages entries mend fields control states".split(
-    " ",
-  );
+/** The files of lua/lib in the order in which they build on each other. */
+const libFiles =
+  "prelude writes records limits groups fair-order commit workers wake due pending selection leases operator-calls settle-in-full dequeue-in-full plain pages repair-entries repair repair-fields control-fields group-states"
+    .split(" ")
+    .map((name) => `lib/${name}.lua`);
 
 export interface LuaFiles {
-  /** All its rooms in one. */
+  /** All files of lua/lib in one: what scripts share. */
   readonly prelude: LuaFile;
-  /** By name. */
+  /** The scripts, by path. */
   readonly scripts: readonly LuaFile[];
 }
 
-/** The prelude and the scripts in lua/. */
-export function readLua(): LuaFiles {
-  const read = (file: string) => ({ file, text: readFileSync(luaFolder + file, "utf8") });
-  const files = readdirSync(luaFolder).filter((file) => /^[^_].*\.lua$/.test(file));
-  const text = rooms.map((room) => read(`_${room}.lua`).text).join("\n");
-  return { prelude: { file: "_prelude.lua", text }, scripts: files.toSorted().map(read) };
+const read = (file: string) => ({ file, text: readFileSync(luaFolder + file, "utf8") });
+
+/** The paths of the scripts below lua/, such as `tasks/enqueue.lua`. */
+export function scriptFiles(): string[] {
+  return globSync("*/*.lua", { cwd: luaFolder })
+    .filter((file) => !file.startsWith("lib/"))
+    .toSorted();
 }
 
-/** The room that a line of the prelude stands in, and its line there. */
-export function roomOf(line: number): { file: string; line: number } {
+/** What the scripts share, and the scripts. */
+export function readLua(): LuaFiles {
+  const text = libFiles.map((file) => read(file).text).join("\n");
+  return { prelude: { file: "lib", text }, scripts: scriptFiles().map(read) };
+}
+
+/** The file of lua/lib that a line of them all stands in, and its line there. */
+export function libFileOf(line: number): { file: string; line: number } {
   let rest = line;
-  for (const room of rooms) {
-    const file = `_${room}.lua`;
-    const length = readFileSync(luaFolder + file, "utf8").split("\n").length;
+  for (const file of libFiles) {
+    const { length } = read(file).text.split("\n");
     if (rest <= length) return { file, line: rest };
     rest -= length;
   }
-  return { file: "_prelude.lua", line };
+  return { file: "lib", line };
 }

@@ -28,7 +28,7 @@ export function moduleOf({ prelude, scripts }: LuaFiles): string {
     const words = program.map((piece) =>
       typeof piece === "string" ? escaped(piece) : `\${${constOf(piece)}}`,
     );
-    const name = nameOf(script.file);
+    const name = scriptName(script.file);
     return `
 export const ${name}: Script = {
   name: "${name}",
@@ -46,9 +46,9 @@ export const ${name}: Script = {
   return HEAD + consts.join("") + exported.join("");
 }
 
-/** Such as `tryThis` for `try-this.lua`. */
-function nameOf(file: string): string {
-  return file.replace(/\.lua$/, "").replace(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase());
+/** The name of a script: `tryThis` for `folder/try-this.lua`. */
+export function scriptName(file: string): string {
+  return file.replace(/^.*\/|\.lua$/g, "").replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 const constOf = ({ names }: Part) => `$${names[0]}`;

@@ -1,0 +1,187 @@
+-- groups: the shares of a queue's groups, by weighted fair queueing. Each task of a group or with a priority
+-- has a tag, the virtual time at which its group's share pays for it; the zset `fair` is in their order,
+-- priority by priority. A group at a limit keeps what is too much in the zset `held`, so that it is in
+-- nobody's way.
+
+-- The virtual time that one delivery costs a group of weight 1: exact for weights 1 to 10.
+local SHARE = 25200
+
+-- Room for the tags of one priority in a score: 22 thousand million deliveries until the zset runs dry.
+local BAND = 562949953421312
+
+-- The score in `fair` of a tag in a priority.
+local function score_at(band, tag)
+  return (9 - band) * BAND + tag
+end
+
+-- What a score in `fair` says: priority and tag.
+local function read_score(score)
+  return 9 - math.floor(score / BAND), score % BAND
+end
+
+-- Room in the scores of `held` for one group, and in that for one priority.
+local HELD_GROUP = 68719476736
+
+local HELD_BAND = 4294967296
+
+-- In the room of one priority, where those stand that were never in `fair`.
+local HELD_LATER = 2147483648
+
+-- True for a task that stands in `fair` or `held`, not in the list, when it waits.
+local function shared(task)
+  return task.G or task.P
+end
+
+-- How many of a group are held because so many work, or are ready, as may at once: nobody knows until when.
+local function stuck(group)
+  local most = tonumber(group.settings.m)
+  return most and group.w + group.ready >= most and group.h or 0
+end
+
+local function parse_group(name, state, settings)
+  local group = { name = name, w = 0, h = 0, p = 0, q = 0, u = '', ready = 0, fresh = 0, bands = {} }
+  for field, value in string.gmatch(state or '', ';(%w)=([^;]*)') do
+    local last, ready, straight = string.match(value, '^(%d+),(%d+),?(%d*)$')
+    if last and tonumber(field) then
+      local share = { last = tonumber(last), ready = tonumber(ready), straight = tonumber(straight) }
+      group.bands[tonumber(field)] = share
+      group.ready = group.ready + ready
+    else
+      group[field] = field == 'u' and value or tonumber(value) or 0
+    end
+  end
+  group.settings = parse_settings(settings)
+  if not group.settings.n then
+    -- Without a number nothing can be held, whatever a broken state or setting says.
+    group.h, group.settings.m, group.settings.r = 0, nil, nil
+  end
+  group.stuck = stuck(group)
+  return group
+end
+
+-- Empty for a group of which nothing is to be kept. `v` differs in each state of a group, so that the deep
+-- sweep, which counts while the queue goes on, sees whether a group has changed meanwhile.
+local function format_group(group)
+  local text = ''
+  for _, field in ipairs({ 'w', 'h', 'p', 'q', 'u' }) do
+    local value = group[field]
+    if value ~= '' and value ~= 0 and (group.h > 0 or (field ~= 'p' and field ~= 'q')) then
+      text = text .. ';' .. field .. '=' .. (field == 'u' and value or int(value))
+    end
+  end
+  for band = 0, 9 do
+    local share = group.bands[band]
+    if share and share.ready > 0 then
+      text = text .. ';' .. int(band) .. '=' .. int(share.last) .. ',' .. int(share.ready)
+      text = text .. (share.straight and ',' .. int(share.straight) or '')
+    end
+  end
+  if text == '' then
+    return ''
+  end
+  return '1' .. (group.v and ';v=' .. int(group.v) or '') .. text
+end
+
+-- Virtual times by priority, `l`: the tag of the list's next task, `h`: how many are held, `m`: how many of
+-- these are stuck. If tasks are held, `t`: the latest time (ms) at which this was written; and while timers
+-- are set anew, `c`: the number of the group at which `reset_timers` goes on.
+local function parse_clock(text)
+  local times = { h = 0, m = 0 }
+  for field, value in string.gmatch(text or '', ';(%w)=(%d+)') do
+    times[tonumber(field) or field] = tonumber(value)
+  end
+  return times
+end
+
+local function format_clock(times)
+  local text = '1'
+  for _, field in ipairs({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'l', 'h', 'm', 't', 'c' }) do
+    if times[field] and times[field] > 0 then
+      text = text .. ';' .. (tonumber(field) and int(field) or field) .. '=' .. int(times[field])
+    end
+  end
+  return text
+end
+
+-- Reads the groups of tasks that a plan does not know yet; costs nothing where no task has any.
+local function open_groups(plan, tasks)
+  local names, fields = {}, {}
+  for _, task in ipairs(tasks) do
+    local name = shared(task) and (task.G or '')
+    if name and not plan.groups[name] then
+      plan.groups[name] = {}
+      names[#names + 1] = name
+      append(fields, '~g:' .. name, '~s:' .. name)
+    end
+  end
+  if #names == 0 then
+    return
+  end
+  plan.opened = plan.opened + #names
+  if not plan.times then
+    fields[#fields + 1] = '~fair'
+  end
+  local found = read('HMGET', plan.at.tasks, fields)
+  plan.times = plan.times or parse_clock(found[#fields])
+  for i, field in ipairs(fields) do
+    plan.was[field] = found[i]
+  end
+  for i, name in ipairs(names) do
+    local group = parse_group(name, found[2 * i - 1], found[2 * i])
+    -- In a deep sweep a rate may be unreadable.
+    if plan.now and string.find(group.settings.r or '', '^%d+/%d+$') then
+      local _, _, used, jumped = recent(group.settings.r, group.u, plan.now, 0)
+      group.u = jumped and used or group.u
+      group.changed = jumped or nil
+    end
+    plan.groups[name] = group
+  end
+end
+
+-- The group of a task, about to be changed.
+local function group_of(plan, task)
+  local group = plan.groups[task.G or '']
+  group.changed = true
+  return group
+end
+
+-- How many more tasks of a group may be delivered.
+local function deliverable(group, now)
+  local free = math.huge
+  if group.settings.m then
+    free = group.settings.m - group.w
+  end
+  if group.settings.r then
+    free = math.min(free, (recent(group.settings.r, group.u, now, 0)))
+  end
+  return free
+end
+
+-- How many more tasks of a group may be ready or working.
+local function room(group, now)
+  return deliverable(group, now) - group.ready
+end
+
+-- How many of a group are ready with a lower priority: a higher one goes before them, and the limit holds at
+-- delivery.
+local function ready_below(group, band)
+  local count = 0
+  for lower = 0, band - 1 do
+    local share = group.bands[lower]
+    count = count + (share and share.ready or 0)
+  end
+  return count
+end
+
+-- Notes one ready task more, or fewer, of a group.
+local function ready(group, band, amount)
+  local share = group.bands[band] or { last = 0, ready = 0 }
+  group.bands[band] = share
+  share.ready = share.ready + amount
+  group.ready = group.ready + amount
+  return share
+end
+
+local function cost_of(group)
+  return math.floor(SHARE / (group.settings.k or 1))
+end

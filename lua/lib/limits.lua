@@ -1,0 +1,109 @@
+-- limits: what the settings of a queue, or of a group, allow at the moment.
+
+-- The settings in a record of theirs, by letter; none where there is none.
+local function parse_settings(text)
+  local settings = {}
+  for letter, value in string.gmatch(text or '', ';(%a)=([^;]*)') do
+    settings[letter] = value
+  end
+  return settings
+end
+
+-- Empty where nothing is set.
+local function format_settings(settings)
+  local text = ''
+  for _, letter in ipairs(sorted_keys(settings)) do
+    text = text .. ';' .. letter .. '=' .. settings[letter]
+  end
+  return text ~= '' and '1' .. text or ''
+end
+
+-- A rate's most dequeues, its period, and a tenth of that (ms).
+local function parse_rate(rate)
+  local most, period = string.match(rate, '^(%d+)/(%d+)$')
+  return tonumber(most), tonumber(period), math.ceil(period / 10)
+end
+
+-- Counts dequeues against a rate, `<most>/<period in ms>`. `used` says how many there were in which tenth of
+-- the period: `<tenth>:<count>,…`. A tenth counts until it has wholly passed, so no period sees too many.
+-- Returns how many more may follow, when so many pass out that one may, `used` with `spent` more of now, and
+-- true if the clock has jumped back by over a period: then `used` must be written, or it never passes out.
+local function recent(rate, used, now, spent)
+  local most, period, tenth = parse_rate(rate)
+  local current, oldest = math.floor(now / tenth), math.floor((now - period) / tenth)
+  local tenths, counts, left, jumped = {}, {}, most, false -- counts: by a tenth, as text
+  for number, count in string.gmatch(used .. ',' .. int(current) .. ':' .. int(spent), '(%d+):(%d+)') do
+    local when, some = tonumber(number), tonumber(count)
+    -- After the clock has jumped back, a tenth over a period ahead counts as the current one.
+    if when > current + 10 then
+      when, jumped = current, true
+    end
+    if when >= oldest and some > 0 then
+      local place = int(when)
+      append(tenths, not counts[place] and when or nil)
+      counts[place] = (counts[place] or 0) + some
+      left = left - some
+    end
+  end
+  table.sort(tenths)
+  local opens, free, kept = nil, left, {}
+  for i, when in ipairs(tenths) do
+    local place = int(when)
+    if i == 1 or free < 1 then
+      opens, free = (when + 1) * tenth + period, free + counts[place]
+    end
+    kept[i] = place .. ':' .. int(counts[place])
+  end
+  return left, opens, table.concat(kept, ','), jumped
+end
+
+-- What `recent` counted in tenths of one rate's period, in those of another's; none passes out too early.
+local function recount(used, from, to, now)
+  local _, _, old = parse_rate(from)
+  local _, _, new = parse_rate(to)
+  local text = string.gsub(used, '(%d+):', function(number)
+    return int(math.floor(math.min((number + 1) * old - 1, now) / new)) .. ':'
+  end)
+  return text
+end
+
+-- Nobody knows when a holder settles: after a second is as good as any time to ask again.
+local ASK_AGAIN = 1000
+
+-- What a queue's limits leave of a wish for `most` tasks, and when more may be had; then what `recent` says
+-- of its rate: `used`, and whether that must be written.
+local function allowed(settings, most, working, used, now)
+  local again, jumped
+  if settings.m then
+    most = math.min(most, settings.m - working)
+    again = now + ASK_AGAIN
+  end
+  if settings.r then
+    local left, opens, counted, has_jumped = recent(settings.r, used, now, 0)
+    if left < most then
+      most, again = left, opens or again
+    end
+    used, jumped = counted, has_jumped
+  end
+  return most, again, used, jumped
+end
+
+-- How many are there still, by two control fields of which neither goes down: what came, what has gone.
+local function standing(control, came, gone)
+  return tonumber(control[came] or 0) - tonumber(control[gone] or 0)
+end
+
+-- How many more pending tasks a queue may have. control: a table with `~ghosts` and `~dropped`.
+local function places_left(settings, at, control)
+  if not settings or not settings.b then
+    return math.huge
+  end
+  local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
+  local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
+  return tonumber(settings.b) - listed - zsets
+end
+
+-- True if `coming` more tasks are more than a queue may have pending.
+local function overfull(settings, at, control, coming)
+  return coming > 0 and places_left(settings, at, control) < coming
+end

@@ -1,0 +1,184 @@
+-- pages: going through the tasks of one place, some at a time, and what becomes of those that are deleted.
+
+-- How many ids one call looks at, and about how many bytes of their records.
+local LOOK = 1000
+
+local LOOK_BYTES = 8000000
+
+-- Which tasks are meant: `;<letter>=<value>…⏎<text>`, with the letters of records for what has to be equal
+-- (G, y) or not earlier (z, e), and Z, E for what has to be earlier. Empty for all.
+local function parse_filter(argument)
+  local letters, text = string.match(argument, '^([^\n]*)\n?(.*)$')
+  local filter = parse_settings(letters)
+  filter.text = text
+  return filter
+end
+
+-- True where an instant lies within bounds, which may be absent.
+local function within(instant, from, to)
+  if not (from or to) then
+    return true
+  end
+  instant = tonumber(instant)
+  return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
+end
+
+-- text: the task's result or last error; of one in base64 nothing is found.
+local function matches(filter, task, text)
+  return (not filter.G or task.G == filter.G)
+    and (not filter.y or task.y == filter.y)
+    and within(task.z, filter.z, filter.Z)
+    and within(task.e, filter.e, filter.E)
+    and (
+      filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
+    )
+end
+
+-- The zset of a state's tasks. Those that were cancelled are no dead letters: only `expiry` knows them.
+local function zset_of(at, state, filter)
+  if state == 'completed' or (state == 'rejected' and filter.y == 'cancelled') then
+    return at.expiry
+  end
+  return state == 'rejected' and at.dead or at[state]
+end
+
+-- True where a text comes first by its bytes, as Redis has members in order; a Lua may heed a locale.
+local function precedes(first, second)
+  for i = 1, math.min(#first, #second) do
+    local one, other = string.byte(first, i, i), string.byte(second, i, i)
+    if one ~= other then
+      return one < other
+    end
+  end
+  return #first < #second
+end
+
+-- The first place in a zset, from a time on: no id comes before `-`.
+local function place_from(from)
+  return (from or '0') .. ' -'
+end
+
+-- The members of a zset behind a place, `<score> <member>`, whose member may have gone, and of a lower score
+-- than `before`; LOOK at most.
+local function behind(key, place, before)
+  local score, id = string.match(place, '^(%S+) (.+)$')
+  local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
+  local high = redis.call('ZCOUNT', key, '-inf', score)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if precedes(id, redis.call('ZRANGE', key, int(middle), int(middle))[1]) then
+      high = middle
+    else
+      low = middle + 1
+    end
+  end
+  local found = redis.call('ZRANGE', key, int(low), int(low + LOOK - 1), 'WITHSCORES')
+  local entries = {}
+  for i = 1, #found, 2 do
+    if before and tonumber(found[i + 1]) >= tonumber(before) then
+      break
+    end
+    entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i + 1] .. ' ' .. found[i] }
+  end
+  return entries
+end
+
+-- As `behind`, of `fair`: those of one group, with nobody else's between them.
+local function turns_behind(order, group, place)
+  local score, id = string.match(place, '^(%S+) (.+)$')
+  local first, last = '(' .. turn_of(group, score, id), '(' .. group .. '!'
+  local entries = {}
+  for i, member in ipairs(redis.call('ZRANGE', order, first, last, 'BYLEX', 'LIMIT', '0', int(LOOK))) do
+    local own_score, own_id = string.match(member, ' 0*(%d+) (%S+)$')
+    entries[i] = { id = own_id, score = own_score, place = own_score .. ' ' .. own_id }
+  end
+  return entries
+end
+
+-- Reads the records of entries, in slices, so that large payloads cannot fill the script's memory, and shows
+-- each to `visit`, which returns true for the first that it has no room for. Timers, keys and records of a
+-- later release are passed by; the last have `left`. Returns how many entries are done with.
+local function look_through(tasks, entries, visit)
+  local done, bytes, slice = 0, 0, 16
+  local most = math.min(#entries, LOOK)
+  while done < most and bytes < LOOK_BYTES do
+    local names = {}
+    for i = done + 1, math.min(done + slice, most) do
+      append(names, entries[i].id, '.' .. entries[i].id)
+    end
+    local found = redis.call('HMGET', tasks, unpack(names))
+    for i = 1, #names, 2 do
+      local entry = entries[done + 1]
+      entry.fixed, entry.record = found[i] or '', found[i + 1]
+      bytes = bytes + #entry.fixed + #(entry.record or '')
+      if string.sub(entry.id, 1, 1) ~= '~' then
+        if newer(entry.fixed) or newer(entry.record) then
+          entry.left = true
+        else
+          entry.task, entry.text = parse_with(entry.fixed, entry.record)
+          if visit(entry, done + 1) then
+            return done
+          end
+        end
+      end
+      done = done + 1
+    end
+    slice = math.max(1, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))
+  end
+  return done
+end
+
+-- How many of the entries that are done with had to be left alone.
+local function left_among(entries, done)
+  local left = 0
+  for i = 1, done do
+    left = left + (entries[i].left and 1 or 0)
+  end
+  return left
+end
+
+-- Where to go on behind the entries that are done with; empty where there are no more.
+local function place_behind(entries, done, place)
+  if done == #entries and done < LOOK then
+    return ''
+  end
+  return done > 0 and entries[done].place or place
+end
+
+-- Carries out what was chosen among entries, each with its `number` there, as many at a time as a plan holds.
+-- Returns how many it was and how many entries are done with; or the reply where the first could not be.
+local function carry_out(at, now, chosen, done, carry)
+  for first = 1, #chosen, PLAN do
+    local plan, ids, known = open_plan(at, now), {}, {}
+    for i = first, math.min(first + PLAN - 1, #chosen) do
+      append(ids, chosen[i].id)
+      append(known, chosen[i].task)
+    end
+    local failed = not plan and { 'newer_schema' } or carry(plan, ids, known, first - 1)
+    if failed and first == 1 then
+      return failed, nil
+    elseif failed then
+      -- What has been carried out is told; the next call says why this one stopped.
+      return first - 1, chosen[first].number - 1
+    end
+  end
+  return #chosen, done
+end
+
+-- Adds to a plan that an ended task's record goes. A tombstone stays while a late copy of a request may come;
+-- ghosts in the list stay counted.
+local function erase(plan, id, task)
+  local known_until = math.min(tonumber(task.z or 0), plan.now) + RESEND_WINDOW
+  if known_until > plan.now then
+    add(task, 'v', 1)
+    task.s, task.h, task.y, task.m, task.r, task.d = 'x', nil, nil, nil, nil, nil
+    will(plan, 'HSET tasks', id, '')
+    will(plan, 'HSET tasks', '.' .. id, format(task, ''))
+    will(plan, 'ZADD expiry', int(known_until), id)
+  else
+    forget_task(writes_of(plan, 'HSET tasks'), writes_of(plan, 'HDEL tasks'), id, task)
+    will(plan, 'ZREM expiry', id)
+  end
+  will(plan, 'ZREM dead', id)
+  tell(plan, 'deleted', id)
+end

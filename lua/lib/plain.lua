@@ -1,0 +1,185 @@
+-- plain: the plain case of dequeue and settle, in a queue without settings: tasks of neither group, priority
+-- nor worker that are delivered for the first time, or complete. What is not plain goes on in
+-- `dequeue_in_full` and `settle_in_full`, with all that was taken and read here.
+
+-- False in a build for tests: then nothing is plain.
+local PLAIN = true
+
+-- How many settlements a plain settle takes: no command then has more than SLICE arguments.
+local PLAIN_SETTLEMENTS = 240
+
+-- True where the fields were stored in the hash.
+local function stored(tasks, fields)
+  return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number'
+end
+
+-- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing where anything is
+-- not plain or Redis refuses: then nothing stays written.
+-- reads: what `read_waiting` gave of the first slice of the ids; it adds what it reads.
+-- most: bytes of the records; time: gives it as text, where needed; ahead: what `look_ahead` gave, where
+-- the ids are too few; also: fields to be stored by the same command.
+local function lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, most, time, ahead, also)
+  local found, first, last = reads[1], 1, slice_end(ids, 1)
+  local last_lease, told, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
+  local number = tonumber(last_lease or 0)
+  local a_copy = told and string.find(told, token, 1, true) == 1
+  if set or times or wake or a_copy or not number or found.err then
+    return nil
+  elseif #ids == 0 then
+    local spent = { unpack(also or {}) }
+    if resend == '1' then
+      spent[#spent + 1], spent[#spent + 2] = slot, token
+    end
+    return (#spent == 0 or stored(tasks, spent)) and { 'ok', ahead.next_due } or nil
+  end
+  local now_text, most_bytes, bytes = time(), tonumber(most), 0
+  local now = tonumber(now_text)
+  local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
+  local deadline_text, enqueued_at, since, told_number = int(deadline), '', '', ''
+  -- As large as one task needs: a table that grows costs more.
+  local deadlines, from = { '', '' }, also and #also or 0
+  local fields = { '~lease', '', slot, '', '', '', unpack(also or {}) }
+  local reply = { 'ok', ahead and ahead.next_due or now, '', 0, 0, 0, '' }
+  for i, id in ipairs(ids) do
+    if i > last then
+      first, last = i, slice_end(ids, i)
+      found = read_waiting(tasks, slot, ids, first, last)
+      reads[#reads + 1] = found
+    end
+    local place = CONTROL + 2 * (i - first) + 1
+    local fixed, record = found[place], found[place + 1]
+    local e, own_letters = string.match(fixed or '', '^1;(%d+)([^\n]*)\n')
+    number, bytes = number + 1, bytes + #(fixed or '')
+    if record or not e or (bytes > most_bytes and i > 1) then
+      return nil
+    end
+    if own_letters ~= letters then
+      -- Not plain: a group, a priority, or a number with too many digits.
+      if string.find(own_letters, ';[GP]=') or string.find(own_letters, string.rep('%d', 17)) then
+        return nil
+      end
+      letters, kept = own_letters, ''
+      for letter in string.gmatch('mrdt', '%a') do
+        kept = kept .. (string.match(letters, ';' .. letter .. '=[^;]*') or '')
+      end
+      length = string.match(letters, ';l=(%d+)') or lease
+      deadline = now + tonumber(length)
+      deadline_text = int(deadline)
+    end
+    if e ~= enqueued_at then
+      enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
+    end
+    told_number = int(number)
+    deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
+    -- The first record stands in front of those fields, the others behind them.
+    local to = (i > 1 and from or 0) + 2 * i + 3
+    fields[to] = '.' .. id
+    -- As `transition` and `format` would write it.
+    fields[to + 1] = '1;2;'
+      .. e
+      .. ';1;1;w;'
+      .. told_number
+      .. ';'
+      .. token
+      .. ';'
+      .. now_text
+      .. ';'
+      .. length
+      .. kept
+      .. ';h=w'
+      .. since
+      .. '\n'
+    local at = 5 * i - 2
+    reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4] = id, 1, number, deadline, fixed
+  end
+  fields[2], fields[4] = told_number, token .. ' ' .. table.concat(ids, ' ')
+  -- Fewer where an id stands in line twice.
+  local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and stored(tasks, fields)
+  if not leased then
+    redis.pcall('ZREM', working, unpack(ids))
+  end
+  return leased and reply
+end
+
+-- The changing record of a task that works: v, e, a, c, n, k, q, letters and history.
+local WORKING = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
+
+-- Completes tasks whose leases are current: ends the leases, and leaves it to the caller to store the
+-- records. Returns the reply, fields to be stored, and the ids; nothing where anything is not plain or Redis
+-- refuses: then nothing is written but what `settle_in_full` writes again.
+-- items: settlements, the first behind place `from`; records: what stands in `~set` and
+-- `~stats`, and the tasks' records.
+local function complete_plainly(working, expiry, items, from, records, now_text)
+  local count = (#items - from) / SETTLEMENT
+  if records[1] or count < 1 or count > PLAIN_SETTLEMENTS then
+    return nil, nil, nil
+  end
+  local ids, fields, ends, reply = { '' }, { '', '', '', '' }, { '', '' }, { 'ok', '' }
+  local now, enqueued_at, since, kept_for, over = tonumber(now_text), '', '', -1, ''
+  for i = 1, count do
+    local place = from + SETTLEMENT * (i - 1)
+    local id, proof, terms, text = unpack(items, place + 1, place + SETTLEMENT)
+    local v, e, a, c, n, k, q, letters, history = string.match(records[i + 2] or '', WORKING)
+    if terms ~= 'complete' or not v or n .. ',' .. k ~= proof or tonumber(v) > HISTORY then
+      return nil, nil, nil
+    end
+    local own, ttl = '', DEFAULT_RESULT_TTL
+    if letters ~= '' then
+      -- Not plain: letters that no fixed record has, or a number with too many digits.
+      if string.find(letters, ';[^mrdt]') or string.find(letters, string.rep('%d', 17)) then
+        return nil, nil, nil
+      end
+      own = string.match(letters, ';t=[^;]*') or ''
+      ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)
+    end
+    if ttl ~= kept_for then
+      kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
+    end
+    if e ~= enqueued_at then
+      enqueued_at, since = e, int(math.max(0, now - tonumber(e)))
+    end
+    ids[i] = id
+    local at = 4 * i
+    fields[at - 3], fields[at - 2], fields[at - 1] = id, '', '.' .. id
+    -- As `finish` would write it.
+    fields[at] = '1;'
+      .. int(v + 1)
+      .. ';'
+      .. e
+      .. ';'
+      .. a
+      .. ';'
+      .. c
+      .. ';c;'
+      .. n
+      .. ';;'
+      .. q
+      .. ';;z='
+      .. now_text
+      .. own
+      .. ';h='
+      .. history
+      .. 'c'
+      .. since
+      .. ';p='
+      .. proof
+      .. ',complete,completed,,0,0\n'
+      .. (ttl > 0 and text or '')
+    ends[2 * i - 1], ends[2 * i] = over, id
+    reply[i + 1] = 'completed'
+  end
+  -- Fewer where a lease is settled twice.
+  if redis.pcall('ZREM', working, unpack(ids)) ~= count then
+    return nil, nil, nil
+  end
+  return type(redis.pcall('ZADD', expiry, unpack(ends))) == 'number' and reply, fields, ids
+end
+
+-- Stores the records of completed tasks. False where they find no room: then the tasks have not ended.
+local function store_completed(tasks, expiry, fields, ids)
+  local fine = stored(tasks, fields)
+  if not fine then
+    redis.pcall('ZREM', expiry, unpack(ids))
+  end
+  return fine
+end

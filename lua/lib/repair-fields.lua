@@ -1,0 +1,175 @@
+-- repair-fields: what the deep sweep does with what is no id: control fields, and who has them.
+
+-- What settings can be; letters that are not here are left alone.
+local SETTINGS = {
+  p = '^1$',
+  e = '^1$',
+  s = '^1$',
+  m = '^%d+$',
+  b = '^%d+$',
+  n = '^%d+$',
+  k = '^[1-9]%d*$',
+  r = '^%d+/[1-9]%d*$',
+}
+
+-- The scores of `held` have room for so many numbers of groups. One that is found without looking at all of
+-- them is beyond those that were given out.
+local MOST_GROUPS = 131071
+
+local SPARE_GROUPS = 65536
+
+-- Settings beyond reading would stop every call that heeds them. last: the last number given to a group.
+-- Returns that number, as it is now.
+local function mend_settings(mending, field, text, last)
+  local plan, settings, readable = mending.plan, parse_settings(text), string.find(text, '^1') ~= nil
+  if newer(text) then
+    return last
+  end
+  -- In any order: all of them must be readable.
+  for letter, value in pairs(settings) do
+    readable = readable and string.find(value, SETTINGS[letter] or '') ~= nil
+  end
+  if not readable then
+    set_aside(mending, field)
+    will(plan, 'HDEL tasks', field)
+    return last
+  end
+  local number = tonumber(settings.n)
+  local needed = field ~= '~set' and (settings.m or settings.r or number)
+  if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
+    number = math.max(last, SPARE_GROUPS) + 1
+    settings.n = int(number)
+    will(plan, 'HSET tasks', field, format_settings(settings))
+    note(mending, 'control_broken', field)
+  elseif needed and number > last then
+    note(mending, 'control_broken', '~groups')
+  end
+  return needed and math.max(last, number) or last
+end
+
+-- The settings of groups, by field.
+local function mend_group_settings(mending, texts)
+  if not next(texts) then
+    return
+  end
+  local last = tonumber(fields_in(mending, { '~groups' })[1] or 0) or 0
+  local most = last
+  for _, field in ipairs(sorted_keys(texts)) do
+    most = mend_settings(mending, field, texts[field], most)
+  end
+  if most > last then
+    will(mending.plan, 'HSET tasks', '~groups', int(most))
+  end
+end
+
+-- A worker's record goes with the worker.
+local function mend_infos(mending, names)
+  for i, score in ipairs(scores_in(mending, 'workers', names)) do
+    if not score then
+      will(mending.plan, 'HDEL tasks', '~w:' .. names[i])
+      note(mending, 'worker_wrong', names[i])
+    end
+  end
+end
+
+-- What is kept for some time has that time in `expiry`.
+local function mend_kept(mending, names, texts)
+  for i, score in ipairs(scores_in(mending, 'expiry', names)) do
+    if not score then
+      local over = string.match(texts[i], '^(%d+) ') or int(mending.now + LOST_FOR)
+      will(mending.plan, 'ZADD expiry', over, names[i])
+      note(mending, 'expiry_missing', names[i])
+    end
+  end
+end
+
+-- Times in `expiry` of what is not kept.
+local function mend_times(mending, names)
+  for i, text in ipairs(fields_in(mending, names)) do
+    if not text then
+      take_from(mending, 'expiry', names[i])
+      note(mending, 'record_missing', names[i])
+    end
+  end
+end
+
+-- Members of `order` that are no turn in `fair`.
+local function mend_turns(mending, members)
+  local ids = {}
+  for i, member in ipairs(members) do
+    ids[i] = string.match(member, '%S*$')
+  end
+  for i, entry in ipairs(look_up(mending, ids)) do
+    local task = parse_with(sound(entry.fixed) and entry.fixed or '', entry.record)
+    local own = entry.fair and turn_of(task.G or '', entry.fair, ids[i])
+    if not entry.newer and own ~= members[i] then
+      take_from(mending, 'order', members[i])
+      note(mending, 'turn_wrong', ids[i])
+    end
+  end
+end
+
+-- Members of `hands` whose lease is over, or is another's.
+local function mend_leases(mending, members)
+  local ids, names = {}, {}
+  for i, member in ipairs(members) do
+    ids[i] = string.match(member, '%S*$')
+    names[i] = '.' .. ids[i]
+  end
+  for i, record in ipairs(fields_in(mending, names)) do
+    local task = parse(record)
+    local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
+    if not (holds or newer(record)) then
+      take_from(mending, 'hands', members[i])
+      note(mending, 'hand_wrong', ids[i])
+    end
+  end
+end
+
+-- Takes out workers that nothing is known of, and that have nothing. That is no fault: such is one that was
+-- being failed, when its last lease is over. Who would never be silent is silent now.
+local function mend_workers(mending, workers)
+  local at, names = mending.at, {}
+  for i, worker in ipairs(workers) do
+    names[i] = '~w:' .. worker
+  end
+  local silent = scores_in(mending, 'workers', workers)
+  for i, info in ipairs(fields_in(mending, names)) do
+    local worker, score = workers[i], tonumber(finite(silent[i]))
+    if not info and #in_hands(at, worker, '0', 1) == 0 then
+      take_from(mending, 'workers', worker)
+    elseif score < 0 or score > mending.now + LONGEST then
+      will(mending.plan, 'ZADD workers', int(mending.now), worker)
+      note(mending, 'time_broken', worker)
+    end
+  end
+end
+
+-- Sorts the fields of `tasks` and their texts by what they are, and mends those that are no records of tasks.
+-- Returns ids, and names and states of groups.
+local function mend_fields(mending, found)
+  local ids, seen, groups = {}, {}, {}
+  local settings, infos, kept, texts = {}, {}, {}, {}
+  for i = 1, #found, 2 do
+    local field, text = found[i], found[i + 1]
+    mending.bytes = mending.bytes + #text
+    local kind = string.match(field, '^~%a:')
+    if kind == '~g:' then
+      append(groups, string.sub(field, 4), text)
+    elseif kind == '~s:' then
+      settings[field] = text
+    elseif kind == '~w:' then
+      infos[#infos + 1] = string.sub(field, 4)
+    elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
+      kept[#kept + 1], texts[#texts + 1] = field, text
+    elseif string.sub(field, 1, 1) ~= '~' then
+      local id = string.gsub(field, '^%.', '')
+      append(ids, not seen[id] and id or nil)
+      seen[id] = true
+    end
+  end
+  mend_group_settings(mending, settings)
+  mend_infos(mending, infos)
+  mend_kept(mending, kept, texts)
+  return ids, groups
+end

@@ -1,0 +1,207 @@
+-- repair: what the deep sweep does with an id. Its records say where it belongs; it is taken out of every
+-- other place. The rules, for what a failover leaves behind where keys went back in time one by one:
+--   The record's state rules over the place. A waiting task stands where it is delivered first: in `fair`,
+--   `held` or the list, in this order; in `delayed` while it is not due, or where it is nowhere else.
+--   A task marked working without its lease is taken back, as if that had expired. An id without a payload
+--   is taken out. An ended task stays known until its time in `expiry`, and is nowhere else, but in `dead`.
+--   A record beyond reading is set aside in `~b:<field>`. What a later release wrote is left alone.
+-- Only a look at the whole list tells whether a task stands there, and how often: others decide that.
+
+local STATES = { [''] = true, w = true, c = true, r = true, x = true, g = true }
+
+-- Instants: no `at` is later, and no lease or ttl longer, with room to spare.
+local LAST = 8640000000000000
+
+local LONGEST = 630720000000
+
+-- Virtual times: half the room of a priority, more deliveries than there will ever be.
+local LATEST_TAG = BAND / 2
+
+-- Sets what the records say of an entry: `fixed` and `record`, as far as they can be read, `task`, and `live`
+-- where there is a payload.
+local function understand(mending, entry)
+  local id, seen = entry.id, parse(entry.record)
+  local named = id == BLANK or (#id <= 128 and string.find(id, '^[A-Za-z0-9][!-~]*$') ~= nil)
+  local readable = named and STATES[seen.s] and #seen.v <= 15 and #seen.n <= 15
+  entry.live = named and sound(entry.fixed)
+  entry.had_fixed, entry.had_record = entry.fixed, entry.record
+  if entry.record and not readable then
+    set_aside(mending, '.' .. id)
+    entry.record = false
+  end
+  if entry.fixed and not entry.live and (entry.fixed ~= '' or not named) then
+    set_aside(mending, id)
+    entry.fixed = false
+  end
+  entry.task = parse_with(entry.live and entry.fixed or '', entry.record)
+  entry.ghosts = tonumber(entry.task.g or 0)
+end
+
+-- The zset where a waiting task belongs; nothing: the list.
+local function zset_of_waiting(mending, entry)
+  local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
+  local band, place = tonumber(task.P or 0), tonumber(entry.held)
+  local own_band, tag = read_score(tonumber(entry.fair or 0))
+  local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
+  if due and due >= mending.now + 1 then
+    return 'delayed'
+  elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
+    return 'fair'
+  elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + 9 - band then
+    return 'held'
+  elseif due and not (entry.listed and entry.ghosts == 0) then
+    return 'delayed'
+  end
+end
+
+local function mend_waiting(mending, entry)
+  local id, task, plan = entry.id, entry.task, mending.plan
+  local home = zset_of_waiting(mending, entry)
+  if keep_in(mending, entry, home) then
+    note(mending, (home or entry.listed) and 'two_places' or 'wrong_place', id)
+  end
+  entry.waits = home and 0 or 1
+  if home == 'fair' then
+    append(mending.turns, id, turn_of(task.G or '', entry.fair, id))
+  elseif home == 'delayed' then
+    local due = tonumber(entry.delayed)
+    local whole = due >= 0 and due <= LAST and math.floor(due) or mending.now
+    local score = score_when_due(task, whole)
+    if due ~= tonumber(score) then
+      will(plan, 'ZADD delayed', score, id)
+      note(mending, 'time_broken', id)
+    end
+    -- What is promoted to `fair` is looked up in its changing record.
+    if shared(task) and not string.find(entry.record or '', '^1;%d+;%d') then
+      entry.record = rewritten(mending, entry)
+      note(mending, 'record_incomplete', id)
+    end
+  end
+end
+
+local function mend_working(mending, entry)
+  local id, task = entry.id, entry.task
+  if not entry.working or task.k == '' or task.l == '' or task.n == '0' then
+    keep_in(mending, entry)
+    mending.lost[#mending.lost + 1] = id
+    note(mending, 'lease_missing', id)
+    return
+  end
+  if keep_in(mending, entry, 'working') then
+    note(mending, 'two_places', id)
+  end
+  local deadline = tonumber(entry.working)
+  if deadline < 0 or deadline > mending.now + LONGEST then
+    append(mending.deadlines, int(mending.now), id)
+    note(mending, 'time_broken', id)
+  end
+  if task.W then
+    append(mending.hands, id, hand(task.W, task.n, id))
+  end
+  if tonumber(task.n) > (mending.lease or 0) then
+    -- Further than any counter can have come, so that no number is given out twice.
+    mending.lease = math.max(mending.now, tonumber(task.n))
+    will(mending.plan, 'HSET tasks', '~lease', int(mending.lease))
+    note(mending, 'control_broken', '~lease')
+  end
+end
+
+local function mend_ended(mending, entry)
+  local id, task, plan = entry.id, entry.task, mending.plan
+  local dead_letter = entry.live and task.s == 'r' and task.y ~= 'cancelled'
+  local ttl = tonumber(task.s == 'c' and (task.r or DEFAULT_RESULT_TTL) or task.d or DEFAULT_DEAD_TTL)
+  local over = tonumber(entry.expiry)
+  if keep_in(mending, entry, 'expiry', dead_letter and 'dead') then
+    note(mending, 'wrong_place', id)
+  end
+  if dead_letter and not entry.dead then
+    will(plan, 'ZADD dead', task.z or int(mending.now), id)
+    note(mending, 'place_missing', id)
+  end
+  if not over or over > mending.now + LONGEST then
+    local kept = (dead_letter or task.s == 'c') and ttl or 0
+    over = math.max((tonumber(task.z) or mending.now) + kept, mending.now + RESEND_WINDOW)
+    will(plan, 'ZADD expiry', int(over), id)
+    note(mending, entry.expiry and 'time_broken' or 'expiry_missing', id)
+  end
+  if not dead_letter and entry.fixed ~= '' then
+    entry.fixed = ''
+    note(mending, 'record_incomplete', id)
+  end
+  if not entry.record then
+    -- Known, and nothing more is known of it.
+    entry.record = bare_record('x')
+    note(mending, 'record_incomplete', id)
+  end
+end
+
+-- An id without a payload, or that had ended and been forgotten: nothing is left of it but its ghosts.
+local function mend_lost(mending, entry)
+  local id, task = entry.id, entry.task
+  local known = task.s ~= 'g' and (entry.had_fixed or entry.had_record)
+  if keep_in(mending, entry) or known then
+    note(mending, 'payload_missing', id)
+  elseif entry.live then
+    note(mending, 'record_incomplete', id)
+  end
+  local ghosts = entry.ghosts > 0
+  entry.fixed = ghosts and id ~= BLANK and '' or false
+  entry.record = ghosts and (task.s == 'g' and entry.record or bare_record('g', task.g, task.v))
+end
+
+-- Adds to a plan what an entry needs. Sets `expected`, how many entries of the list are its own, `waits`, 1
+-- where one of them is to be delivered, and `witness`, which changes with whatever changes that.
+local function mend(mending, entry)
+  local task = entry.task
+  local ended = task.s == 'c' or task.s == 'r' or task.s == 'x'
+  entry.waits = 0
+  if ended or (entry.fixed == '' and not entry.record) then
+    mend_ended(mending, entry)
+  elseif not entry.live or task.s == 'g' then
+    mend_lost(mending, entry)
+  elseif task.s == 'w' then
+    mend_working(mending, entry)
+  else
+    mend_waiting(mending, entry)
+  end
+  entry.expected = entry.ghosts + entry.waits
+  -- A promotion changes where the task waits, and not its version.
+  entry.witness = table.concat({ task.v, task.e, task.g or '', int(entry.waits) }, ';')
+end
+
+-- Mends entries, as many at a time as a plan holds. also: what else is decided of each. Returns the error
+-- where Redis has no room.
+local function mend_all(mending, entries, also)
+  local tasks = {}
+  for _, entry in ipairs(entries) do
+    if not entry.newer then
+      understand(mending, entry)
+      append(tasks, (entry.held or also) and entry.live and entry.task or nil)
+    end
+  end
+  open_groups(mending.plan, tasks)
+  for _, entry in ipairs(entries) do
+    if entry.newer then
+      note(mending, 'record_newer', entry.id)
+    else
+      mend(mending, entry)
+      if also then
+        also(entry)
+      end
+      put(mending, entry.id, entry.had_fixed, entry.fixed)
+      put(mending, '.' .. entry.id, entry.had_record, entry.record)
+    end
+    local failed = planned(mending.plan, 'HSET tasks') >= 2 * PLAN and write_mended(mending)
+    if failed then
+      return failed
+    end
+  end
+  local failed, _ = write_mended(mending), nil
+  if not failed then
+    -- At last, for it may change groups that are open here.
+    _, _, _, failed = take_back(mending.at, mending.lost, mending.now, function(task)
+      return task.s == 'w'
+    end)
+  end
+  return failed
+end

@@ -1,0 +1,167 @@
+-- settle-in-full: a settle that is not plain.
+
+-- How many arguments of settle make up one settlement.
+local SETTLEMENT = 4
+
+-- A record remembers so many of the last calls that set progress, by so many characters of their tokens.
+local MARKS = 8
+
+local MARK = 8
+
+-- Adds the records of tasks that are settled to the fields to be read.
+-- items: settlements, the first behind place `from`.
+local function append_settled(names, items, from)
+  for place = from + 1, #items, SETTLEMENT do
+    names[#names + 1] = '.' .. items[place]
+  end
+  return names
+end
+
+-- working -> completed | rejected | pending | delayed, or stays with a later deadline (extend). Only the
+-- holder of the current lease. (I2 I3 I5 I8)
+-- call: the caller's token; items: settlements, the first behind place `from`; records: what stands in `~set`
+-- and `~stats`, and the tasks' records. Returns the reply of settle.
+local function settle_in_full(at, now, call, items, from, records)
+  local count = (#items - from) / SETTLEMENT
+
+  -- Of one settlement: id, proof, text, outcome, ms, and true where the attempt does not count.
+  local function item(i)
+    local id, proof, terms, text = unpack(items, from + (i - 1) * SETTLEMENT + 1, from + i * SETTLEMENT)
+    local outcome, ms, uncounted = string.match(terms, '^(%a+) ?(%d*) ?(%a*)$')
+    return id, proof, text, outcome, ms, uncounted ~= ''
+  end
+
+  local extended = {}
+  for i = 1, count do
+    local id, _, _, outcome = item(i)
+    append(extended, outcome == 'extend' and id or nil)
+  end
+  local deadlines = {} -- id -> current deadline, of those to extend
+  for i, deadline in ipairs(read('ZMSCORE', at.working, extended)) do
+    deadlines[extended[i]] = tonumber(finite(deadline) or 0)
+  end
+  local plan = new_plan(at, now)
+  if heed(plan, records[1], records[2]) then
+    return { 'newer_schema' }
+  end
+  local longer = {} -- id -> later deadline
+  local open = {} -- id -> task as this call leaves it, and its text
+  local known = {} -- the tasks
+
+  -- One item of the reply.
+  local function answer(state, reason, when, flag)
+    return state == 'completed' and flag == 0 and state or { state, reason, when, flag }
+  end
+
+  -- Where an outcome takes a task whose lease is current: state, reason, due.
+  local function destination(task, outcome, ms)
+    if outcome == 'complete' then
+      return 'completed', '', 0
+    elseif task.f then
+      return 'rejected', 'cancelled', 0
+    elseif outcome == 'reject' then
+      return 'rejected', 'rejected', 0
+    elseif outcome == 'return' then
+      return 'pending', '', 0
+    elseif exhausted(task) then
+      return 'rejected', 'attempts_exhausted', 0
+    elseif tonumber(ms) > 0 then
+      return 'delayed', '', now + tonumber(ms)
+    end
+    return 'pending', '', 0
+  end
+
+  -- Ends the lease. Returns the item's part of the reply.
+  local function release_to(id, task, old_text, outcome, ms, uncounted, text, receipt)
+    if uncounted or outcome == 'return' then
+      add(task, 'c', -1)
+    end
+    local state, reason, due = destination(task, outcome, ms)
+    local flag = task.f and 1 or 0
+    text = (text ~= '' or outcome == 'complete') and text or old_text
+    -- What a resend of this settlement is answered with.
+    task.p = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
+    leave(plan, id, task)
+    longer[id] = nil
+    if state == 'completed' or state == 'rejected' then
+      finish(plan, id, task, text, state, reason, outcome ~= 'requeue' and ms ~= '' and ms or nil)
+    else
+      if outcome == 'requeue' then
+        -- Its function lives: it may travel in full company again.
+        task.u, task.x = int(now), nil
+        add(task, 'b', 1)
+        tell(plan, 'requeued', id)
+      end
+      wait_again(plan, id, task, text, outcome == 'return' and 'kept' or 'back', due > 0 and due or nil)
+    end
+    return answer(state, reason, due, flag)
+  end
+
+  -- Notes that this call sets progress. False if it is a late copy, and a later call has set newer progress.
+  local function is_latest(task)
+    local mark, marks = ',' .. string.sub(call, 1, MARK), task.T or ''
+    local told = call ~= '' and string.find(marks, mark, 1, true)
+    if call ~= '' and not told then
+      task.T = string.sub(marks .. mark, -MARKS * #mark)
+    end
+    return not told or string.sub(marks, -#mark) == mark
+  end
+
+  -- The later of the current deadline and now + lease.
+  local function extend(id, task, old_text, ms, progress)
+    local deadline = now + tonumber(ms ~= '' and ms or task.l ~= '' and task.l or 0)
+    longer[id] = math.max(longer[id] or deadlines[id], deadline)
+    if progress ~= '' and is_latest(task) then
+      task.O = progress
+      will(plan, 'HSET tasks', '.' .. id, format(task, old_text))
+    end
+    return { 'working', '', longer[id], task.f and 1 or 0 }
+  end
+
+  -- The answer that an earlier copy of this settlement got.
+  local function answer_again(task, receipt)
+    local prefix = receipt .. ','
+    if task.p and string.sub(task.p, 1, #prefix) == prefix then
+      local state, reason, due, flag =
+        string.match(string.sub(task.p, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
+      return answer(state, reason, tonumber(due), tonumber(flag))
+    end
+    return { 'lost', '', 0, 0 }
+  end
+
+  for i = 1, count do
+    local id = item(i)
+    if not open[id] then
+      local task, text = parse(records[i + 2])
+      open[id] = { task = task, text = text }
+      append(known, task.s == 'w' and task or nil)
+    end
+  end
+  open_groups(plan, known)
+
+  local reply = { 'ok' }
+  for i = 1, count do
+    local id, proof, text, outcome, ms, uncounted = item(i)
+    local task = open[id].task
+    local receipt = proof .. ',' .. outcome
+    if newer(records[i + 2]) then
+      reply[i + 1] = { 'newer', '', 0, 0 }
+    elseif task.s ~= 'w' or task.n .. ',' .. task.k ~= proof then
+      reply[i + 1] = answer_again(task, receipt)
+    elseif outcome == 'extend' then
+      reply[i + 1] = extend(id, task, open[id].text, ms, text)
+    else
+      reply[i + 1] = release_to(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
+    end
+    if planned(plan, 'ZREM working') == PLAN or planned(plan, 'HSET tasks') >= 4 * PLAN or i == count then
+      release(plan)
+      local failed = commit(plan)
+      if failed then
+        return failed
+      end
+      clear(plan)
+    end
+  end
+  put_deadlines(at, longer)
+  return reply
+end

@@ -1,0 +1,130 @@
+-- workers: who works on what. A worker is `<name> <incarnation>`: a process that starts anew is
+-- another. Registered in the zset `workers`, until it is silent; the zset `hands` has the leases in its
+-- hands.
+
+-- How long a worker that is not to be failed stays in the registry after its last sign of life.
+local FORGOTTEN_AFTER = 3600000
+
+-- How long a worker from which tasks were taken is told so.
+local LOST_FOR = 86400000
+
+-- Adds a sign of life to a plan. info: `<silent after, ms>;<node>;<pid>`. alarm: when silent workers are
+-- looked for.
+local function note_worker(plan, worker, info, alarm)
+  local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
+  will(plan, 'ZADD workers', int(deadline), worker)
+  will(plan, 'HSET tasks', '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
+  if not alarm or tonumber(alarm) > deadline then
+    will(plan, 'HSET tasks', '~alarm', int(deadline))
+    will(plan, 'timers', int(deadline), '~w')
+  end
+end
+
+-- The leases in the hands of a worker, from a lease number on: members of `hands`.
+local function in_hands(at, worker, from, limit)
+  local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
+  return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+end
+
+-- Takes workers off the registry. being_failed: they stay in the zset until nothing is in their hands, so
+-- that the next alarm goes on.
+local function forget_workers(at, workers, being_failed)
+  local fields = {}
+  for i, worker in ipairs(workers) do
+    fields[i] = '~w:' .. worker
+  end
+  write('HDEL', at.tasks, fields)
+  write('ZREM', at.workers, being_failed and {} or workers)
+end
+
+-- Notes of workers that tasks were taken from them. Where Redis has no room for it, they find out one by one.
+local function note_lost(at, owners, now)
+  local fields, ends = {}, {}
+  for _, owner in ipairs(sorted_keys(owners)) do
+    append(fields, '~f:' .. owner, '1;' .. int(now))
+    append(ends, int(now + LOST_FOR), '~f:' .. owner)
+  end
+  pcall(write, 'HSET', at.tasks, fields)
+  write('ZADD', at.expiry, ends)
+end
+
+-- fail: working -> pending (at the front), fair, held or rejected: the tasks of one worker, or of all
+-- incarnations of a name, and no others. In the order in which they were taken. (I2 I5 I8)
+-- Returns as `take_back`, and true where some are left that the next call can take.
+local function fail(at, worker, now, limit)
+  local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
+  -- The last ones first, as each page goes to the front.
+  local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
+  local more = #members > limit
+  members[limit + 1] = nil
+  local leases, by_id, owners, stale = {}, {}, {}, {}
+  for i, member in ipairs(members) do
+    local owner, number, id = string.match(member, '^(%S+ %S*) (%d+) (%S+)$')
+    leases[i] = { id = id, owner = owner, number = tonumber(number), member = member }
+    by_id[id] = leases[i]
+  end
+  table.sort(leases, function(one, other)
+    return one.number < other.number
+  end)
+  local ids = {}
+  for i, lease in ipairs(leases) do
+    ids[i] = lease.id
+  end
+  local back, ended, left, failed = take_back(at, ids, now, function(task, id)
+    local lease = by_id[id]
+    if task.s == 'w' and task.W == lease.owner and tonumber(task.n) == lease.number then
+      owners[lease.owner] = true
+      return true
+    end
+    stale[#stale + 1] = lease.member
+  end)
+  write('ZREM', at.hands, stale)
+  if back + ended > 0 then
+    note_lost(at, owners, now)
+  end
+  return back, ended, left, failed, more and back + ended + #stale > 0
+end
+
+-- Fails silent workers, ten a call, removes those that are only listed and have no tasks, and sets the alarm
+-- for the next. Returns how many tasks went back, how many ended, and true if more is to be done.
+local function fail_silent(at, now)
+  local silent = redis.call('ZRANGE', at.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
+  local names, over, unfinished, staying, back, ended = {}, {}, {}, {}, 0, 0
+  for i, worker in ipairs(silent) do
+    names[i] = '~w:' .. worker
+  end
+  local infos = read('HMGET', at.tasks, names)
+  for i, worker in ipairs(silent) do
+    if back + ended == SLICE then
+      break
+    end
+    local failed, more
+    local listed = infos[i] and not string.find(infos[i], '^1;%d+;%d')
+    -- One without a record is being failed already.
+    if not listed then
+      local returned, lost, _
+      returned, lost, _, failed, more = fail(at, worker, now, SLICE - back - ended)
+      back, ended = back + returned, ended + lost
+    end
+    if listed and in_hands(at, worker, '0', 1)[1] then
+      append(staying, int(now + FORGOTTEN_AFTER), worker)
+    else
+      append((failed or more) and unfinished or over, worker)
+    end
+  end
+  write('ZADD', at.workers, staying)
+  forget_workers(at, over)
+  forget_workers(at, unfinished, true)
+  local alarm, plan = head(at.workers), new_plan(at, now)
+  if alarm then
+    will(plan, 'timers', int(alarm), '~w')
+    commit(plan)
+    if store(at.tasks, { '~alarm', int(alarm) }) then
+      -- Without it the next sign of life sets the timer.
+      redis.call('HDEL', at.tasks, '~alarm')
+    end
+  else
+    redis.call('HDEL', at.tasks, '~alarm')
+  end
+  return back, ended, alarm and alarm <= now and back + ended + #over + #staying > 0
+end

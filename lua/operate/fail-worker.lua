@@ -1,0 +1,36 @@
+-- fail-worker: working -> pending, fair, held or rejected, for all tasks of a worker. Removes the worker.
+-- (I2 I5 I8)
+local pending = KEYS[1] -- list  ids; in at the left, out at the right
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local working = KEYS[5] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[6] -- zset  id -> due (ms)
+local tasks = KEYS[7] -- hash  records and control fields
+local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local worker = ARGV[2] -- '<name> <incarnation>', or '<name>': all its incarnations
+local limit = ARGV[3] -- at most this many tasks, 1 to 1,000
+-- Returns {'ok', how many went back, how many ended, 1 where some are left} | {'newer_schema'}
+
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local back, ended, left, failed, more = fail(at, worker, clock(test_now), tonumber(limit))
+if failed then
+  return failed
+elseif left > 0 and back + ended == 0 then
+  return { 'newer_schema' }
+end
+
+local gone = { worker }
+if not string.find(worker, ' ', 1, true) then
+  gone = {}
+  -- Those that are silent the longest come first; who stands behind a thousand leaves when it is silent.
+  for _, registered in ipairs(redis.call('ZRANGE', workers, '0', '999')) do
+    append(gone, string.match(registered, '^%S+') == worker and registered or nil)
+  end
+end
+forget_workers(at, gone, more)
+return { 'ok', back, ended, more and 1 or 0 }

@@ -1,0 +1,56 @@
+-- blank-duplicates: overwrites duplicate entries of the list with blanks; the entry that comes out first
+-- stays. (I1)
+local pending = KEYS[1] -- list  ids; in at the left, out at the right
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local working = KEYS[5] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[6] -- zset  id -> due (ms)
+local tasks = KEYS[7] -- hash  records and control fields
+local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local reach = ARGV[2] -- so far to the right of where it was seen an entry is looked for, 1 to 10,000
+local items = ARGV -- then for each: id, index (where an entry of its was seen, from the left)
+-- Returns {'ok', ghosts added, {fault, id, …}, then for each: 1 where an entry was found again, else 0}
+--      or {'newer_schema'}
+
+-- Entries move as others come in; only what this call itself finds in two places is in two places.
+
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local mending = new_mending(at, clock(test_now))
+local ids, places, met, again = {}, {}, {}, {}
+for i = 3, #items, 2 do
+  local id, index = items[i], tonumber(items[i + 1])
+  if not places[id] then
+    ids[#ids + 1], places[id] = id, {}
+  end
+  again[#again + 1] = 0
+  for j, other in ipairs(redis.call('LRANGE', pending, int(index), int(index + reach))) do
+    if other == id then
+      local place = index + j - 1
+      local name = id .. ' ' .. int(place)
+      append(places[id], not met[name] and place or nil)
+      met[name], again[#again] = true, 1
+    end
+  end
+end
+local entries = look_up(mending, ids)
+if mending.newer then
+  return { 'newer_schema' }
+end
+
+local blanks = {}
+local function weed(entry)
+  local sorted = places[entry.id]
+  table.sort(sorted)
+  for i = 1, #sorted - entry.expected do
+    append(blanks, sorted[i])
+    note(mending, 'two_places', entry.id)
+  end
+end
+
+local failed = mend_all(mending, entries, weed) or blank(mending, blanks)
+return failed or { 'ok', mending.ghosts, mending.report, unpack(again) }

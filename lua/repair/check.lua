@@ -1,0 +1,252 @@
+-- check: reads all of a small queue and reports whether it is sound. Changes nothing.
+local pending = KEYS[1] -- list  ids; in at the left, out at the right
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local working = KEYS[5] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[6] -- zset  id -> due (ms)
+local tasks = KEYS[7] -- hash  records and control fields
+local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local schedules = KEYS[12] -- zset  schedule -> its next occurrence (ms)
+local timetable = KEYS[13] -- hash  records of schedules, and the tasks that recur
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+-- Returns {'sound', how many entries there were, 1 if it has schedules}
+--      or {'look', 0, 1}: it is to be looked at page by page
+
+-- Applies the rules of the deep sweep to what was read. If they would write anything, if there is too much to
+-- read, or if a later release wrote some of it, the reply is 'look'.
+
+-- How many members a place may have.
+local MEMBERS = 128
+
+-- At most so many pages of the hash are read, a small one first, then of at most PAGE fields; and about so
+-- many bytes. Slots of dequeues are among the fields.
+local PAGES = 4
+local FIRST_PAGE = 16
+local PAGE = 1000
+local BYTES = 1000000
+
+local PLACES = { 'fair', 'order', 'held', 'working', 'delayed', 'expiry', 'dead', 'workers', 'hands' }
+
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
+append(parts, schedules, timetable)
+if redis.call('EXISTS', unpack(parts)) == 0 then
+  return { 'sound', 0, 0 }
+end
+
+local mending = new_mending(at, clock(test_now))
+local members, listed, fields = {}, {}, {}
+mending.seen = { tasks = {} }
+
+-- Reads all of the hash. Returns false if that is too much.
+local function read_tasks()
+  local cursor, size, bytes, records = '0', FIRST_PAGE, 0, 0
+  for _ = 1, PAGES do
+    local page = redis.call('HSCAN', tasks, cursor, 'COUNT', int(size))
+    for i = 1, #page[2], 2 do
+      local field, text = page[2][i], page[2][i + 1]
+      if not mending.seen.tasks[field] then
+        append(fields, field, text)
+        bytes = bytes + #text
+        records = records + (string.sub(field, 1, 1) ~= '~' and 1 or 0)
+      end
+      mending.seen.tasks[field] = text
+    end
+    cursor = page[1]
+    if cursor == '0' or bytes > BYTES or records > 4 * MEMBERS then
+      break
+    end
+    size = math.min(PAGE, 1 + math.floor((BYTES - bytes) * (#fields / 2 + 1) / (bytes + 1)))
+  end
+  return cursor == '0'
+end
+
+-- Reads the list and all zsets. Returns false if that is too much.
+local function read_places()
+  listed = redis.call('LRANGE', pending, '0', int(MEMBERS))
+  if #listed > MEMBERS then
+    return false
+  end
+  for _, place in ipairs(PLACES) do
+    local found = redis.call('ZRANGE', at[place], '0', int(MEMBERS), 'WITHSCORES')
+    mending.seen[place], members[place] = {}, {}
+    for i = 1, #found, 2 do
+      mending.seen[place][found[i]] = found[i + 1]
+      members[place][(i + 1) / 2] = found[i]
+    end
+    if #members[place] > MEMBERS then
+      return false
+    end
+  end
+  return true
+end
+
+-- True if nothing was found that would be reported or written.
+local function nothing_found()
+  local found = #mending.report + #mending.deadlines + #mending.lost
+  -- In any order: all of them are counted.
+  for _, args in pairs(mending.plan.writes) do
+    found = found + #args
+  end
+  -- In any order: all of them are counted.
+  for _, ids in pairs(mending.out) do
+    found = found + #ids
+  end
+  return found == 0
+end
+
+-- Splits the members of a zset into ids and others.
+local function split(place)
+  local ids, others = {}, {}
+  for _, member in ipairs(members[place]) do
+    local list = string.sub(member, 1, 1) == '~' and others or ids
+    list[#list + 1] = member
+  end
+  return ids, others
+end
+
+local looked, known, ids = 0, {}, {}
+
+-- Adds ids that are not known yet.
+local function take_in(found)
+  looked = looked + #found
+  for _, id in ipairs(found) do
+    if not known[id] then
+      known[id] = true
+      ids[#ids + 1] = id
+    end
+  end
+end
+
+-- True if the list, the counts of ghosts and timers, and that of entries put aside are right.
+local function counts_agree(entries, timers)
+  local control, ghosts, places = mending.seen.tasks, 0, {}
+  for _, id in ipairs(listed) do
+    places[id] = (places[id] or 0) + 1
+  end
+  for _, entry in ipairs(entries) do
+    ghosts = ghosts + entry.ghosts
+    if (places[entry.id] or 0) ~= entry.expected then
+      return false
+    end
+  end
+  return standing(control, '~ghosts', '~dropped') == ghosts
+    and standing(control, '~timers', '~rung') == timers
+    and standing(control, '~broken', '~mended') == 0
+end
+
+-- True if the states of groups agree with `fair`, `held` and `working`.
+local function groups_agree(entries, names, groups)
+  local actual = {}
+  for _, name in ipairs(names) do
+    actual[name] = parse_group(name)
+  end
+  for _, entry in ipairs(entries) do
+    local task = entry.task
+    local is = shared(task) and entry.live and actual[task.G or '']
+    if is and entry.fair then
+      count_ready(is, tonumber(entry.fair))
+    elseif is and entry.working then
+      count_working(is)
+    end
+  end
+  for _, name in ipairs(names) do
+    local group, is = groups[name], actual[name]
+    local number = tonumber(group.settings.n)
+    for _, id in ipairs(number and members.held or {}) do
+      is.h = is.h + (math.floor(tonumber(mending.seen.held[id]) / HELD_GROUP) == number and 1 or 0)
+    end
+    local was = mending.plan.was['~g:' .. name] or ''
+    if newer(was) or correct(group, is, was) or unwatched(mending, group) then
+      return false
+    end
+  end
+  return true
+end
+
+local function sound_queue()
+  if not (read_places() and read_tasks()) then
+    return false
+  end
+  local found = {}
+  for _, name in ipairs(CONTROL_NAMES) do
+    found[name] = mending.seen.tasks[name]
+  end
+  if newer(found['~set']) then
+    return false
+  end
+  local next_silent = members.workers[1]
+  local first = next_silent and math.floor(tonumber(finite(mending.seen.workers[next_silent])))
+  local timer = tonumber(finite(mending.seen.delayed['~w'] or ''))
+  mend_control(mending, found, { fair = #members.fair, held = #members.held, first = first, timer = timer })
+
+  local fields_ids, states = mend_fields(mending, fields)
+  local later, timers = split('delayed')
+  local ends, times = split('expiry')
+  mend_times(mending, times)
+  mend_leases(mending, members.hands)
+  mend_turns(mending, members.order)
+  mend_workers(mending, members.workers)
+  for _, place in ipairs({
+    members.working,
+    members.fair,
+    members.held,
+    later,
+    members.dead,
+    ends,
+    fields_ids,
+  }) do
+    take_in(place)
+  end
+  local once, met = {}, {}
+  for _, id in ipairs(listed) do
+    if not met[id] then
+      met[id], once[#once + 1] = true, id
+    end
+  end
+  take_in(once)
+  looked = looked + #members.hands + #members.order + #members.workers
+
+  local entries, kinds, names, named = look_up(mending, ids), {}, {}, {}
+  for _, entry in ipairs(entries) do
+    if entry.newer then
+      return false
+    end
+    understand(mending, entry)
+    if entry.live and shared(entry.task) then
+      kinds[#kinds + 1] = entry.task
+    end
+  end
+  if not nothing_found() then
+    return false
+  end
+  for i = 1, #states, 2 do
+    kinds[#kinds + 1] = { G = states[i] ~= '' and states[i] or nil, P = '0' }
+  end
+  open_groups(mending.plan, kinds)
+  for _, entry in ipairs(entries) do
+    mend(mending, entry)
+    put(mending, entry.id, entry.had_fixed, entry.fixed)
+    put(mending, '.' .. entry.id, entry.had_record, entry.record)
+  end
+  missing_names(mending, 'hands', mending.hands, 'hand_wrong')
+  missing_names(mending, 'order', mending.turns, 'turn_wrong')
+  for _, task in ipairs(kinds) do
+    local name = task.G or ''
+    if not named[name] then
+      named[name], names[#names + 1] = true, name
+    end
+  end
+  return nothing_found()
+    and counts_agree(entries, #timers)
+    and groups_agree(entries, names, mending.plan.groups)
+end
+
+if not sound_queue() then
+  return { 'look', 0, 1 }
+end
+return { 'sound', looked, redis.call('EXISTS', schedules, timetable) > 0 and 1 or 0 }

@@ -1,0 +1,72 @@
+-- place-lost: gives tasks that stand nowhere a place, at the back, and counts the ghosts of ids anew: where
+-- nothing has changed since before the list was read. (I1)
+local pending = KEYS[1] -- list  ids; in at the left, out at the right
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local working = KEYS[5] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[6] -- zset  id -> due (ms)
+local tasks = KEYS[7] -- hash  records and control fields
+local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local items = ARGV -- then for each: id, witness (from before the list was read), seen (its entries there)
+-- Returns {'ok', ghosts added, ghosts dropped, {fault, id, …}} | {'newer_schema'}
+
+-- Why nothing that is sound is touched: the list was read from the left, where entries come in. They only
+-- ever move to the right, so one that was there all the time was seen. What leaves the list, or comes in,
+-- changes its witness.
+
+local STRIDE = 3
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local mending = new_mending(at, clock(test_now))
+local ids, witness, seen = {}, {}, {}
+local added, dropped = 0, 0
+for i = 2, #items, STRIDE do
+  local id = items[i]
+  ids[#ids + 1], witness[id], seen[id] = id, items[i + 1], tonumber(items[i + 2])
+end
+local entries = look_up(mending, ids)
+if mending.newer then
+  return { 'newer_schema' }
+end
+
+local function repair(entry)
+  local id, task, plan = entry.id, entry.task, mending.plan
+  if entry.witness ~= witness[id] or entry.expected <= seen[id] then
+    return
+  end
+  local ghosts = math.max(0, seen[id] - entry.waits)
+  added = added + math.max(0, ghosts - entry.ghosts)
+  dropped = dropped + math.max(0, entry.ghosts - ghosts)
+  task.g = ghosts > 0 and int(ghosts) or nil
+  if entry.waits == 1 and seen[id] == 0 then
+    local group = shared(task) and plan.groups[task.G or '']
+    local share = group and group.bands[tonumber(task.P or 0)]
+    if share and share.last >= LATEST_TAG then
+      share.last = 0
+    end
+    transition(task, 'p', mending.now)
+    enter(plan, id, task, 'back')
+    note(mending, 'place_missing', id)
+  else
+    note(mending, 'ghosts_wrong', id)
+  end
+  local nothing = task.s == 'g' and ghosts == 0
+  entry.fixed = not nothing and entry.fixed
+  entry.record = not nothing and rewritten(mending, entry)
+end
+
+local failed = mend_all(mending, entries, repair)
+if failed then
+  return failed
+end
+if added > 0 then
+  redis.call('HINCRBY', tasks, '~ghosts', int(added))
+end
+if dropped > 0 then
+  redis.call('HINCRBY', tasks, '~dropped', int(dropped))
+end
+return { 'ok', added, dropped, mending.report }

@@ -1,0 +1,85 @@
+-- recount-groups: sets states of groups right by where their tasks are, and lets in what has room then.
+local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
+local order = KEYS[2] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[3] -- zset  id -> place behind its group's limit
+local working = KEYS[4] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[5] -- zset  id -> due (ms)
+local tasks = KEYS[6] -- hash  records and control fields
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local counted = ARGV[2] -- '1' where the caller has counted
+local items = ARGV -- then for each group: name, before (its state before the count), state (as counted)
+-- before and state are empty for none; both count for nothing where this call counts itself.
+-- Returns {'ok', {fault, group, …}} | {'large'}: there are more tasks than one call can count, or a later
+--         release's
+
+-- Two hundred tasks are counted here, in one look, whatever goes on. More are counted page by page, by the
+-- caller, and a group that has changed meanwhile is left for another time: what keeps it busy is not stuck.
+
+local STRIDE = 3
+-- At most so many tasks of a place are counted here.
+local COUNTED = 200
+local at = queue_at(nil, fair, order, held, working, delayed, tasks)
+local mending = new_mending(at, clock(test_now))
+local plan = mending.plan
+local names, before, actual = {}, {}, {}
+
+local function count_as(name)
+  if not actual[name] then
+    names[#names + 1], actual[name] = name, parse_group(name)
+  end
+  return actual[name]
+end
+
+-- Counts the members of a zset into `actual`. Returns whether these are all, and none a later release's.
+local function count(place, add_up)
+  local found = redis.call('ZRANGE', place, '0', int(COUNTED), 'WITHSCORES')
+  local entries = {}
+  for i = 1, #found, 2 do
+    entries[#entries + 1] = { id = found[i], score = tonumber(found[i + 1]) }
+  end
+  local done = look_through(tasks, entries, function(entry)
+    if shared(entry.task) and sound(entry.fixed) then
+      add_up(count_as(entry.task.G or ''), entry.score)
+    end
+  end)
+  return done == #entries and done <= COUNTED and left_among(entries, done) == 0
+end
+
+for i = 3, #items, STRIDE do
+  local name = items[i]
+  names[#names + 1], before[name] = name, items[i + 1]
+  actual[name] = parse_group(name, counted == '1' and items[i + 2] or '')
+end
+if counted ~= '1' and not (count(fair, count_ready) and count(working, count_working)) then
+  return { 'large' }
+end
+
+local groups = {}
+for i, name in ipairs(names) do
+  groups[i] = { G = name ~= '' and name or nil, P = '0' }
+end
+for first = 1, #groups, PLAN do
+  open_groups(plan, { unpack(groups, first, math.min(first + PLAN - 1, #groups)) })
+  for i = first, math.min(first + PLAN - 1, #groups) do
+    local name = names[i]
+    local group, was = plan.groups[name], plan.was['~g:' .. name]
+    local number = tonumber(group.settings.n)
+    local least = number and int(number * HELD_GROUP)
+    actual[name].h = number and redis.call('ZCOUNT', held, least, '(' .. int((number + 1) * HELD_GROUP)) or 0
+    local sure = counted ~= '1' or (was or '') == before[name]
+    if sure and not newer(was) and correct(group, actual[name], was or '') then
+      group.changed = true
+      note(mending, 'group_wrong', name)
+    elseif sure and not newer(was) and unwatched(mending, group) then
+      group.changed = true
+      note(mending, 'timer_wrong', name)
+    end
+  end
+  release(plan)
+  local failed = commit(plan)
+  if failed then
+    return failed
+  end
+  clear(plan)
+end
+return { 'ok', mending.report }

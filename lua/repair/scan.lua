@@ -1,0 +1,112 @@
+-- scan: reads a page of one place, and repairs what it can tell from that. lib/repair has the rules.
+-- (I1 I2 I7)
+local pending = KEYS[1] -- list  ids; in at the left, out at the right
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local working = KEYS[5] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[6] -- zset  id -> due (ms)
+local tasks = KEYS[7] -- hash  records and control fields
+local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local part = ARGV[2] -- which place: a key, by its part
+local cursor = ARGV[3] -- '0' for the first page, else the cursor of the page before; of the list an index
+local size = ARGV[4] -- about this many entries, 1 to 400
+-- Returns {'ok', cursor of the next page ('0': none), how many entries there were, bytes of their records,
+--          ghosts added, {fault, id, …}, {id, its ghosts, 1 where it waits in the list, witness, …},
+--          {group, its state, …}, {timer, …}, {id, group, what its state counts of it, …}}
+-- witness: what changes with the task; see lib/repair. The last: '1' of a working one, '<priority>=<tag>'
+--          or ''.
+--      or {'newer_schema'}
+
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local mending = new_mending(at, clock(test_now))
+local groups, timers, expected, members = {}, {}, {}, {}
+
+-- The ids in the list, each once, and where it holds them, from the left.
+local function read_list()
+  local first = tonumber(cursor)
+  local found = redis.call('LRANGE', pending, cursor, int(first + size - 1))
+  local ids, places = {}, {}
+  for i, id in ipairs(found) do
+    append(ids, not places[id] and id or nil)
+    places[id] = places[id] or {}
+    append(places[id], first + i - 1)
+  end
+  return #found < tonumber(size) and '0' or int(first + #found), ids, places
+end
+
+-- Members of a zset that are no ids stand aside.
+local function read_zset()
+  local page = redis.call('ZSCAN', at[part], cursor, 'COUNT', size)
+  local ids, times = {}, {}
+  for i = 1, #page[2], 2 do
+    local member = page[2][i]
+    local control = string.sub(member, 1, 1) == '~'
+    local list = control and part == 'delayed' and timers or control and part == 'expiry' and times or ids
+    list[#list + 1] = member
+  end
+  mend_times(mending, times)
+  return page[1], ids
+end
+
+-- Fields that are no records of tasks are mended.
+local function read_tasks()
+  local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
+  local found, states = mend_fields(mending, page[2])
+  groups = states
+  return page[1], found
+end
+
+-- Looks at ids. Returns the reply where that ends the call.
+local function look_at_ids(ids, places)
+  local entries, blanks = look_up(mending, ids), {}
+  if mending.newer then
+    return { 'newer_schema' }
+  end
+  for _, entry in ipairs(entries) do
+    entry.listed = places and true
+  end
+  local failed = mend_all(mending, entries)
+  for _, entry in ipairs(entries) do
+    local task = entry.task
+    if entry.expected > 0 then
+      append(expected, entry.id, entry.ghosts)
+      append(expected, entry.waits, entry.witness)
+    elseif places and not entry.newer then
+      for _, index in ipairs(places[entry.id]) do
+        append(blanks, index)
+        note(mending, entry.live and 'two_places' or 'payload_missing', entry.id)
+      end
+    end
+    local band, tag = read_score(tonumber(entry.fair or 0))
+    local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag) or entry.held and ''
+    if counted and entry.live and shared(task) and not entry.newer then
+      append(members, entry.id, task.G or '')
+      members[#members + 1] = counted
+    end
+  end
+  return failed or blank(mending, blanks)
+end
+
+local read_part = { tasks = read_tasks, pending = read_list }
+local next_cursor, ids, places = (read_part[part] or read_zset)()
+local answer
+if part == 'hands' then
+  mend_leases(mending, ids)
+  answer = write_mended(mending)
+elseif part == 'order' then
+  mend_turns(mending, ids)
+  answer = mending.newer and { 'newer_schema' } or write_mended(mending)
+elseif part == 'workers' then
+  mend_workers(mending, ids)
+  answer = write_mended(mending)
+else
+  answer = look_at_ids(ids, places)
+end
+local report = mending.report
+return answer
+  or { 'ok', next_cursor, #ids, mending.bytes, mending.ghosts, report, expected, groups, timers, members }

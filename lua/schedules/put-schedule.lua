@@ -1,0 +1,67 @@
+-- put-schedule: writes one schedule, or removes it, where it still is as the caller read it. (I3)
+local schedules = KEYS[1] -- zset  schedule -> its next occurrence (ms)
+local timetable = KEYS[2] -- hash  records of schedules, and the tasks that recur
+local calls = KEYS[3] -- string  the last calls of operators
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local token = ARGV[2] -- the caller's token, one a call; empty: it is not remembered
+local name = ARGV[3] -- of the schedule
+local was = ARGV[4] -- its record as read ('': none); '*': any; '?': only reads; '!': notes a refusal
+local record = ARGV[5] -- its new record; empty: it is removed
+local task = ARGV[6] -- the fixed record of its tasks, from options on; empty: stays as it is
+local at = ARGV[7] -- its next occurrence (ms)
+-- Returns {'ok', 1 where it was there before, its next occurrence (ms)}: done, now or by an earlier copy
+--      or {'changed', now (ms), its record ('' for none), its next occurrence (0: none)}: it is not as read
+--      or {'refused'}: an earlier copy was told that nothing is done
+--      or {'newer_schema'}
+
+local found = redis.call('HGET', timetable, '.' .. name) or ''
+if newer(found) then
+  return { 'newer_schema' }
+end
+
+local function changed()
+  local score = found ~= '' and redis.call('ZSCORE', schedules, name) or '0'
+  -- One beyond reading is none.
+  return { 'changed', clock(test_now), found, tonumber(string.match(score, '^%d+$') or 0) }
+end
+
+local done, notes
+if token ~= '' and (was ~= '?' or found == '') then
+  done, notes = noted(calls, token)
+end
+-- A pause or resume that finds no schedule is noted, so that a late copy does nothing to one that was put
+-- since. A put brings a task.
+local finds_none = found == '' and task == '' and was ~= '*'
+if notes and not done and (was == '!' or finds_none) then
+  note_call(calls, notes, token, 'refused')
+end
+if was == '?' or was == '!' then
+  return changed()
+end
+if done == 'refused' then
+  return { 'refused' }
+end
+if not done then
+  if was ~= '*' and was ~= found then
+    return changed()
+  end
+  if record ~= '' then
+    -- First what may find no room.
+    local fields = { '.' .. name, record }
+    append(fields, task ~= '' and name or nil, task ~= '' and task or nil)
+    local failed = refusal(redis.pcall('HSET', timetable, unpack(fields)))
+    if failed then
+      return failed
+    end
+    redis.call('ZADD', schedules, at, name)
+  else
+    redis.call('HDEL', timetable, name, '.' .. name)
+    redis.call('ZREM', schedules, name)
+  end
+  done = (found ~= '' and '1' or '0') .. ',' .. at
+  if notes then
+    note_call(calls, notes, token, done)
+  end
+end
+local before, due = string.match(done, '^(%d),(%d+)$')
+return { 'ok', tonumber(before), tonumber(due) }

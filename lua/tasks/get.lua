@@ -1,0 +1,30 @@
+-- get: reads one task. Changes nothing.
+local working = KEYS[1] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[2] -- zset  id -> due (ms)
+local tasks = KEYS[3] -- hash  records and control fields
+local id = ARGV[1] -- the task's id
+-- Returns {'ok', state, due or deadline (ms; 0: none), fixed record without its payload ('' where that is
+--          gone), changing record ('' before the first change)}
+--      or {'not_found'} | {'newer_schema'}
+
+local found = redis.call('HMGET', tasks, id, '.' .. id)
+local fixed, record = found[1], found[2] or ''
+if newer(fixed) or newer(record) then
+  return { 'newer_schema' }
+end
+local task = parse(record)
+if not fixed or task.s == 'g' or task.s == 'x' then
+  return { 'not_found' }
+end
+
+fixed = without_payload(fixed)
+if task.s == 'c' then
+  return { 'ok', 'completed', 0, fixed, record }
+elseif task.s == 'r' then
+  return { 'ok', 'rejected', 0, fixed, record }
+elseif task.s == 'w' then
+  local deadline = redis.call('ZSCORE', working, id)
+  return { 'ok', 'working', tonumber(deadline or 0), fixed, record }
+end
+local due = redis.call('ZSCORE', delayed, id)
+return { 'ok', due and 'delayed' or 'pending', tonumber(due or 0), fixed, record }

@@ -1,0 +1,86 @@
+-- settle-and-dequeue: settle, then dequeue: as these two scripts, and atomic together. (I2 I3 I4 I5 I6 I8)
+local pending = KEYS[1] -- list  ids; in at the left, out at the right
+local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
+local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local held = KEYS[4] -- zset  id -> place behind its group's limit
+local working = KEYS[5] -- zset  id -> lease deadline (ms)
+local delayed = KEYS[6] -- zset  id -> due (ms)
+local tasks = KEYS[7] -- hash  records and control fields
+local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
+local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
+local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local max_tasks = ARGV[2] -- as of dequeue, like all up to info
+local lease = ARGV[3] -- lease (ms) of tasks that fixed none
+local token = ARGV[4] -- the caller's lease token, one a call
+local resend = ARGV[5] -- '1' if an earlier copy of this call may have been sent
+local max_bytes = ARGV[6] -- bound on the bytes of the records in the reply
+local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
+local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
+local call = ARGV[9] -- as of settle
+local items = ARGV -- then for each: id, proof, terms, text; as of settle
+-- Returns {the reply of settle, that of dequeue}; {'newer_schema'} for both
+
+local FIRST = 9
+local now_text, max = clock_text(test_now), tonumber(max_tasks)
+local slot = slot_of(token, max)
+local records, settled, ids, reply, ahead
+
+local function time()
+  return now_text
+end
+
+-- What completes puts nothing in line in front of the ids that are taken off.
+local plain = PLAIN and worker == '' and #items + 2 * max <= SLICE
+for i = FIRST + 3, #items, SETTLEMENT do
+  plain = plain and items[i] == 'complete'
+end
+-- One command stores the records of those that complete and of those that are leased.
+if plain then
+  ids = redis.call('RPOP', pending, max_tasks) or {}
+  local last = slice_end(ids, 1)
+  local found = read_waiting(tasks, slot, ids, 1, last, append_settled({}, items, FIRST))
+  records = { found[3], found[4], unpack(found, CONTROL + 2 * last + 1, #found) }
+  local completed, fields, ended
+  if not found.err then
+    completed, fields, ended = complete_plainly(working, expiry, items, FIRST, records, now_text)
+  end
+  local reads = { found }
+  plain = completed
+  if plain and #ids < max then
+    plain, ahead = nothing_due(working, delayed, time)
+  end
+  if plain then
+    reply =
+      lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, ahead, fields)
+  end
+  if reply then
+    return { completed, reply }
+  end
+  if completed and store_completed(tasks, expiry, fields, ended) then
+    settled = completed
+  else
+    ahead, records = nil, not found.err and records or nil
+  end
+end
+
+-- Not plain.
+local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local now = tonumber(now_text)
+local pull = { max = max, slot = slot, lease = lease, token = token, resend = resend, max_bytes = max_bytes }
+pull.worker, pull.info, pull.test_now, pull.now = worker, info, test_now, now
+if not settled then
+  local fine, answer = pcall(function()
+    records = records or read('HMGET', tasks, append_settled({ '~set', '~stats' }, items, FIRST))
+    return settle_in_full(at, now, call, items, FIRST, records)
+  end)
+  settled = fine and answer or raised(answer)
+  if settled.err or settled[1] ~= 'ok' then
+    write('RPUSH', pending, reversed(ids or {}, 1))
+    return settled
+  end
+end
+-- What was read before the settle may be out of date.
+reply = dequeue_in_full(at, pull, ids, ahead)
+return reply.err and reply or { settled, reply }
