@@ -39,9 +39,9 @@ from records import (
 
 LUA = Path(__file__).resolve().parents[2] / "lua"
 LIB = (
-    "prelude writes records limits groups fair-order commit workers wake due pending selection leases "
-    "operator-calls settle-in-full dequeue-in-full plain pages repair-entries repair repair-fields "
-    "control-fields group-states"
+    "prelude writes records limits groups fair-order admission events commit transitions workers wake due "
+    "pending selection leases resends operator-calls settle-in-full dequeue-in-full plain pages "
+    "repair-entries repair repair-fields control-fields group-states"
 ).split()
 TRIES = 4
 REGISTER_EVERY = 60.0  # seconds

@@ -1,42 +1,5 @@
--- operator-calls: calls are remembered, so that a copy of one gets the same answer and does nothing more.
-
--- Which field remembers the call of a token: few for those of many tasks.
-local function slot_of(token, max)
-  local a, b, c, d = string.byte(token, -4, -1)
-  local hash = ((a * 31 + b) * 31 + c) * 31 + d
-  return max > 100 and '~R' .. int(hash % 64) or '~r' .. int(hash % 1024)
-end
-
--- So that, after a copy that was given nothing, a first copy that arrives late leases nothing. Redis at its
--- limit refuses this one write; such a copy then costs a lease that nobody holds.
-local function spend_token(tasks, slot, token)
-  redis.pcall('HSET', tasks, slot, token)
-end
-
-local function give(reply, id, task, deadline, fixed)
-  append(reply, id, tonumber(task.a))
-  append(reply, tonumber(task.n), deadline)
-  reply[#reply + 1] = fixed
-end
-
--- The reply to a copy of a call that has run already: what is still leased under its token.
-local function lease_again(at, now, token, held)
-  local ids, fields = {}, {}
-  for id in string.gmatch(held, '%S+') do
-    ids[#ids + 1] = id
-    append(fields, id, '.' .. id)
-  end
-  local found = read('HMGET', at.tasks, fields)
-  local deadlines = read('ZMSCORE', at.working, ids)
-  local reply = { 'ok', now }
-  for i, id in ipairs(ids) do
-    local task = parse(found[2 * i])
-    if task.s == 'w' and task.k == token then
-      give(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
-    end
-  end
-  return reply
-end
+-- operator-calls: operators' calls are remembered, so that a copy of one gets the same answer and changes
+-- nothing.
 
 -- What was noted of an operator's call, nil if no copy of it has run; and all notes.
 local function noted(calls, token)

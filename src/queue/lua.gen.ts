@@ -832,35 +832,11 @@ will(plan,'HSET tasks','~fair',format_clock(plan.times))
 end
 end
 `;
-const $PLAN = `local PLAN=160
-`;
-const $clear = `local function clear(plan)
-plan.writes,plan.taken={},{}
-plan.news,plan.closed=plan.news and{},false
-return plan
-end
-`;
-const $new_plan = `local function new_plan(at,now)
-local plan={at=at,now=now,groups={},opened=0,was={},run=RUN}
-return clear(plan)
-end
-`;
 const $tell = `local function tell(plan,event,id)
 if plan.news then
 plan.news[event]=plan.news[event]or{}
 append(plan.news[event],id)
 end
-end
-`;
-const $heed = `local function heed(plan,set,stats)
-plan.settings,plan.stats=parse_settings(set or nil),stats or'1;0'
-plan.news=(plan.settings.e or plan.settings.s)and{}or nil
-return newer(set)
-end
-`;
-const $open_plan = `local function open_plan(at,now)
-local plan,control=new_plan(at,now),redis.call('HMGET',at.tasks,'~set','~stats')
-return not heed(plan,control[1],control[2])and plan
 end
 `;
 const $count_news = `local function count_news(plan)
@@ -889,6 +865,81 @@ local ids=table.concat(plan.news[event],' ')
 redis.call('PUBLISH',channel,event..' '..int(plan.now)..' '..ids)
 end
 end
+`;
+const $clear = `local function clear(plan)
+plan.writes,plan.taken={},{}
+plan.news,plan.closed=plan.news and{},false
+return plan
+end
+`;
+const $new_plan = `local function new_plan(at,now)
+local plan={at=at,now=now,groups={},opened=0,was={},run=RUN}
+return clear(plan)
+end
+`;
+const $heed = `local function heed(plan,set,stats)
+plan.settings,plan.stats=parse_settings(set or nil),stats or'1;0'
+plan.news=(plan.settings.e or plan.settings.s)and{}or nil
+return newer(set)
+end
+`;
+const $open_plan = `local function open_plan(at,now)
+local plan,control=new_plan(at,now),redis.call('HMGET',at.tasks,'~set','~stats')
+return not heed(plan,control[1],control[2])and plan
+end
+`;
+const $close = `local function close(plan)
+if not plan.closed then
+close_groups(plan)
+if plan.news and plan.settings.s and next(plan.news)then
+count_news(plan)
+end
+plan.closed=true
+end
+end
+`;
+const $store_or_undo = `local function store_or_undo(plan,before)
+local tasks,fields=plan.at.tasks,writes_of(plan,'HSET tasks')
+for first=1,#fields,SLICE do
+local last=math.min(first+SLICE-1,#fields)
+local failed=refusal(redis.pcall('HSET',tasks,unpack(fields,first,last)))
+if failed then
+local new,old={},{}
+for i=1,first-1,2 do
+local value=before[fields[i]]or plan.was[fields[i]]
+new[#new+1]=fields[i]
+append(old,value and fields[i]or nil,value or nil)
+end
+write('HDEL',tasks,new)
+write('HSET',tasks,old)
+return failed
+end
+end
+plan.writes['HSET tasks']=nil
+end
+`;
+const $commit = `local function commit(plan)
+local at,ended=plan.at,writes_of(plan,'ZREM working')
+write('ZREM',at.working,ended)
+close(plan)
+local failed=planned(plan,'HSET tasks')>0 and store(at.tasks,writes_of(plan,'HSET tasks'))
+if failed then
+for _,id in ipairs(ended)do
+redis.call('ZADD',at.working,int(plan.now+60000),id)
+end
+return failed
+end
+write_rest(plan)
+local timers=write('ZADD',at.delayed,plan.writes.timers or{})
+if timers>0 then
+redis.call('HINCRBY',at.tasks,'~timers',int(timers))
+end
+if plan.news and plan.settings.e then
+publish(plan)
+end
+end
+`;
+const $PLAN = `local PLAN=160
 `;
 const $hand = `local function hand(worker,lease,id)
 return worker..' '..string.format('%015.0f',tonumber(lease))..' '..id
@@ -942,57 +993,6 @@ end
 will(plan,'HSET tasks','.'..id,format(task,ttl>0 and text or''))
 will(plan,'ZADD expiry',int(plan.now+math.max(ttl,RESEND_WINDOW)),id)
 tell(plan,reason=='cancelled'and reason or state,id)
-end
-`;
-const $close = `local function close(plan)
-if not plan.closed then
-close_groups(plan)
-if plan.news and plan.settings.s and next(plan.news)then
-count_news(plan)
-end
-plan.closed=true
-end
-end
-`;
-const $store_or_undo = `local function store_or_undo(plan,before)
-local tasks,fields=plan.at.tasks,writes_of(plan,'HSET tasks')
-for first=1,#fields,SLICE do
-local last=math.min(first+SLICE-1,#fields)
-local failed=refusal(redis.pcall('HSET',tasks,unpack(fields,first,last)))
-if failed then
-local new,old={},{}
-for i=1,first-1,2 do
-local value=before[fields[i]]or plan.was[fields[i]]
-new[#new+1]=fields[i]
-append(old,value and fields[i]or nil,value or nil)
-end
-write('HDEL',tasks,new)
-write('HSET',tasks,old)
-return failed
-end
-end
-plan.writes['HSET tasks']=nil
-end
-`;
-const $commit = `local function commit(plan)
-local at,ended=plan.at,writes_of(plan,'ZREM working')
-write('ZREM',at.working,ended)
-close(plan)
-local failed=planned(plan,'HSET tasks')>0 and store(at.tasks,writes_of(plan,'HSET tasks'))
-if failed then
-for _,id in ipairs(ended)do
-redis.call('ZADD',at.working,int(plan.now+60000),id)
-end
-return failed
-end
-write_rest(plan)
-local timers=write('ZADD',at.delayed,plan.writes.timers or{})
-if timers>0 then
-redis.call('HINCRBY',at.tasks,'~timers',int(timers))
-end
-if plan.news and plan.settings.e then
-publish(plan)
-end
 end
 `;
 const $put_deadlines = `local function put_deadlines(at,deadlines)
@@ -3235,7 +3235,7 @@ local test_now=ARGV[1]
 local worker=ARGV[2]
 local limit=ARGV[3]
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
-${$RESEND_WINDOW}${$SLICE}${$int}${$clock_text}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$LOST_FOR}${$note_lost}${$fail}local back,ended,left,failed,more=fail(at,worker,clock(test_now),tonumber(limit))
+${$RESEND_WINDOW}${$SLICE}${$int}${$clock_text}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$LOST_FOR}${$note_lost}${$fail}local back,ended,left,failed,more=fail(at,worker,clock(test_now),tonumber(limit))
 if failed then
 return failed
 elseif left>0 and back+ended==0 then
@@ -3252,8 +3252,8 @@ ${$forget_workers}forget_workers(at,gone,more)
 return{'ok',back,ended,more and 1 or 0}
 `;
   },
-  sha1: "a61644336d2507b09aa4fb6a0878f63dbb67931b",
-  keyLockingSha1: "b35a567ce7b6becaeebeb906519f5779d376480b",
+  sha1: "dca6d7c9f496e5f995f8fc641d56f7ce7c43f33a",
+  keyLockingSha1: "90524a47bfbaf996703a50b0cc2db56e2592a65f",
 };
 
 export const listWorkers: Script = {
@@ -3427,7 +3427,7 @@ ${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
 local letter=state=='completed'and'c'or state=='rejected'and'r'or''
 local ended=letter~=''
 local reply={'ok',0,'',0}
-${$RESEND_WINDOW}${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$forget_task}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$ready}${$cost_of}${$RUN}${$turn_of}${$take_off_fair}${$turns_from}${$move_up}${$straighten}${$set_timer}${$refund}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$open_plan}${$count_news}${$publish}${$finish}${$close}${$commit}${$LOOK}${$LOOK_BYTES}${$within}${$matches}${$precedes}${$place_from}${$behind}${$turns_behind}${$look_through}${$left_among}${$place_behind}${$carry_out}${$erase}local function purge_zset(key,place)
+${$RESEND_WINDOW}${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$forget_task}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$ready}${$cost_of}${$RUN}${$turn_of}${$take_off_fair}${$turns_from}${$move_up}${$straighten}${$set_timer}${$refund}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$open_plan}${$close}${$commit}${$PLAN}${$finish}${$LOOK}${$LOOK_BYTES}${$within}${$matches}${$precedes}${$place_from}${$behind}${$turns_behind}${$look_through}${$left_among}${$place_behind}${$carry_out}${$erase}local function purge_zset(key,place)
 local grouped=key==fair and wanted.G
 local chosen,entries=
 {},grouped and turns_behind(order,wanted.G,place)or behind(key,place,key==dead and wanted.Z)
@@ -3536,8 +3536,8 @@ end
 return failed or reply
 `;
   },
-  sha1: "f62e4708487fbe27ae0944ff5015dfb0559a1775",
-  keyLockingSha1: "8a72a118de5764f29bc1549767c41462cbbc91f4",
+  sha1: "89ad8f6f52ef556ace0c0abf31e0f111c905e70a",
+  keyLockingSha1: "3a075684cf3efef422097032b8cc8a9ff1dc7fe6",
 };
 
 export const redrive: Script = {
@@ -3597,7 +3597,7 @@ elseif matches(wanted,entry.task,entry.text)then
 choose(entry,number)
 end
 end
-${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$HISTORY}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$score_when_due}${$wait_again}${$close}${$commit}local function redrive(plan,ids,known,before)
+${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$HISTORY}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$close}${$commit}${$score_when_due}${$wait_again}local function redrive(plan,ids,known,before)
 open_groups(plan,known)
 for i,task in ipairs(known)do
 local due=math.floor(slot+(before+i-1)*interval)
@@ -3622,7 +3622,7 @@ end
 ${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LOOK}${$LOOK_BYTES}${$look_through}local done=look_through(tasks,entries,by_id and judge or pick)
 local count=#chosen
 if dry~='1'then
-${$RUN}${$PLAN}${$clear}${$new_plan}${$heed}${$open_plan}${$carry_out}count,done=carry_out(at,now,chosen,done,redrive)
+${$RUN}${$clear}${$new_plan}${$heed}${$open_plan}${$PLAN}${$carry_out}count,done=carry_out(at,now,chosen,done,redrive)
 if not done then
 return count
 end
@@ -3643,8 +3643,8 @@ end
 return reply
 `;
   },
-  sha1: "7a67d2f7eaaa99dd2da22a5e09371d6b23439261",
-  keyLockingSha1: "5879f477a4033fb9dfa0964592e8f37e8ddc726c",
+  sha1: "c63ba8d5ca96425e2a52ea2a7966d77d794779f4",
+  keyLockingSha1: "28551bd1e575b0178326c948cef935fa9cf60e82",
 };
 
 export const remove: Script = {
@@ -3772,12 +3772,12 @@ append(blanks,sorted[i])
 note(mending,'two_places',entry.id)
 end
 end
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$BLANK}${$take_from}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,weed)or blank(mending,blanks)
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$BLANK}${$take_from}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,weed)or blank(mending,blanks)
 return failed or{'ok',mending.ghosts,mending.report,unpack(again)}
 `;
   },
-  sha1: "5c20dc00eb11c5803f5ca6c9b03c7c19012693b7",
-  keyLockingSha1: "86b189844b10802cc0e5aeac294cc3a0b26493d2",
+  sha1: "2c8994eaeb576f8da3f71108f9438bc519b19ad0",
+  keyLockingSha1: "e083b4b9be79e2b9a3174ca647d1fd8d47fdf23d",
 };
 
 export const check: Script = {
@@ -4060,7 +4060,7 @@ local nothing=task.s=='g'and ghosts==0
 entry.fixed=not nothing and entry.fixed
 entry.record=not nothing and rewritten(mending,entry)
 end
-${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$parse_fixed}${$sound}${$TAKEN_OVER}${$parse_with}${$bare_record}${$exhausted}${$parse_settings}${$read_score}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$BLANK}${$take_from}${$set_aside}${$put}${$keep_in}${$missing_names}${$write_mended}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,repair)
+${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$parse_fixed}${$sound}${$TAKEN_OVER}${$parse_with}${$bare_record}${$exhausted}${$parse_settings}${$read_score}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$BLANK}${$take_from}${$set_aside}${$put}${$keep_in}${$missing_names}${$write_mended}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,repair)
 if failed then
 return failed
 end
@@ -4073,8 +4073,8 @@ end
 return{'ok',added,dropped,mending.report}
 `;
   },
-  sha1: "57ce41b9034822fb03b115726e9b9c149c672394",
-  keyLockingSha1: "a22fda59ca57d1f618ab73f27c2fa90a9b628f7c",
+  sha1: "fe0684a7e405697d3b1589d43bb8ed4a6ca01156",
+  keyLockingSha1: "dd822541f0fe4f6be65fde12808cdeb21d7b3912",
 };
 
 export const recountGroups: Script = {
@@ -4126,7 +4126,7 @@ local groups={}
 for i,name in ipairs(names)do
 groups[i]={G=name~=''and name or nil,P='0'}
 end
-${$SLICE}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$SHARE}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$deliverable}${$room}${$ready_below}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$count_news}${$publish}${$close}${$commit}${$note}${$scores_in}${$correct}${$unwatched}for first=1,#groups,PLAN do
+${$SLICE}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$SHARE}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$deliverable}${$room}${$ready_below}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$held_by}${$release}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$PLAN}${$note}${$scores_in}${$correct}${$unwatched}for first=1,#groups,PLAN do
 open_groups(plan,{unpack(groups,first,math.min(first+PLAN-1,#groups))})
 for i=first,math.min(first+PLAN-1,#groups)do
 local name=names[i]
@@ -4153,8 +4153,8 @@ end
 return{'ok',mending.report}
 `;
   },
-  sha1: "d4962cd48f2089bb2b221177f49e965360b6f0d5",
-  keyLockingSha1: "0c434575003d88660afdee637a34429b11c679fd",
+  sha1: "a7b22da630232503793dbc796a5c76d26957bf58",
+  keyLockingSha1: "34d46c145abab0cbe826721595bc2473d60562dc",
 };
 
 export const repairControl: Script = {
@@ -4271,7 +4271,7 @@ local found,states=mend_fields(mending,page[2])
 groups=states
 return page[1],found
 end
-${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$look_up}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local function look_at_ids(ids,places)
+${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$look_up}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local function look_at_ids(ids,places)
 local entries,blanks=look_up(mending,ids),{}
 if mending.newer then
 return{'newer_schema'}
@@ -4320,8 +4320,8 @@ return answer
 or{'ok',next_cursor,#ids,mending.bytes,mending.ghosts,report,expected,groups,timers,members}
 `;
   },
-  sha1: "3348c3c163b06355791ce2cce0a3db52071e8759",
-  keyLockingSha1: "5b3d7d2be60b8ac59d3d08ae8291fd420a399086",
+  sha1: "d548564a5260f47bdd8feef61ee34ec3a1e94f32",
+  keyLockingSha1: "d586d5df3f879d362aed4266415bd259767d98c4",
 };
 
 export const dueSchedules: Script = {
@@ -4705,7 +4705,7 @@ write('HSET',tasks,ghosts)
 return#over,#over>0 and(last<#ids or#over==most),left
 end
 local expired,more,old_left=expire()
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$parse_fixed}${$TAKEN_OVER}${$parse_with}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(at,now,most)
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$parse_fixed}${$TAKEN_OVER}${$parse_with}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(at,now,most)
 if failed then
 return failed
 end
@@ -4727,8 +4727,8 @@ left=left+old_left
 return{'ok',promoted,reclaimed,rejected,expired,more and 1 or 0,left,nobody_comes()and 1 or 0}
 `;
   },
-  sha1: "34c25a9733a3b50c3962ba3a8cedf9d372bedc2a",
-  keyLockingSha1: "b7fe22d8083298cd492302c67b3ff9d33ae47245",
+  sha1: "827b7a7763307a64fac372676effe57628228ece",
+  keyLockingSha1: "d2135842caab70a6026f2a2f3e9407bfb83eac17",
 };
 
 export const unregister: Script = {
@@ -4863,11 +4863,11 @@ end
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
 local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
 call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and tonumber(now_text)
-${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
+${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
 `;
   },
-  sha1: "ea642c4de7e364b033cbd9ca04e0cfb23a6e365b",
-  keyLockingSha1: "c7969c37b206ecf5b708377b4218b9b86deae7e4",
+  sha1: "df59e678ce4da7f43b4ac9f4c598e9cc24747de9",
+  keyLockingSha1: "e2166bfcb0fa1313abaa31c2bda2de43eb700350",
 };
 
 export const enqueue: Script = {
@@ -5283,7 +5283,7 @@ local now=tonumber(now_text)
 local pull={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
 pull.worker,pull.info,pull.test_now,pull.now=worker,info,test_now,now
 if not settled then
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$append_settled}${$settle_in_full}local fine,answer=pcall(function()
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$put_deadlines}${$MARKS}${$MARK}${$append_settled}${$settle_in_full}local fine,answer=pcall(function()
 records=records or read('HMGET',tasks,append_settled({'~set','~stats'},items,FIRST))
 return settle_in_full(at,now,call,items,FIRST,records)
 end)
@@ -5293,12 +5293,12 @@ write('RPUSH',pending,reversed(ids or{},1))
 return settled
 end
 end
-${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$LEASES}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}reply=dequeue_in_full(at,pull,ids,ahead)
+${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$LEASES}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}reply=dequeue_in_full(at,pull,ids,ahead)
 return reply.err and reply or{settled,reply}
 `;
   },
-  sha1: "1a02df450511f0742770ce605f6f627053f3ca4b",
-  keyLockingSha1: "de4e521270afebce64bfc53e922678f7b0fe383d",
+  sha1: "99afc66509aa241b1642c1a3094f555d8d01dc43",
+  keyLockingSha1: "c8558b7b1f9477c638e122112fcdd1713d1749ca",
 };
 
 export const settle: Script = {
@@ -5327,11 +5327,11 @@ ${$stored}${$store_completed}if reply and store_completed(tasks,expiry,fields,id
 return reply
 end
 ${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,nil,hands)
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$PLAN}${$clear}${$new_plan}${$tell}${$heed}${$count_news}${$publish}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$close}${$commit}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
 `;
   },
-  sha1: "a38cb1230e7b4e6356a9f8703d0b577e78b3722a",
-  keyLockingSha1: "0e2bcdd96daa7b7c50b32b53cf0f56f7cc5be093",
+  sha1: "4e215c0d7114d7dcc49ab4b60fd8e98ea74b1aa2",
+  keyLockingSha1: "0cbe7ae2ca3eae30d4b167e34b567482b2ff06b1",
 };
 
 export const wake: Script = {

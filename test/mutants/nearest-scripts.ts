@@ -247,6 +247,13 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/group-faults",
     "integration/purge",
   ],
+  "lua/lib/admission.lua": [
+    "integration/turns",
+    "integration/groups",
+    "integration/group-limits",
+    "integration/group-faults",
+    "integration/purge",
+  ],
   "lua/lib/commit.lua": [
     "budget/features",
     "integration/settle",
@@ -259,6 +266,19 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "integration/full-redis",
     "integration/worker-hands",
   ],
+  "lua/lib/transitions.lua": [
+    "budget/features",
+    "integration/settle",
+    "integration/dequeue",
+    "integration/heartbeat",
+    "integration/sweep",
+    "budget/commands",
+    "integration/group-limits",
+    "integration/cancel",
+    "integration/full-redis",
+    "integration/worker-hands",
+  ],
+  "lua/lib/events.lua": ["integration/statistics", "integration/queue-events", "integration/events"],
   "lua/lib/writes.lua": [
     "integration/settle",
     "integration/dequeue",
@@ -305,11 +325,12 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
     "fault/resend",
   ],
   "lua/lib/operator-calls.lua": [
-    "fault/resend",
     "integration/settings",
     "integration/pause",
     "integration/delete-queue",
+    "fault/resend",
   ],
+  "lua/lib/resends.lua": ["fault/resend", "integration/pull-copies"],
   "lua/lib/pages.lua": [
     "integration/page-search",
     "integration/page",

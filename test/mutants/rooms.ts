@@ -124,7 +124,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "an extend may shorten a lease",
-    file: "lua/lib/commit.lua",
+    file: "lua/lib/transitions.lua",
     find: "if refusal(redis.pcall('ZADD', at.working, 'GT', unpack(scores, first, last))) then",
     replace: "if refusal(redis.pcall('ZADD', at.working, unpack(scores, first, last))) then",
     breaks: "law 5",
@@ -140,7 +140,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "an ended lease still counts for its group",
-    file: "lua/lib/commit.lua",
+    file: "lua/lib/transitions.lua",
     find: "group.w = math.max(0, group.w - 1)",
     replace: "group.w = math.max(0, group.w)",
     breaks: "limits",
@@ -148,7 +148,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a task ends without its time to be known",
-    file: "lua/lib/commit.lua",
+    file: "lua/lib/transitions.lua",
     find: "int(plan.now + math.max(ttl, RESEND_WINDOW)), id)",
     replace: "int(plan.now + ttl), id)",
     breaks: "I7",
@@ -156,7 +156,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a reclaimed task goes to the back",
-    file: "lua/lib/commit.lua",
+    file: "lua/lib/transitions.lua",
     find: "wait_again(plan, id, task, texts[i], 'front')",
     replace: "wait_again(plan, id, task, texts[i], 'back')",
     breaks: "I8",
@@ -164,7 +164,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "nobody counts how often a lease expired",
-    file: "lua/lib/commit.lua",
+    file: "lua/lib/transitions.lua",
     find: "        add(task, 'x', 1)\n",
     replace: "",
     breaks: "law 11",
@@ -172,7 +172,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a flagged task whose lease expired is delivered again",
-    file: "lua/lib/commit.lua",
+    file: "lua/lib/transitions.lua",
     find: "        if task.f then\n          finish",
     replace: "        if false then\n          finish",
     breaks: "cancelling",
@@ -180,7 +180,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a sweep reclaims all leases at once",
-    file: "lua/lib/commit.lua",
+    file: "lua/lib/transitions.lua",
     find: "'BYSCORE', 'LIMIT', '0', int(limit))\n  return take_back",
     replace: "'BYSCORE', 'LIMIT', '0', '-1')\n  return take_back",
     breaks: "law 7",
@@ -276,7 +276,7 @@ export const rooms: readonly Mutant[] = [
   },
   {
     name: "a copy of a dequeue is given what others hold by now",
-    file: "lua/lib/operator-calls.lua",
+    file: "lua/lib/resends.lua",
     find: "if task.s == 'w' and task.k == token then",
     replace: "if task.s == 'w' then",
     breaks: "I2",
@@ -289,5 +289,21 @@ export const rooms: readonly Mutant[] = [
     replace: "if false then",
     breaks: "law 10",
     because: "the notes of a busy operator grow for ever",
+  },
+  {
+    name: "a minute that is over is not kept",
+    file: "lua/lib/events.lua",
+    find: "if last < minute and last > 0 then",
+    replace: "if false then",
+    breaks: "statistics",
+    because: "statistics show the current minute alone",
+  },
+  {
+    name: "the tasks behind one that leaves early keep their turns",
+    file: "lua/lib/fair-order.lua",
+    find: "if tag < place.tag then",
+    replace: "if false then",
+    breaks: "fairness",
+    because: "a group that cancels a task loses a share of the queue",
   },
 ];

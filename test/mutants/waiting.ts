@@ -36,7 +36,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a group that comes late is served for all the time before",
-    file: "lua/lib/fair-order.lua",
+    file: "lua/lib/admission.lua",
     find: "share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)",
     replace: "share.last = share.last + cost_of(group)",
     breaks: "fairness",
@@ -44,7 +44,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "what is handed back loses its turn",
-    file: "lua/lib/fair-order.lua",
+    file: "lua/lib/admission.lua",
     find: "if place == 'kept' and task.S and",
     replace: "if false and",
     breaks: "I8",
@@ -52,7 +52,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "a cancelled task that was held stays counted",
-    file: "lua/lib/fair-order.lua",
+    file: "lua/lib/admission.lua",
     find: "group.h, plan.times.h = group.h - 1, plan.times.h - 1",
     replace: "group.h, plan.times.h = group.h, plan.times.h",
     breaks: "limits",
@@ -60,7 +60,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "what is delivered of a group is not counted",
-    file: "lua/lib/fair-order.lua",
+    file: "lua/lib/admission.lua",
     find: "group.w = group.w + 1",
     replace: "group.w = group.w + 0",
     breaks: "limits",
@@ -68,7 +68,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "held tasks are let in without regard to room",
-    file: "lua/lib/fair-order.lua",
+    file: "lua/lib/admission.lua",
     find: "math.min(group.h, room(group, plan.now), 100)",
     replace: "math.min(group.h, 100)",
     breaks: "limits",
@@ -76,7 +76,7 @@ export const waiting: readonly Mutant[] = [
   },
   {
     name: "nobody moves up where a task leaves early",
-    file: "lua/lib/fair-order.lua",
+    file: "lua/lib/admission.lua",
     find: "if tag >= (plan.times[tonumber(task.P or 0)] or 0) and tag <= (share.straight or tag) then",
     replace: "if false then",
     breaks: "fairness",

@@ -1,0 +1,213 @@
+-- admission: which tasks of a group stand in `fair`, and which wait in `held` until their group has room.
+
+-- Lets a task in with a new tag.
+local function admit(plan, group, band, id)
+  local share = ready(group, band, 1)
+  share.last = math.max(plan.times[band] or 0, share.last) + cost_of(group)
+  put_into_fair(plan, group, score_at(band, share.last), id)
+end
+
+-- Gives a ready task its place: the list, `fair` or `held`.
+-- place: 'back', 'front'; 'kept' for one handed back, which in `fair` gets its old tag; or 'aside' for one
+-- taken out of `fair` at its group's limit, which stands before all that came to be held later.
+local function enter(plan, id, task, place)
+  if not shared(task) then
+    will(plan, place == 'back' and 'LPUSH pending' or 'RPUSH pending', id)
+    return
+  end
+  local group, band = group_of(plan, task), tonumber(task.P or 0)
+  local full = group.h > 0 or room(group, plan.now) < 1
+  -- A tag that was delivered lies behind, unless virtual time began anew since.
+  if place == 'kept' and task.S and task.S % BAND <= (plan.times[band] or 0) then
+    ready(group, band, 1)
+    put_into_fair(plan, group, task.S, id)
+    group.returned = group.h > 0
+  elseif place == 'aside' or (full and ready_below(group, band) == 0) then
+    local zone = place == 'aside' and 'p' or 'q'
+    group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
+    plan.times.h = plan.times.h + 1
+    local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
+    will(plan, 'ZADD held', int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
+  else
+    admit(plan, group, band, id)
+  end
+  task.S = nil
+end
+
+-- The held tasks of a group in the order in which they come in, as many as there may be room for: those of
+-- the zset, and those that this very plan holds, which are not there yet. Returns also how many the zset had.
+local function held_by(plan, group, lowest, most)
+  local waiting, highest = {}, lowest + HELD_GROUP
+  if most > 0 then
+    local least, before, limit = int(lowest), '(' .. int(highest), int(most)
+    local ids =
+      redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+    for i = 1, #ids, 2 do
+      waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
+    end
+  end
+  local found = #waiting
+  local fresh = group.fresh > 0 and writes_of(plan, 'ZADD held') or {}
+  for i = 1, #fresh, 2 do
+    local score = tonumber(fresh[i])
+    if score >= lowest and score < highest then
+      waiting[#waiting + 1] = { id = fresh[i + 1], score = score, place = i }
+    end
+  end
+  table.sort(waiting, function(one, other)
+    return one.score < other.score
+  end)
+  return waiting, found
+end
+
+-- Lets held tasks in as far as there is room, a hundred of a group at most. Who comes to wait with this very
+-- plan may be of a higher priority than those that waited.
+local function release(plan)
+  -- In any order: no group takes another's room.
+  for _, group in pairs(plan.groups) do
+    local free = group.changed and math.min(group.h, room(group, plan.now), 100) or 0
+    -- Held tasks of a higher priority go past a task that was handed back, as many as may be delivered.
+    local past = group.returned and math.min(group.h, deliverable(group, plan.now), 100) or 0
+    local most = math.max(free, past)
+    group.returned = nil
+    if most >= 1 then
+      local lowest = group.settings.n * HELD_GROUP
+      local wanted = math.min(most, group.h - group.fresh)
+      local waiting, found = held_by(plan, group, lowest, wanted)
+      local kept, taken, count = {}, {}, 0
+      for i = 1, math.min(most, #waiting) do
+        local task = waiting[i]
+        local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+        if i > free and ready_below(group, band) == 0 then
+          break
+        end
+        count = i
+        admit(plan, group, band, task.id)
+        if task.place then
+          taken[task.place] = true
+        else
+          will(plan, 'ZREM held', task.id)
+        end
+      end
+      local fresh = writes_of(plan, 'ZADD held')
+      for i = 1, #fresh, 2 do
+        if taken[i] then
+          group.fresh = group.fresh - 1
+        else
+          append(kept, fresh[i], fresh[i + 1])
+        end
+      end
+      plan.writes['ZADD held'] = kept
+      -- Fewer than are counted: then these are all.
+      local left = (found < wanted and #waiting or group.h) - count
+      plan.times.h, group.h = plan.times.h - group.h + left, left
+    end
+  end
+end
+
+-- Sets a timer in `delayed` that releases again, where time alone makes room for what a group holds, or
+-- some are left.
+local function set_timer(plan, group)
+  if group.h > stuck(group) then
+    local when = plan.now
+    if group.settings.r then
+      local left, opens = recent(group.settings.r, group.u, plan.now, 0)
+      when = left > group.ready and when or opens
+    end
+    will(plan, 'timers', when and int(when), when and '~g:' .. group.name)
+  end
+end
+
+-- Takes a waiting task out of its group's account, as if it had never come.
+-- place: the key of the zset in which it stands.
+local function refund(plan, id, task, place, score)
+  if place == plan.at.fair then
+    local share, tag = take_off_fair(plan, task, score, id), score % BAND
+    -- One that was handed back has had its turn; one not yet straight is in nobody's way.
+    if tag >= (plan.times[tonumber(task.P or 0)] or 0) and tag <= (share.straight or tag) then
+      share.holes = share.holes or {}
+      append(share.holes, tag)
+    end
+  else
+    local group = group_of(plan, task)
+    group.h, plan.times.h = group.h - 1, plan.times.h - 1
+  end
+end
+
+-- As `refund`, wherever the task waits. Returns where that is, and with which score.
+local function take_out(plan, id, task)
+  local at, place = plan.at, plan.at.fair
+  local score = redis.call('ZSCORE', place, id)
+  if not score then
+    place = at.held
+    score = redis.call('ZSCORE', place, id)
+  end
+  if score then
+    refund(plan, id, task, place, score)
+  end
+  return place, score
+end
+
+-- Notes the delivery of a task: virtual time moves on to its tag.
+local function serve(plan, id, task, place)
+  local band, tag = read_score(place.score)
+  plan.times[band] = math.max(plan.times[band] or 0, tag)
+  if shared(task) then
+    local group = group_of(plan, task)
+    if not place.listed then
+      local share = have_turn(plan, task, place.score, id)
+      task.S = place.score
+      if share.through then
+        -- Nobody stands behind this before the next of the group has moved up.
+        local next_turn = score_at(band, share.straight + cost_of(group))
+        plan.bound = math.min(plan.bound or next_turn, next_turn)
+      end
+    end
+    group.w = group.w + 1
+    if group.settings.r then
+      local _, _, used = recent(group.settings.r, group.u, plan.now, 1)
+      group.u = used
+    end
+  end
+end
+
+-- What a plan leaves of the groups that it changed: fields to write, and fields to remove.
+local function close_groups(plan)
+  local more_stuck = 0
+  -- In any order: each has fields of its own, and what they share is a sum.
+  for _, group in pairs(plan.groups) do
+    if group.changed then
+      set_timer(plan, group)
+      group.fresh = 0
+      more_stuck = more_stuck + stuck(group) - group.stuck
+      group.stuck = stuck(group)
+      group.v = math.max(plan.now, (group.v or 0) + 1)
+      local text = format_group(group)
+      if text == '' then
+        will(plan, 'HDEL tasks', '~g:' .. group.name)
+      else
+        will(plan, 'HSET tasks', '~g:' .. group.name, text)
+      end
+      local set = group.settings
+      if group.h == 0 and set.n and #sorted_keys(set) == 1 then
+        -- The limit is no more, and what it held has gone on.
+        will(plan, 'HDEL tasks', '~s:' .. group.name)
+      end
+      group.changed = nil
+      plan.shared = true
+    end
+  end
+  if plan.shared then
+    local held = plan.times.h > 0
+    plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
+    plan.times.c = held and plan.times.c or nil
+  end
+  if plan.times then
+    plan.times.m = math.max(0, plan.times.m + more_stuck)
+  end
+  if plan.shared and plan.dry and plan.times.h == 0 and planned(plan, 'ZADD fair') == 0 then
+    will(plan, 'HDEL tasks', '~fair')
+  elseif plan.shared then
+    will(plan, 'HSET tasks', '~fair', format_clock(plan.times))
+  end
+end
