@@ -8,7 +8,7 @@ export default defineConfig({
     resp: "src/transport/resp.ts",
     http: "src/http/index.ts",
     client: "src/client/index.ts",
-    encryption: "src/queue/encryption.ts",
+    encryption: "src/queue/values/aes-gcm.ts",
     sqs: "src/consumer/sqs.ts",
     cloudflare: "serverless/cloudflare.ts",
     vercel: "serverless/vercel.ts",

@@ -20,7 +20,7 @@ const contents = [
     source: `export { drain, Queue, sweep } from "${index}"; ${overHttp}`,
   },
   { name: "createClient", source: `export { createClient } from "./src/client/index.ts";` },
-  { name: "encryption", source: `export { encryption } from "./src/queue/encryption.ts";` },
+  { name: "encryption", source: `export { encryption } from "./src/queue/values/aes-gcm.ts";` },
 ];
 
 async function bundle(source: string) {

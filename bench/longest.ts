@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { createClient } from "@redis/client";
 import type { Command, Transport } from "../src/index.ts";
-import * as scripts from "../src/queue/lua.gen.ts";
+import * as scripts from "../src/queue/redis/lua.gen.ts";
 import { resp } from "../src/transport/resp.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { operating } from "./longest/operating.ts";

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Environment } from "../src/config.ts";
 import type { DrainOptions, HeldTask } from "../src/consumer/drain.ts";
-import type { Encryption } from "../src/queue/sealing.ts";
+import type { Encryption } from "../src/queue/values/encryption.ts";
 
 /** Works on the tasks of one queue, as a drain's handler does; `env` is the deployment's environment. */
 export type ConsumerHandler<Env = Environment, T = unknown> = (task: HeldTask<T>, env: Env) => unknown;

@@ -9,13 +9,13 @@ import {
 import { reinforced } from "../src/consumer/reinforced.ts";
 import { watched } from "../src/consumer/source.ts";
 import { invalidArgument } from "../src/errors.ts";
-import { cut } from "../src/queue/codec.ts";
-import { onlyOptions, queueName } from "../src/queue/names.ts";
-import { Queue } from "../src/queue/queue.ts";
-import { checkedSchema } from "../src/queue/schema.ts";
-import { requiredEncryption, type Encryption } from "../src/queue/sealing.ts";
-import type { Transport } from "../src/queue/transport.ts";
-import type { Waker } from "../src/queue/waker.ts";
+import { cut } from "../src/queue/core/codec.ts";
+import { onlyOptions, queueName } from "../src/queue/core/validation.ts";
+import { Queue } from "../src/queue/tasks/queue.ts";
+import { checkedSchema } from "../src/queue/tasks/schema.ts";
+import { requiredEncryption, type Encryption } from "../src/queue/values/encryption.ts";
+import type { Transport } from "../src/queue/redis/transport.ts";
+import type { Waker } from "../src/queue/tasks/waker.ts";
 import { sleep } from "../src/sleep.ts";
 import type { Consumer, ConsumerOptions } from "./consumer.ts";
 

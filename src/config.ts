@@ -1,7 +1,7 @@
 import { isWakeSecret } from "./consumer/signature.ts";
 import { invalidArgument } from "./errors.ts";
 import { isSecret, parseTokens, secretWords, type TokenEntry } from "./http/auth.ts";
-import { keyPrefix } from "./queue/names.ts";
+import { keyPrefix } from "./queue/core/validation.ts";
 
 /** How Redis is reached: over HTTP, as on Upstash, or over TCP. */
 export type RedisConfig = { readonly url: string; readonly token: string } | { readonly redisUrl: string };

@@ -24,26 +24,31 @@ export type { TaskSource } from "./consumer/source.ts";
 export { wakeReceiver, type WakeReceiverOptions } from "./consumer/wake-receiver.ts";
 export { webhookWaker, type WebhookWakerOptions } from "./consumer/webhook-waker.ts";
 export { SluiceError, type SluiceErrorCode } from "./errors.ts";
-export { delayAfter, type Backoff } from "./queue/backoff.ts";
-export type { PublishedEvent } from "./queue/events.ts";
+export { delayAfter, type Backoff } from "./queue/core/backoff.ts";
+export type { PublishedEvent } from "./queue/tasks/events.ts";
 export {
   deepSweep,
   type DeepSweepOptions,
   type DeepSweepReport,
   type FaultReport,
-} from "./queue/deep-sweep.ts";
-export { LeasedTask } from "./queue/leased-task.ts";
-export { Operator, type GroupInfo, type QueueDeleted } from "./queue/operator.ts";
-export { Producer, type ProducerOptions } from "./queue/producer.ts";
-export { Queue, type Batch, type QueueOptions } from "./queue/queue.ts";
+} from "./queue/repair/deep-sweep.ts";
+export { LeasedTask } from "./queue/tasks/leased-task.ts";
+export { Operator, type GroupInfo, type QueueDeleted } from "./queue/operate/operator.ts";
+export { Producer, type ProducerOptions } from "./queue/tasks/producer.ts";
+export { Queue, type Batch, type QueueOptions } from "./queue/tasks/queue.ts";
 export {
   listQueues,
   type ListQueuesOptions,
   type QueuePage,
   type RegisteredQueue,
-} from "./queue/registry.ts";
-export type { Recurrence } from "./queue/calendar.ts";
-export type { ListedSchedule, Schedule, ScheduledOptions, ScheduledTask } from "./queue/schedule-record.ts";
+} from "./queue/sweep/registry.ts";
+export type { Recurrence } from "./queue/schedules/calendar.ts";
+export type {
+  ListedSchedule,
+  Schedule,
+  ScheduledOptions,
+  ScheduledTask,
+} from "./queue/schedules/schedule-record.ts";
 export {
   Schedules,
   type ListSchedulesOptions,
@@ -52,11 +57,17 @@ export {
   type SchedulePage,
   type SchedulePut,
   type ScheduleRemoved,
-} from "./queue/schedules.ts";
-export type { GroupChanges, GroupSettings, QueueChanges, QueueSettings, Rate } from "./queue/settings.ts";
-export type { EventCounts, MinuteCounts, QueueEvent, QueueStatistics } from "./queue/statistics.ts";
-export { sweep, type SweepOptions, type SweepReport } from "./queue/sweep.ts";
-export type { TaskFilter } from "./queue/task-filter.ts";
+} from "./queue/schedules/schedules.ts";
+export type {
+  GroupChanges,
+  GroupSettings,
+  QueueChanges,
+  QueueSettings,
+  Rate,
+} from "./queue/operate/settings.ts";
+export type { EventCounts, MinuteCounts, QueueEvent, QueueStatistics } from "./queue/operate/statistics.ts";
+export { sweep, type SweepOptions, type SweepReport } from "./queue/sweep/sweep.ts";
+export type { TaskFilter } from "./queue/operate/filters.ts";
 export type {
   ListedTask,
   ListTasksOptions,
@@ -66,11 +77,16 @@ export type {
   RedriveReport,
   Removed,
   TaskPage,
-} from "./queue/task-operator.ts";
-export type * from "./queue/types.ts";
-export type { ListWorkersOptions, WorkerFailed, WorkerInfo, WorkerPage } from "./queue/worker-operator.ts";
-export type { Waker } from "./queue/waker.ts";
-export type { TaskEvent, WaitOptions, WatchOptions } from "./queue/watch.ts";
+} from "./queue/operate/task-operator.ts";
+export type * from "./queue/core/types.ts";
+export type {
+  ListWorkersOptions,
+  WorkerFailed,
+  WorkerInfo,
+  WorkerPage,
+} from "./queue/operate/worker-operator.ts";
+export type { Waker } from "./queue/tasks/waker.ts";
+export type { TaskEvent, WaitOptions, WatchOptions } from "./queue/tasks/watch.ts";
 export type {
   Command,
   CommandOutcome,
@@ -80,4 +96,4 @@ export type {
   ScriptCall,
   SendOptions,
   Transport,
-} from "./queue/transport.ts";
+} from "./queue/redis/transport.ts";

@@ -1,4 +1,4 @@
-// Writes src/queue/lua.gen.ts from lua/: only a module reaches Workers, Node, bundlers and the package alike.
+// Writes src/queue/redis/lua.gen.ts from lua/: only a module reaches Workers, Node, bundlers and the package alike.
 // `--check` writes nothing and fails if the module is not current.
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -8,6 +8,6 @@ import { moduleOf } from "./lua/module.ts";
 const wanted = moduleOf(readLua());
 if (!process.argv.includes("--check")) writeFileSync(generatedFile, wanted);
 else if (readFileSync(generatedFile, "utf8") !== wanted) {
-  console.error("src/queue/lua.gen.ts is not current: npm run embed-lua");
+  console.error("src/queue/redis/lua.gen.ts is not current: npm run embed-lua");
   process.exit(1);
 }

@@ -1,6 +1,6 @@
 // Deep sweeps of large queues, sound and damaged.
 
-import { queueKeys } from "../../src/queue/keys.ts";
+import { queueKeys } from "../../src/queue/core/keys.ts";
 import { NAME, priority, type Case, worker } from "./stage.ts";
 
 export const repair: Record<string, Case> = {

@@ -1,10 +1,10 @@
-import { decodeValue, encodeError, encodeValue, toJson } from "../queue/codec.ts";
-import { milliseconds } from "../queue/duration.ts";
-import { onlyOptions } from "../queue/names.ts";
-import { readReceipt } from "../queue/receipt.ts";
-import { encodeProgress } from "../queue/record.ts";
-import { sealedText, type ValuesQueue } from "../queue/sealing.ts";
-import type { RequestOptions, Settlement } from "../queue/types.ts";
+import { decodeValue, encodeError, encodeValue, toJson } from "../queue/core/codec.ts";
+import { milliseconds } from "../queue/core/duration.ts";
+import { onlyOptions } from "../queue/core/validation.ts";
+import { readReceipt } from "../queue/core/receipt.ts";
+import { encodeProgress } from "../queue/core/record.ts";
+import { sealedText, type ValuesQueue } from "../queue/values/encryption.ts";
+import type { RequestOptions, Settlement } from "../queue/core/types.ts";
 
 /**
  * The options of a request, and those that go into its body.

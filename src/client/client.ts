@@ -1,7 +1,7 @@
-import { milliseconds } from "../queue/duration.ts";
-import { onlyOptions } from "../queue/names.ts";
-import type { ListQueuesOptions, QueuePage } from "../queue/registry.ts";
-import type { SweepOptions, SweepReport } from "../queue/sweep.ts";
+import { milliseconds } from "../queue/core/duration.ts";
+import { onlyOptions } from "../queue/core/validation.ts";
+import type { ListQueuesOptions, QueuePage } from "../queue/sweep/registry.ts";
+import type { SweepOptions, SweepReport } from "../queue/sweep/sweep.ts";
 import { jsonOf } from "./body.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { ClientQueue, type ClientQueueOptions } from "./queue.ts";

@@ -1,9 +1,9 @@
-import { encodeValue } from "../queue/codec.ts";
-import { derivedTaskIds, newTaskId } from "../queue/identity.ts";
-import { onlyOptions, requestKey } from "../queue/names.ts";
-import { fitting } from "../queue/schema.ts";
-import { sealed, type ValuesQueue } from "../queue/sealing.ts";
-import type { EnqueueOptions, NewTask, RequestOptions } from "../queue/types.ts";
+import { encodeValue } from "../queue/core/codec.ts";
+import { derivedTaskIds, newTaskId } from "../queue/core/ids.ts";
+import { onlyOptions, requestKey } from "../queue/core/validation.ts";
+import { fitting } from "../queue/tasks/schema.ts";
+import { sealed, type ValuesQueue } from "../queue/values/encryption.ts";
+import type { EnqueueOptions, NewTask, RequestOptions } from "../queue/core/types.ts";
 import { jsonWith } from "./body.ts";
 import type { ClientQueueOptions } from "./queue.ts";
 

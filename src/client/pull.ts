@@ -1,10 +1,10 @@
-import { milliseconds } from "../queue/duration.ts";
-import { fittingTasks, type RawTask, tokenOfNext } from "../queue/fitting-tasks.ts";
-import { derivedName, newToken } from "../queue/identity.ts";
-import { requestKey } from "../queue/names.ts";
-import type { Batch, QueueOptions } from "../queue/queue.ts";
-import type { ValuesQueue } from "../queue/sealing.ts";
-import type { DequeueOptions, RequestOptions, Settled, Settlement } from "../queue/types.ts";
+import { milliseconds } from "../queue/core/duration.ts";
+import { fittingTasks, type RawTask, tokenOfNext } from "../queue/tasks/decode-tasks.ts";
+import { derivedName, newToken } from "../queue/core/ids.ts";
+import { requestKey } from "../queue/core/validation.ts";
+import type { Batch, QueueOptions } from "../queue/tasks/queue.ts";
+import type { ValuesQueue } from "../queue/values/encryption.ts";
+import type { DequeueOptions, RequestOptions, Settled, Settlement } from "../queue/core/types.ts";
 import { jsonOf, split, valueOf } from "./body.ts";
 
 /** What a pull is answered with. */

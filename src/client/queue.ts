@@ -1,7 +1,7 @@
-import { listOf, onlyOptions, queueName, taskId } from "../queue/names.ts";
-import type { Batch, Queue, QueueOptions } from "../queue/queue.ts";
-import { checkedSchema } from "../queue/schema.ts";
-import { checkedEncryption, openedTask, type ValuesQueue } from "../queue/sealing.ts";
+import { listOf, onlyOptions, queueName, taskId } from "../queue/core/validation.ts";
+import type { Batch, Queue, QueueOptions } from "../queue/tasks/queue.ts";
+import { checkedSchema } from "../queue/tasks/schema.ts";
+import { checkedEncryption, openedTask, type ValuesQueue } from "../queue/values/encryption.ts";
 import type {
   Cancelled,
   DequeueOptions,
@@ -17,7 +17,7 @@ import type {
   TaskDefaults,
   TaskInfo,
   Worker,
-} from "../queue/types.ts";
+} from "../queue/core/types.ts";
 import {
   waitForEnd,
   watchTask,
@@ -25,7 +25,7 @@ import {
   type TaskEvent,
   type WaitOptions,
   type WatchOptions,
-} from "../queue/watch.ts";
+} from "../queue/tasks/watch.ts";
 import { jsonOf, jsonWith, settlementJson, split, valueOf } from "./body.ts";
 import type { Connection } from "./connection.ts";
 import { taskJson } from "./new-task.ts";

@@ -1,7 +1,7 @@
 import { invalidArgument } from "../errors.ts";
-import { type Backoff, checkBackoff } from "../queue/backoff.ts";
-import { MAX_DURATION } from "../queue/duration.ts";
-import { onlyOptions, trueOrFalse } from "../queue/names.ts";
+import { type Backoff, checkBackoff } from "../queue/core/backoff.ts";
+import { MAX_DURATION } from "../queue/core/duration.ts";
+import { onlyOptions, trueOrFalse } from "../queue/core/validation.ts";
 import type { BatchHandler, HeldTask, Verdict } from "./drain.ts";
 import { verdictOn } from "./verdict.ts";
 

@@ -1,6 +1,6 @@
-import { milliseconds } from "../queue/duration.ts";
-import { onlyOptions, trueOrFalse } from "../queue/names.ts";
-import type { Duration } from "../queue/types.ts";
+import { milliseconds } from "../queue/core/duration.ts";
+import { onlyOptions, trueOrFalse } from "../queue/core/validation.ts";
+import type { Duration } from "../queue/core/types.ts";
 
 /**
  * What a handler throws where another attempt would fail as well: the task becomes a dead letter at once. It is known by

@@ -1,4 +1,4 @@
-import type { Backoff } from "../queue/backoff.ts";
+import type { Backoff } from "../queue/core/backoff.ts";
 import type { HeldTask, Verdict } from "./drain.ts";
 import { Estimate } from "./estimate.ts";
 import { StoppedError, type StopReason } from "./failures.ts";

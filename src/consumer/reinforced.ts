@@ -1,4 +1,4 @@
-import type { Queue } from "../queue/queue.ts";
+import type { Queue } from "../queue/tasks/queue.ts";
 import { type TaskSource, watched } from "./source.ts";
 
 /** How often one drain asks for another consumer, ms; the queue's window decides whether one is woken. */

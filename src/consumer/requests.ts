@@ -1,6 +1,6 @@
 import { SluiceError } from "../errors.ts";
-import type { Batch } from "../queue/queue.ts";
-import type { DequeueOptions, Settled } from "../queue/types.ts";
+import type { Batch } from "../queue/tasks/queue.ts";
+import type { DequeueOptions, Settled } from "../queue/core/types.ts";
 import { Estimate } from "./estimate.ts";
 import type { Held } from "./held.ts";
 import { type Item, Outbox } from "./outbox.ts";

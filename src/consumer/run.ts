@@ -1,6 +1,6 @@
-import { newToken } from "../queue/identity.ts";
-import type { Batch } from "../queue/queue.ts";
-import type { Settled, Worker } from "../queue/types.ts";
+import { newToken } from "../queue/core/ids.ts";
+import type { Batch } from "../queue/tasks/queue.ts";
+import type { Settled, Worker } from "../queue/core/types.ts";
 import type { DrainReport } from "./drain.ts";
 import { Alarm } from "./alarm.ts";
 import { Hands, type HandsOptions, type Work } from "./hands.ts";

@@ -1,5 +1,5 @@
-import type { Batch, Queue } from "../queue/queue.ts";
-import type { DequeueOptions } from "../queue/types.ts";
+import type { Batch, Queue } from "../queue/tasks/queue.ts";
+import type { DequeueOptions } from "../queue/core/types.ts";
 
 /** Where a consumer gets its tasks and settles them: a {@link Queue}, or a queue of the HTTP client. */
 export type TaskSource<T = unknown> = Pick<

@@ -1,5 +1,5 @@
-import type { Batch } from "../queue/queue.ts";
-import type { Settled } from "../queue/types.ts";
+import type { Batch } from "../queue/tasks/queue.ts";
+import type { Settled } from "../queue/core/types.ts";
 import type { DrainReport } from "./drain.ts";
 
 type Counts = Omit<DrainReport, "ended" | "nextDueAt">;

@@ -1,7 +1,7 @@
 import { type BodyFault, readBounded } from "../bounded-body.ts";
 import type { DrainReport } from "./drain.ts";
-import { onlyOptions } from "../queue/names.ts";
-import { toConsole } from "../queue/waker.ts";
+import { onlyOptions } from "../queue/core/validation.ts";
+import { toConsole } from "../queue/tasks/waker.ts";
 import { WakeGate } from "./wake-gate.ts";
 import { WAKE } from "./webhook-waker.ts";
 

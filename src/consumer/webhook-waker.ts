@@ -1,9 +1,9 @@
 import { invalidArgument } from "../errors.ts";
-import { milliseconds } from "../queue/duration.ts";
-import { newToken } from "../queue/identity.ts";
-import { onlyOptions } from "../queue/names.ts";
-import type { Duration } from "../queue/types.ts";
-import type { Waker } from "../queue/waker.ts";
+import { milliseconds } from "../queue/core/duration.ts";
+import { newToken } from "../queue/core/ids.ts";
+import { onlyOptions } from "../queue/core/validation.ts";
+import type { Duration } from "../queue/core/types.ts";
+import type { Waker } from "../queue/tasks/waker.ts";
 import { sleep } from "../sleep.ts";
 import { signedHeaders, signingKey } from "./signature.ts";
 

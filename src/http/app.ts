@@ -1,12 +1,12 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
-import type { Coalesce } from "../queue/coalescer.ts";
-import { Queue } from "../queue/queue.ts";
-import type { Transport } from "../queue/transport.ts";
-import { milliseconds } from "../queue/duration.ts";
-import type { Duration } from "../queue/types.ts";
-import type { Waker } from "../queue/waker.ts";
+import type { Coalesce } from "../queue/redis/coalescer.ts";
+import { Queue } from "../queue/tasks/queue.ts";
+import type { Transport } from "../queue/redis/transport.ts";
+import { milliseconds } from "../queue/core/duration.ts";
+import type { Duration } from "../queue/core/types.ts";
+import type { Waker } from "../queue/tasks/waker.ts";
 import { respond } from "./respond.ts";
 import { forbidden, Gate, type Scope, type TokenEntry } from "./auth.ts";
 import { type App, type Services, type Variables, waitUntilOf } from "./context.ts";

@@ -1,5 +1,5 @@
-import type { ListedTask } from "../queue/task-operator.ts";
-import type { TaskInfo } from "../queue/types.ts";
+import type { ListedTask } from "../queue/operate/task-operator.ts";
+import type { TaskInfo } from "../queue/core/types.ts";
 import { toBase64 } from "./bytes.ts";
 import { Problem } from "./problem.ts";
 import type * as operated from "./replies/task-operation.ts";

@@ -1,5 +1,5 @@
 import { SluiceError } from "../errors.ts";
-import type { Reply } from "../queue/transport.ts";
+import type { Reply } from "../queue/redis/transport.ts";
 
 /**
  * A client's reply as a {@link Reply}, checked all the way down.

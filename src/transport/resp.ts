@@ -1,7 +1,7 @@
 import { ErrorReply } from "@redis/client";
 
 import { SluiceError } from "../errors.ts";
-import type { Transport } from "../queue/transport.ts";
+import type { Transport } from "../queue/redis/transport.ts";
 import { PacedAnswers } from "./paced-answers.ts";
 import { isRefusedForNow, redisError, withhold } from "./redis-error.ts";
 import type { Words } from "./redis-error.ts";

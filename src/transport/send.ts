@@ -1,6 +1,6 @@
 import { SluiceError } from "../errors.ts";
-import { keyLocking as keyLockingLine } from "../queue/transport.ts";
-import type { Command, CommandOutcome, Reply, ScriptCall, Transport } from "../queue/transport.ts";
+import { keyLocking as keyLockingLine } from "../queue/redis/transport.ts";
+import type { Command, CommandOutcome, Reply, ScriptCall, Transport } from "../queue/redis/transport.ts";
 import { isNoScript, isRefusedForNow, redisError, withhold } from "./redis-error.ts";
 import type { Words } from "./redis-error.ts";
 import { realPace, retrying, retryPolicy, Transient } from "./retry.ts";

@@ -1,5 +1,5 @@
 import { SluiceError } from "../errors.ts";
-import type { Transport } from "../queue/transport.ts";
+import type { Transport } from "../queue/redis/transport.ts";
 import { realPace, retrying, retryPolicy } from "./retry.ts";
 import type { RetryOptions } from "./retry.ts";
 

@@ -1,7 +1,7 @@
 import { Redis } from "@upstash/redis/cloudflare";
 
 import { SluiceError } from "../errors.ts";
-import type { Transport } from "../queue/transport.ts";
+import type { Transport } from "../queue/redis/transport.ts";
 import { redisError, systemCode, withhold } from "./redis-error.ts";
 import type { Words } from "./redis-error.ts";
 import { toReply } from "./reply.ts";

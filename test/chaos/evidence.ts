@@ -1,4 +1,4 @@
-import { readReceipt } from "../../src/queue/receipt.ts";
+import { readReceipt } from "../../src/queue/core/receipt.ts";
 import { taskKey } from "./history.ts";
 import type { Written } from "./ledger.ts";
 

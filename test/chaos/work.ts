@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { NonRetryableError } from "../../src/index.ts";
 import type { EnqueueOptions, HeldTask } from "../../src/index.ts";
-import { readReceipt } from "../../src/queue/receipt.ts";
+import { readReceipt } from "../../src/queue/core/receipt.ts";
 import type { Part } from "./part.ts";
 
 /** The lease that all consumers take, ms. */

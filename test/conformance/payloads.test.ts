@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
-import type { Transport } from "../../src/queue/transport.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { awkwardPayloads, comparable } from "../support/payloads.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 
-import type { Command, Reply, Transport } from "../../src/queue/transport.ts";
+import type { Command, Reply, Transport } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { script } from "../transport/script.ts";
 import { call, count, echo, reply, store, useTransports } from "./transports.ts";

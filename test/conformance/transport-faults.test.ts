@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 
-import type { Command, Transport } from "../../src/queue/transport.ts";
+import type { Command, Transport } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { startRedis } from "../support/redis.ts";
 import { call, count, echo, reply, store, useTransports } from "./transports.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 
 import { startGateway } from "../../src/local/index.ts";
 import type { Gateway } from "../../src/local/index.ts";
-import type { Command, CommandOutcome, Reply, Script, Transport } from "../../src/queue/transport.ts";
+import type { Command, CommandOutcome, Reply, Script, Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
 import { upstash } from "../../src/transport/upstash.ts";

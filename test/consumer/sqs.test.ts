@@ -167,6 +167,6 @@ it("is not among what Workers load, which have no node:crypto", async () => {
     write: false,
   });
   const files = Object.keys(metafile.inputs);
-  expect(files).toContain("src/queue/queue.ts");
+  expect(files).toContain("src/queue/tasks/queue.ts");
   expect(files.filter((file) => file.includes("sqs"))).toEqual([]);
 });

@@ -12,7 +12,7 @@ const floors: Record<string, readonly string[]> = {
   "src/bounded-body.ts": ["src/sleep.ts"],
   "src/queue": ["src/errors.ts", "src/sleep.ts"],
   // Only the interface, whose file is pure types, and the error.
-  "src/transport": ["src/errors.ts", "src/sleep.ts", "src/queue/transport.ts"],
+  "src/transport": ["src/errors.ts", "src/sleep.ts", "src/queue/redis/transport.ts"],
   "src/consumer": ["src/errors.ts", "src/sleep.ts", "src/bounded-body.ts", "src/queue"],
   // Over HTTP it does what the queue does: of the queue it takes what needs no Redis.
   "src/client": ["src/errors.ts", "src/sleep.ts", "src/queue"],

@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { SluiceError } from "../../src/index.ts";
-import { queueKeys } from "../../src/queue/keys.ts";
-import { RECORD_DEFAULTS } from "../../src/queue/record.ts";
-import { callOf } from "../../src/queue/binding.ts";
-import * as operatorBindings from "../../src/queue/operator-scripts.ts";
-import * as repairBindings from "../../src/queue/repair-scripts.ts";
-import * as scheduleBindings from "../../src/queue/schedule-scripts.ts";
-import * as bindings from "../../src/queue/scripts.ts";
-import * as taskBindings from "../../src/queue/task-scripts.ts";
-import * as workerBindings from "../../src/queue/worker-scripts.ts";
-import type { Reply } from "../../src/queue/transport.ts";
+import { queueKeys } from "../../src/queue/core/keys.ts";
+import { RECORD_DEFAULTS } from "../../src/queue/core/record.ts";
+import { callOf } from "../../src/queue/redis/binding.ts";
+import * as operatorBindings from "../../src/queue/redis/operate-scripts.ts";
+import * as repairBindings from "../../src/queue/redis/repair-scripts.ts";
+import * as scheduleBindings from "../../src/queue/redis/schedule-scripts.ts";
+import * as bindings from "../../src/queue/redis/task-scripts.ts";
+import * as taskBindings from "../../src/queue/redis/list-scripts.ts";
+import * as workerBindings from "../../src/queue/redis/worker-scripts.ts";
+import type { Reply } from "../../src/queue/redis/transport.ts";
 import { scriptFiles } from "../../tools/lua/files.ts";
 import { fileOf } from "../support/script-files.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { DeepSweepReport, LeasedTask } from "../../src/index.ts";
-import { parts } from "../../src/queue/keys.ts";
+import { parts } from "../../src/queue/core/keys.ts";
 import { deepTools } from "../support/deep.ts";
 import { violations } from "../support/invariants.ts";
 import { says } from "../support/key-space.ts";

@@ -1,7 +1,7 @@
 /** Runs the table of operations over HTTP, with and without faults, and tells what came of each. */
 import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
-import * as lua from "../../src/queue/lua.gen.ts";
+import * as lua from "../../src/queue/redis/lua.gen.ts";
 import { upstash, type UpstashOptions } from "../../src/transport/upstash.ts";
 import { violations } from "../support/invariants.ts";
 import { queueSpace, withoutSlots, type KeySpace } from "../support/key-space.ts";

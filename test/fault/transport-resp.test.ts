@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import { SluiceError } from "../../src/errors.ts";
-import type { Command } from "../../src/queue/transport.ts";
+import type { Command } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
 import { startRedis } from "../support/redis.ts";

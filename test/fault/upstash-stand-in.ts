@@ -3,7 +3,7 @@ import { setupServer } from "msw/node";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 
 import { SluiceError } from "../../src/errors.ts";
-import type { Command, CommandOutcome } from "../../src/queue/transport.ts";
+import type { Command, CommandOutcome } from "../../src/queue/redis/transport.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { script } from "../transport/script.ts";

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import * as scripts from "../../src/queue/lua.gen.ts";
-import { keyLocking } from "../../src/queue/transport.ts";
+import * as scripts from "../../src/queue/redis/lua.gen.ts";
+import { keyLocking } from "../../src/queue/redis/transport.ts";
 
 /** What stands between the Worker and Redis, and tells its scripts the time. */
 export interface Clock {

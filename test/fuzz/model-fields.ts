@@ -1,6 +1,6 @@
 /** What requests have in their bodies, as it is sent and as the model is asked. */
 import type { Duration } from "../../src/index.ts";
-import { milliseconds } from "../../src/queue/duration.ts";
+import { milliseconds } from "../../src/queue/core/duration.ts";
 import type { ModelNewTask } from "../model/enqueue.ts";
 import type { OperationSettlement, OperationWorker, Pull } from "../model/operations.ts";
 import type { Rate } from "../model/state.ts";

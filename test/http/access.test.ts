@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { matches, type Scope, type TokenEntry } from "../../src/http/auth.ts";
 import { openapi } from "../../src/http/openapi.gen.ts";
-import type { Transport } from "../../src/queue/transport.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { accessRows, type Callable, callables } from "./access-rows.ts";
 import { type Ask, asker, secrets, serve, tokens } from "./served.ts";

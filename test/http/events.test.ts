@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createApp } from "../../src/http/app.ts";
 import type { Fault } from "../../src/http/report.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
-import type { Transport } from "../../src/queue/transport.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { openEvents, type TestStream } from "./event-frames.ts";
 import { type Ask, asker, expectProblem, serve, tokens } from "./served.ts";

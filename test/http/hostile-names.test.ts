@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { KEY } from "../../src/queue/names.ts";
+import { KEY } from "../../src/queue/core/validation.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import {
   halves,

@@ -1,4 +1,4 @@
-import { ID, QUEUE, TOKEN } from "../../src/queue/names.ts";
+import { ID, QUEUE, TOKEN } from "../../src/queue/core/validation.ts";
 import type { CallOptions } from "./served.ts";
 
 /** Names that other systems stumble over. */

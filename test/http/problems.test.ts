@@ -4,7 +4,7 @@ import { SluiceError, type SluiceErrorCode } from "../../src/errors.ts";
 import { createApp } from "../../src/http/app.ts";
 import { misconfigured } from "../../src/http/misconfigured.ts";
 import { type ProblemCode, problems } from "../../src/http/problem.ts";
-import type { Transport } from "../../src/queue/transport.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { type Answer, asker, expectProblem as expectAnswer, serve, tokens } from "./served.ts";
 

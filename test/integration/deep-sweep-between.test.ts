@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { deepSweep, type Transport } from "../../src/index.ts";
-import { callOf } from "../../src/queue/binding.ts";
-import { queueKeys } from "../../src/queue/keys.ts";
-import { recountGroupsScript } from "../../src/queue/repair-scripts.ts";
-import type { Command } from "../../src/queue/transport.ts";
+import { callOf } from "../../src/queue/redis/binding.ts";
+import { queueKeys } from "../../src/queue/core/keys.ts";
+import { recountGroupsScript } from "../../src/queue/redis/repair-scripts.ts";
+import type { Command } from "../../src/queue/redis/transport.ts";
 import { deepTools, pageByPage } from "../support/deep.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { key, QUEUE, useRig } from "../support/rig.ts";

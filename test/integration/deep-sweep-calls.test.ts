@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { deepSweep, Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
-import type { Command } from "../../src/queue/transport.ts";
+import type { Command } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { deepTools, pageByPage } from "../support/deep.ts";
 import { roomFor } from "../support/no-room.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { deepSweep, Schedules } from "../../src/index.ts";
-import { callOf } from "../../src/queue/binding.ts";
-import { queueKeys } from "../../src/queue/keys.ts";
-import { checkScript } from "../../src/queue/repair-scripts.ts";
+import { callOf } from "../../src/queue/redis/binding.ts";
+import { queueKeys } from "../../src/queue/core/keys.ts";
+import { checkScript } from "../../src/queue/redis/repair-scripts.ts";
 import { deepTools, pageByPage } from "../support/deep.ts";
 import { key, QUEUE, useRig } from "../support/rig.ts";
 import { saboteur } from "../support/saboteur.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { listQueues } from "../../src/index.ts";
-import { parts } from "../../src/queue/keys.ts";
+import { parts } from "../../src/queue/core/keys.ts";
 import { key, QUEUE, useRig } from "../support/rig.ts";
 
 const rig = useRig();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { encryption } from "../../src/queue/encryption.ts";
+import { encryption } from "../../src/queue/values/aes-gcm.ts";
 import type { EnqueueOptions, NewTask } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 

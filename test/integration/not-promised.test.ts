@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { newToken } from "../../src/queue/identity.ts";
+import { newToken } from "../../src/queue/core/ids.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
 

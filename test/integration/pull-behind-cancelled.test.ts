@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Transport } from "../../src/index.ts";
-import { callOf } from "../../src/queue/binding.ts";
-import { queueKeys } from "../../src/queue/keys.ts";
-import { dequeueScript } from "../../src/queue/scripts.ts";
+import { callOf } from "../../src/queue/redis/binding.ts";
+import { queueKeys } from "../../src/queue/core/keys.ts";
+import { dequeueScript } from "../../src/queue/redis/task-scripts.ts";
 import { many } from "../support/new-tasks.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Schedules } from "../../src/index.ts";
-import type { Transport } from "../../src/queue/transport.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
 import { useRig, QUEUE, START } from "../support/rig.ts";
 import { minutely, scheduling } from "../support/scheduling.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { listQueues, Schedules, sweep, type NewSchedule } from "../../src/index.ts";
-import { callOf } from "../../src/queue/binding.ts";
-import { queueKeys } from "../../src/queue/keys.ts";
-import { listSchedulesScript } from "../../src/queue/schedule-scripts.ts";
+import { callOf } from "../../src/queue/redis/binding.ts";
+import { queueKeys } from "../../src/queue/core/keys.ts";
+import { listSchedulesScript } from "../../src/queue/redis/schedule-scripts.ts";
 import { key, QUEUE, START, useRig } from "../support/rig.ts";
 import { FIRST, MINUTE, minutely } from "../support/scheduling.ts";
 

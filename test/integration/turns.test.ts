@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Operator, Queue } from "../../src/index.ts";
-import type { Transport } from "../../src/queue/transport.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
 import { dice } from "../support/dice.ts";
 import { key, QUEUE, useRig } from "../support/rig.ts";
 

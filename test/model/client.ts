@@ -8,10 +8,10 @@ import {
   type Settlement,
   type Transport,
 } from "../../src/index.ts";
-import { callOf } from "../../src/queue/binding.ts";
-import { queueKeys } from "../../src/queue/keys.ts";
-import { lastReply } from "../../src/queue/outcome.ts";
-import { sweepScript } from "../../src/queue/scripts.ts";
+import { callOf } from "../../src/queue/redis/binding.ts";
+import { queueKeys } from "../../src/queue/core/keys.ts";
+import { lastReply } from "../../src/queue/redis/replies.ts";
+import { sweepScript } from "../../src/queue/redis/task-scripts.ts";
 import { INVALID } from "./invalid.ts";
 import { StepwiseDeepSweep } from "./stepwise-deep-sweep.ts";
 import type { Of, Operation, OperationSettlement, Pull } from "./operations.ts";

@@ -2,9 +2,9 @@
 import { createClient } from "@redis/client";
 import { SluiceError, type Command, type Transport } from "../../src/index.ts";
 import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
-import * as scripts from "../../src/queue/lua.gen.ts";
-import { dequeueScript, enqueueScript, settleAndDequeueScript } from "../../src/queue/scripts.ts";
-import { keyLocking } from "../../src/queue/transport.ts";
+import * as scripts from "../../src/queue/redis/lua.gen.ts";
+import { dequeueScript, enqueueScript, settleAndDequeueScript } from "../../src/queue/redis/task-scripts.ts";
+import { keyLocking } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { readQueueSpace, type QueueSpace } from "../support/key-space.ts";
 import { startRedis } from "../support/redis.ts";

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const library: readonly Mutant[] = [
   {
     name: "keys of a queue have no hash tag",
-    file: "src/queue/keys.ts",
+    file: "src/queue/core/keys.ts",
     find: ":{${queueName(queue)}}`",
     replace: ":${queueName(queue)}`",
     breaks: "law 2",
@@ -12,7 +12,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "the client's clock decides",
-    file: "src/queue/handle.ts",
+    file: "src/queue/tasks/queue-base.ts",
     find: 'return this.#now ? String(this.#now()) : "";',
     replace: "return String((this.#now ?? Date.now)());",
     breaks: "law 4",
@@ -20,7 +20,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "an idempotency key is as good as none",
-    file: "src/queue/handle.ts",
+    file: "src/queue/tasks/queue-base.ts",
     find: "return key === undefined ? newToken() : derivedName(operation, this.name, key);",
     replace: "return key === undefined ? newToken() : newToken();",
     breaks: "law 5",
@@ -28,7 +28,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a producer's own id goes without a token",
-    file: "src/queue/producer.ts",
+    file: "src/queue/tasks/producer.ts",
     find: "token: isKnown(task) ? token : undefined,",
     replace: "token: undefined,",
     breaks: "law 5",
@@ -36,7 +36,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "tasks under an idempotency key are compared with nothing",
-    file: "src/queue/task-options.ts",
+    file: "src/queue/tasks/task-options.ts",
     find: 'derivedName("tasks", JSON.stringify(tasks))',
     replace: 'derivedName("tasks")',
     breaks: "law 5",
@@ -44,7 +44,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "enqueues that share a request are refused together",
-    file: "src/queue/producer.ts",
+    file: "src/queue/tasks/producer.ts",
     find: 'calls.length > 1 ? "1" : ""',
     replace: '""',
     breaks: "law 11",
@@ -52,7 +52,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a caller that has left is dealt a task",
-    file: "src/queue/pull.ts",
+    file: "src/queue/tasks/dequeue.ts",
     find: "asking = asking.filter(({ done }) => !done);",
     replace: "",
     breaks: "I6",
@@ -60,7 +60,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a task that is dealt to nobody stays leased",
-    file: "src/queue/pull.ts",
+    file: "src/queue/tasks/dequeue.ts",
     find: "this.#handBack(tasks.slice(asking.length), token);",
     replace: "",
     breaks: "I6",
@@ -68,7 +68,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "one caller's abort aborts the request of all",
-    file: "src/queue/coalescer.ts",
+    file: "src/queue/redis/coalescer.ts",
     find: "const onLeave = () => calls.every(({ done }) => done) && all.abort();",
     replace: "const onLeave = () => all.abort();",
     breaks: "law 11",
@@ -76,7 +76,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "what waits does not wait for those who were answered",
-    file: "src/queue/coalescer.ts",
+    file: "src/queue/redis/coalescer.ts",
     find: "      await endOfTurn(REJOINING);\n",
     replace: "",
     breaks: "law 3",
@@ -84,7 +84,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "an encrypted payload is compared",
-    file: "src/queue/task-options.ts",
+    file: "src/queue/tasks/task-options.ts",
     find: 'payload.startsWith(`b${ENVELOPE_BASE64}`) ? "" : payload',
     replace: "payload",
     breaks: "law 5",
@@ -92,7 +92,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "ids under an idempotency key fall from place to place",
-    file: "src/queue/identity.ts",
+    file: "src/queue/core/ids.ts",
     find: "${DIGITS[Math.floor(place / 62)]}${DIGITS[place % 62]}",
     replace: "${DIGITS[61 - Math.floor(place / 62)]}${DIGITS[61 - (place % 62)]}",
     breaks: "I8",
@@ -100,7 +100,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a pull ends where it met only what is not to be delivered",
-    file: "src/queue/pull.ts",
+    file: "src/queue/tasks/dequeue.ts",
     find: "answer.more && calls < MOST_CALLS",
     replace: "false",
     breaks: "answers",
@@ -108,7 +108,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a pull that goes on does not say that a copy of it may come",
-    file: "src/queue/pull.ts",
+    file: "src/queue/tasks/dequeue.ts",
     find: "args: call.resendArgs ?? call.args }",
     replace: "args: call.args }",
     breaks: "law 5",
@@ -116,7 +116,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a resent dequeue does not say that it is one",
-    file: "src/queue/pull.ts",
+    file: "src/queue/tasks/dequeue.ts",
     find: 'call.args.with(dequeueScript.args.indexOf("resend"), "1")',
     replace: "call.args",
     breaks: "law 5",
@@ -124,7 +124,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a pull in vain ends without its last look",
-    file: "src/queue/long-poll.ts",
+    file: "src/queue/tasks/long-poll.ts",
     find: "return batch.length > 0 ? batch : pull(true);",
     replace: "return batch;",
     breaks: "law 5",
@@ -132,7 +132,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "ids of one millisecond are in no order",
-    file: "src/queue/identity.ts",
+    file: "src/queue/core/ids.ts",
     find: "lastRandom = successor(lastRandom);",
     replace: "lastRandom = randomDigits(RANDOM_LENGTH);",
     breaks: "I8",
@@ -140,7 +140,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "each piece of a long base64 loses a byte",
-    file: "src/queue/codec.ts",
+    file: "src/queue/core/codec.ts",
     find: "bytes.subarray(i, i + 8_192)",
     replace: "bytes.subarray(i, i + 8_191)",
     breaks: "law 9",
@@ -148,7 +148,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "results that are falsy are dropped",
-    file: "src/queue/settlement.ts",
+    file: "src/queue/tasks/settle.ts",
     find: 'text: settlement.result === undefined ? "" :',
     replace: 'text: !settlement.result ? "" :',
     breaks: "law 9",
@@ -156,7 +156,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a value over the limit by one byte is taken",
-    file: "src/queue/codec.ts",
+    file: "src/queue/core/codec.ts",
     find: "  if (size > limit) {",
     replace: "  if (size > limit + 1) {",
     breaks: "input",
@@ -164,7 +164,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "an infinite number in a value is stored as null",
-    file: "src/queue/codec.ts",
+    file: "src/queue/core/codec.ts",
     find: 'json.includes("null") ? lostNumber(value, path) : undefined',
     replace: "undefined",
     breaks: "law 10",
@@ -172,7 +172,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "of a number that is lost the path leads beside it",
-    file: "src/queue/lost-number.ts",
+    file: "src/queue/core/lost-number.ts",
     find: "`[${next - 1}]`",
     replace: "`[${next}]`",
     breaks: "input",
@@ -180,7 +180,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "names in records keep their semicolons",
-    file: "src/queue/names.ts",
+    file: "src/queue/core/validation.ts",
     find: 'text.replace(/[;%]/g, (unit) => (unit === ";" ? "%3B" : "%25"))',
     replace: 'text.replace(/[%]/g, () => "%25")',
     breaks: "input",
@@ -188,7 +188,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "unknown options are let through",
-    file: "src/queue/names.ts",
+    file: "src/queue/core/validation.ts",
     find: "  if (unknown !== undefined) {",
     replace: "  if (unknown === null) {",
     breaks: "input",
@@ -196,7 +196,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a queue is noted once in the life of an instance",
-    file: "src/queue/registry.ts",
+    file: "src/queue/sweep/registry.ts",
     find: "const fresh = since >= 0 && since < REGISTER_EVERY;",
     replace: "const fresh = since >= 0 && since < Number.POSITIVE_INFINITY;",
     breaks: "I6",
@@ -204,7 +204,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a queue whose tasks all work counts as empty",
-    file: "src/queue/sweep.ts",
+    file: "src/queue/sweep/sweep.ts",
     find: "const places = [pending, fair, held, working, delayed, expiry];",
     replace: "const places = [pending, fair, held, delayed, expiry];",
     breaks: "I6",
@@ -212,7 +212,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a sweep leaves what one call did not finish",
-    file: "src/queue/sweep.ts",
+    file: "src/queue/sweep/sweep.ts",
     find: "if (this.#add(name, outcome)) unfinished.push(name);",
     replace: "this.#add(name, outcome);",
     breaks: "I6",
@@ -220,7 +220,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a sweep reports no records of a later release",
-    file: "src/queue/sweep.ts",
+    file: "src/queue/sweep/sweep.ts",
     find: 'if (counts.newer > 0) this.#failed.set(name, "newer_schema");',
     replace: "",
     breaks: "law 10",
@@ -228,7 +228,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "of missed occurrences the first is enqueued",
-    file: "src/queue/schedule-pass.ts",
+    file: "src/queue/schedules/schedule-pass.ts",
     find: "const last = Math.max(at, calendar.lastUntil(now) ?? at);",
     replace: "const last = at;",
     breaks: "schedules",
@@ -236,7 +236,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a sweep that was not sure moves the reminder on",
-    file: "src/queue/schedule-pass.ts",
+    file: "src/queue/schedules/schedule-pass.ts",
     find: "const sure = done && !done.full && nexts.every((next) => next >= 0);",
     replace: "const sure = done && nexts.every((next) => next >= 0);",
     breaks: "schedules",
@@ -244,7 +244,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a transition is told twice",
-    file: "src/queue/watch.ts",
+    file: "src/queue/tasks/watch.ts",
     find: "kept.filter((one) => one.version > told)",
     replace: "kept.filter((one) => one.version >= told)",
     breaks: "watching",
@@ -252,7 +252,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a heartbeat extends the first page of leases",
-    file: "src/queue/worker.ts",
+    file: "src/queue/tasks/heartbeat.ts",
     find: "    from = prolonged.next;",
     replace: "    from = 0;",
     breaks: "workers",
@@ -260,7 +260,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a backoff doubles once too often",
-    file: "src/queue/backoff.ts",
+    file: "src/queue/core/backoff.ts",
     find: "* factor ** (attempt - 1)),",
     replace: "* factor ** attempt),",
     breaks: "answers",
@@ -268,7 +268,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "the end of a list of delays is no end",
-    file: "src/queue/backoff.ts",
+    file: "src/queue/core/backoff.ts",
     find: "backoff[Math.min(attempt, backoff.length) - 1]",
     replace: "backoff[attempt - 1]",
     breaks: "answers",
@@ -276,7 +276,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a run over many tasks stops after its first call",
-    file: "src/queue/bounded-run.ts",
+    file: "src/queue/operate/paged-run.ts",
     find: '} while (cursor !== "" && count < limit && performance.now() < deadline);',
     replace: '} while (cursor === "never");',
     breaks: "answers",
@@ -284,7 +284,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "headers are measured in characters of their own",
-    file: "src/queue/record.ts",
+    file: "src/queue/core/record.ts",
     find: "return inAscii(JSON.stringify(value));",
     replace: "return JSON.stringify(value);",
     breaks: "law 9",
@@ -292,7 +292,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a wake goes to queues that are not the waker's",
-    file: "src/queue/waker.ts",
+    file: "src/queue/tasks/waker.ts",
     find: "(this.#waker.queues?.(queue) ?? true) ? this.#window",
     replace: "true ? this.#window",
     breaks: "waking",

@@ -4,65 +4,65 @@ import { nearestScripts } from "./nearest-scripts.ts";
 export const nearest: Readonly<Record<string, readonly string[]>> = {
   ...nearestScripts,
   "src/bounded-body.ts": ["http/bodies", "consumer/wake-request"],
-  "src/queue/backoff.ts": ["unit/backoff", "integration/settle"],
-  "src/queue/bounded-run.ts": ["integration/redrive-calls", "integration/purge"],
-  "src/queue/codec.ts": [
+  "src/queue/core/backoff.ts": ["unit/backoff", "integration/settle"],
+  "src/queue/operate/paged-run.ts": ["integration/redrive-calls", "integration/purge"],
+  "src/queue/core/codec.ts": [
     "integration/enqueue",
     "conformance/payloads",
     "client/payloads",
     "client/numbers",
     "integration/settle",
   ],
-  "src/queue/handle.ts": [
+  "src/queue/tasks/queue-base.ts": [
     "fault/resend",
     "integration/pause",
     "integration/enqueue",
     "conformance/transport-commands",
   ],
-  "src/queue/identity.ts": [
+  "src/queue/core/ids.ts": [
     "integration/enqueue",
     "integration/enqueue-copies",
     "integration/sweep",
     "unit/option-names",
   ],
-  "src/queue/keys.ts": ["contract/scripts", "integration/life-cycle", "integration/queue-names"],
-  "src/queue/long-poll.ts": ["integration/pull-copies", "unit/long-poll", "integration/long-poll"],
-  "src/queue/lost-number.ts": ["client/numbers", "http/numbers"],
-  "src/queue/names.ts": [
+  "src/queue/core/keys.ts": ["contract/scripts", "integration/life-cycle", "integration/queue-names"],
+  "src/queue/tasks/long-poll.ts": ["integration/pull-copies", "unit/long-poll", "integration/long-poll"],
+  "src/queue/core/lost-number.ts": ["client/numbers", "http/numbers"],
+  "src/queue/core/validation.ts": [
     "unit/option-names",
     "integration/groups",
     "integration/group-settings",
     "integration/page",
   ],
-  "src/queue/coalescer.ts": ["unit/coalescer"],
-  "src/queue/task-options.ts": ["integration/enqueue-copies", "integration/encryption"],
-  "src/queue/producer.ts": [
+  "src/queue/redis/coalescer.ts": ["unit/coalescer"],
+  "src/queue/tasks/task-options.ts": ["integration/enqueue-copies", "integration/encryption"],
+  "src/queue/tasks/producer.ts": [
     "integration/coalescing",
     "integration/enqueue",
     "integration/enqueue-copies",
     "fault/resend",
     "integration/unique",
   ],
-  "src/queue/pull.ts": [
+  "src/queue/tasks/dequeue.ts": [
     "integration/coalesced-dequeues",
     "fault/resend",
     "integration/pull-behind-cancelled",
     "integration/pull-copies",
     "integration/dequeue",
   ],
-  "src/queue/queue.ts": ["integration/late-progress", "integration/settle"],
-  "src/queue/record.ts": ["integration/enqueue", "integration/life-cycle", "conformance/payloads"],
-  "src/queue/registry.ts": ["integration/registry", "integration/sweep", "budget/commands"],
-  "src/queue/schedule-pass.ts": [
+  "src/queue/tasks/queue.ts": ["integration/late-progress", "integration/settle"],
+  "src/queue/core/record.ts": ["integration/enqueue", "integration/life-cycle", "conformance/payloads"],
+  "src/queue/sweep/registry.ts": ["integration/registry", "integration/sweep", "budget/commands"],
+  "src/queue/schedules/schedule-pass.ts": [
     "integration/occurrences",
     "integration/occurrences-held",
     "integration/occurrences-at-once",
   ],
-  "src/queue/settlement.ts": ["integration/settle", "conformance/payloads", "client/payloads"],
-  "src/queue/sweep.ts": ["integration/sweep", "integration/unsound", "integration/registry"],
-  "src/queue/waker.ts": ["integration/wake", "http/wake"],
-  "src/queue/watch.ts": ["unit/watch", "integration/watch"],
-  "src/queue/worker.ts": ["integration/heartbeat", "integration/worker-hands"],
+  "src/queue/tasks/settle.ts": ["integration/settle", "conformance/payloads", "client/payloads"],
+  "src/queue/sweep/sweep.ts": ["integration/sweep", "integration/unsound", "integration/registry"],
+  "src/queue/tasks/waker.ts": ["integration/wake", "http/wake"],
+  "src/queue/tasks/watch.ts": ["unit/watch", "integration/watch"],
+  "src/queue/tasks/heartbeat.ts": ["integration/heartbeat", "integration/worker-hands"],
   "src/consumer/cloudflare-queue.ts": ["consumer/cloudflare-queue", "consumer/cloudflare-queue-rules"],
   "src/consumer/hands.ts": [
     "consumer/drain-stops",

@@ -60,7 +60,7 @@ export const pulling: readonly Mutant[] = [
   },
   {
     name: "an extend's call is not remembered",
-    file: "src/queue/queue.ts",
+    file: "src/queue/tasks/queue.ts",
     find: 'tellsProgress ? await this.token("settle", options) : ""',
     replace: '""',
     breaks: "law 5",

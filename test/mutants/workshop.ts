@@ -15,7 +15,7 @@ const OTHERS_WITHIN = 1_500_000;
 /** A test that takes so long may fail because other work keeps the machine busy, ms. */
 const LONG = 2_000;
 
-const EMBEDDED = "src/queue/lua.gen.ts";
+const EMBEDDED = "src/queue/redis/lua.gen.ts";
 
 /** What became of a run of tests: the first that failed, whether that was for want of time, or that all passed. */
 type Outcome = { readonly failed: string; readonly late: readonly string[] } | "passed";

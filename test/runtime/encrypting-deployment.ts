@@ -1,4 +1,4 @@
-import { encryption } from "../../src/queue/encryption.ts";
+import { encryption } from "../../src/queue/values/aes-gcm.ts";
 import type { ServiceOptions } from "../../serverless/service.ts";
 
 export interface Env {

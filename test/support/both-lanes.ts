@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
-import type { Command, CommandOutcome, Script, Transport } from "../../src/queue/transport.ts";
+import type { Command, CommandOutcome, Script, Transport } from "../../src/queue/redis/transport.ts";
 import { readLua } from "../../tools/lua/files.ts";
 import { scriptName } from "../../tools/lua/module.ts";
 import { partsOf, programOf } from "../../tools/lua/parts.ts";

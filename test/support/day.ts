@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 import { Operator, sweep, type LeasedTask, type Queue } from "../../src/index.ts";
-import type { Command, CommandOutcome, Transport } from "../../src/queue/transport.ts";
-import { newToken } from "../../src/queue/identity.ts";
+import type { Command, CommandOutcome, Transport } from "../../src/queue/redis/transport.ts";
+import { newToken } from "../../src/queue/core/ids.ts";
 import { queueSpace, type KeySpace } from "./key-space.ts";
 import { QUEUE, START, type Rig } from "./rig.ts";
 

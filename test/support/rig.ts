@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { createClient } from "@redis/client";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
-import { queueKeys } from "../../src/queue/keys.ts";
-import { callOf } from "../../src/queue/binding.ts";
-import { sweepScript } from "../../src/queue/scripts.ts";
-import type { Transport } from "../../src/queue/transport.ts";
+import { queueKeys } from "../../src/queue/core/keys.ts";
+import { callOf } from "../../src/queue/redis/binding.ts";
+import { sweepScript } from "../../src/queue/redis/task-scripts.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { violations } from "./invariants.ts";
 import { queueSpace, readKeySpace, type KeySpace, type QueueSpace } from "./key-space.ts";

@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 import { SluiceError, type TaskEvent, type Transport } from "../../src/index.ts";
-import type { CommandOutcome } from "../../src/queue/transport.ts";
+import type { CommandOutcome } from "../../src/queue/redis/transport.ts";
 import type { Rig } from "./rig.ts";
 
 /** Notes all that is told, as it comes. */

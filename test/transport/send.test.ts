@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import { keyLocking } from "../../src/queue/transport.ts";
-import type { Command } from "../../src/queue/transport.ts";
+import { keyLocking } from "../../src/queue/redis/transport.ts";
+import type { Command } from "../../src/queue/redis/transport.ts";
 import { realPace, Transient } from "../../src/transport/retry.ts";
 import { sender } from "../../src/transport/send.ts";
 import type { Answer } from "../../src/transport/send.ts";

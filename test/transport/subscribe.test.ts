@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { connectRedis, type RedisConnection } from "../../src/local/gateway/redis.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
-import type { Transport } from "../../src/queue/transport.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
 import { upstash } from "../../src/transport/upstash.ts";

@@ -5,7 +5,7 @@ import {
   rhythmOf,
   type Calendar,
   type Recurrence,
-} from "../../src/queue/calendar.ts";
+} from "../../src/queue/schedules/calendar.ts";
 
 const ms = (text: string) => Date.parse(text);
 const told = (instant: number | undefined) =>

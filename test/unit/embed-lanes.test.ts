@@ -1,6 +1,6 @@
 import { createClient } from "@redis/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as lua from "../../src/queue/lua.gen.ts";
+import * as lua from "../../src/queue/redis/lua.gen.ts";
 import { freeNames } from "../../tools/lua/scopes.ts";
 import { parseLua } from "../../tools/lua/text.ts";
 import { moduleOf } from "../../tools/lua/module.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
-import { keyLocking } from "../../src/queue/transport.ts";
+import { keyLocking } from "../../src/queue/redis/transport.ts";
 import { generatedFile, readLua } from "../../tools/lua/files.ts";
 import { moduleOf } from "../../tools/lua/module.ts";
 import { compact, parseLua } from "../../tools/lua/text.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Queue, SluiceError, type Transport } from "../../src/index.ts";
-import { type EncryptionKey, encryption, type EncryptionOptions } from "../../src/queue/encryption.ts";
-import type { Place } from "../../src/queue/sealing.ts";
+import { type EncryptionKey, encryption, type EncryptionOptions } from "../../src/queue/values/aes-gcm.ts";
+import type { Place } from "../../src/queue/values/encryption.ts";
 import { encrypting, KEYS, MARKER, openByHand } from "../support/encrypting.ts";
 
 const place: Place = { kind: "payload", queue: "emails", id: "a" };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { GroupCount } from "../../src/queue/group-count.ts";
+import { GroupCount } from "../../src/queue/repair/group-count.ts";
 
 const counted = (...members: [id: string, group: string, counted: string][]) => {
   const count = new GroupCount();

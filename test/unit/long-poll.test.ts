@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { pollUntilSome } from "../../src/queue/long-poll.ts";
+import { pollUntilSome } from "../../src/queue/tasks/long-poll.ts";
 
 // What a long poll does when, on a clock of its own.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { deepSweep, listQueues, Operator, Queue, sweep } from "../../src/index.ts";
-import type { Transport } from "../../src/queue/transport.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
 
 /** A transport that nothing may reach: what is wrong is told before any request. */
 const transport: Transport = {

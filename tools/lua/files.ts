@@ -5,7 +5,7 @@ import type { LuaFile } from "./text.ts";
 const luaFolder = fileURLToPath(new URL("../../lua/", import.meta.url));
 
 /** The module that embeds them. */
-export const generatedFile = fileURLToPath(new URL("../../src/queue/lua.gen.ts", import.meta.url));
+export const generatedFile = fileURLToPath(new URL("../../src/queue/redis/lua.gen.ts", import.meta.url));
 
 /** The files of lua/lib in the order in which they build on each other. */
 const libFiles =

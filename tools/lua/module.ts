@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { keyLocking } from "../../src/queue/transport.ts";
+import { keyLocking } from "../../src/queue/redis/transport.ts";
 import type { LuaFiles } from "./files.ts";
 import { partsOf, programOf, type Part } from "./parts.ts";
 import { freeNames } from "./scopes.ts";

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { name, taskId } from "../schemas/values.ts";
 import { base64, count, described, headers, instant, reason, state, worker } from "./values.ts";
-import { taskStates } from "../../queue/types.ts";
+import { taskStates } from "../../queue/core/types.ts";
 
 export const enqueued = v.object({
   id: described(taskId, "With `dedup`, that of the first task with the key."),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { rejectReasons, taskStates } from "../../queue/types.ts";
+import { rejectReasons, taskStates } from "../../queue/core/types.ts";
 import { described, name } from "../schemas/values.ts";
 
 export { described };

@@ -1,5 +1,5 @@
-import { Operator } from "../../queue/operator.ts";
-import { listQueues } from "../../queue/registry.ts";
+import { Operator } from "../../queue/operate/operator.ts";
+import { listQueues } from "../../queue/sweep/registry.ts";
 import { json } from "../respond.ts";
 import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
 import { Problem } from "../problem.ts";

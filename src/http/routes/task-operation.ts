@@ -1,4 +1,4 @@
-import { TaskOperator } from "../../queue/task-operator.ts";
+import { TaskOperator } from "../../queue/operate/task-operator.ts";
 import { json } from "../respond.ts";
 import {
   budgetOf,

@@ -1,5 +1,5 @@
-import { milliseconds } from "../../queue/duration.ts";
-import { hasEnded, type TaskEvent, watchTask } from "../../queue/watch.ts";
+import { milliseconds } from "../../queue/core/duration.ts";
+import { hasEnded, type TaskEvent, watchTask } from "../../queue/tasks/watch.ts";
 import { json, respond } from "../respond.ts";
 import { type App, readQuery, type Services } from "../context.ts";
 import { eventStream, type Frame, lastEventId, wantsEvents } from "../event-stream.ts";

@@ -1,4 +1,4 @@
-import { WorkerOperator } from "../../queue/worker-operator.ts";
+import { WorkerOperator } from "../../queue/operate/worker-operator.ts";
 import { json } from "../respond.ts";
 import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
 import { Problem } from "../problem.ts";

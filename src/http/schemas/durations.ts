@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { durationWords, MAX_DURATION } from "../../queue/duration.ts";
+import { durationWords, MAX_DURATION } from "../../queue/core/duration.ts";
 
 /** Longest that a request for a task may take, ms: what every platform allows. */
 export const longestWatch = 60_000;

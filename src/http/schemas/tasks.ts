@@ -13,7 +13,7 @@ import {
 } from "./values.ts";
 import { duration, positiveDuration, wait } from "./durations.ts";
 import { worker } from "./workers.ts";
-import { LAST_DUE, TOKEN } from "../../queue/names.ts";
+import { LAST_DUE, TOKEN } from "../../queue/core/validation.ts";
 
 /** The id of a task as the path names it. */
 export const idInPath = fields({ id: taskId });

@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { MAX_ENQUEUE } from "../../queue/producer.ts";
-import { MAX_DEQUEUE } from "../../queue/pull.ts";
-import { MAX_RECEIPTS, readReceipt } from "../../queue/receipt.ts";
+import { MAX_ENQUEUE } from "../../queue/tasks/producer.ts";
+import { MAX_DEQUEUE } from "../../queue/tasks/dequeue.ts";
+import { MAX_RECEIPTS, readReceipt } from "../../queue/core/receipt.ts";
 import { fromBase64 } from "../bytes.ts";
-import { ID, QUEUE } from "../../queue/names.ts";
+import { ID, QUEUE } from "../../queue/core/validation.ts";
 import { maxFaults } from "../validate.ts";
 
 /** The bounds that the HTTP interface adds to those of the queue. */

@@ -1,5 +1,5 @@
-import { queueKeys, registryKey } from "../../queue/keys.ts";
-import { listQueues } from "../../queue/registry.ts";
+import { queueKeys, registryKey } from "../../queue/core/keys.ts";
+import { listQueues } from "../../queue/sweep/registry.ts";
 import { resp } from "../../transport/resp.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
 import { RedisUnavailable } from "../gateway/redis.ts";

@@ -1,0 +1,152 @@
+import { invalidArgument, SluiceError } from "../../errors.ts";
+import { ENVELOPE_ROOM, isEnvelope } from "./envelope.ts";
+import { lostNumber } from "./lost-number.ts";
+
+/** Limit of a payload, and of a result: its JSON as UTF-8, or the bytes of a `Uint8Array`. */
+export const MAX_VALUE_BYTES = 1_048_576;
+
+/** Limit of progress, in bytes of JSON. */
+export const MAX_PROGRESS_BYTES = 1_024;
+
+/** Limit of an error that is kept, in bytes of JSON. */
+export const MAX_ERROR_BYTES = 16_384;
+
+/** Longest path into a value that an error shows, in characters. Property names may be of any length. */
+const MAX_PATH = 500;
+
+const encoder = new TextEncoder();
+
+/**
+ * UTF-8 length of a text.
+ * @param limit what it is compared with: up to there an upper bound will do, which costs nothing
+ */
+export function byteLength(text: string, limit = 0): number {
+  // A UTF-16 unit has at most three bytes.
+  const most = 3 * text.length;
+  return most <= limit ? most : encoder.encode(text).length;
+}
+
+/** UTF-8 length of several texts, and the limit, as {@link byteLength}. */
+export function byteLengths(texts: readonly string[], limit: number): number {
+  const most = 3 * texts.reduce((sum, { length }) => sum + length, 0);
+  return most <= limit ? most : texts.reduce((sum, text) => sum + byteLength(text), 0);
+}
+
+/**
+ * A value as Redis keeps it: `j` and JSON, or `b` and base64 for a `Uint8Array`. JSON escapes lone
+ * surrogates, so the text is always valid UTF-8.
+ * @param limit in bytes
+ * @throws {SluiceError} `invalid_argument` if JSON cannot express the value; for a number in it, with the path of that
+ *   number; `too_large` over the limit
+ */
+export function encodeValue(value: unknown, path: string, limit: number = MAX_VALUE_BYTES): string {
+  let text: string;
+  let size: number;
+  if (value instanceof Uint8Array) {
+    // The limit is that of the value within.
+    size = isEnvelope(value) ? Math.max(0, value.length - ENVELOPE_ROOM) : value.length;
+    text = size > limit ? "" : `b${toBase64(value)}`;
+  } else {
+    const json = toJson(value, path);
+    // JSON writes NaN and infinite numbers as null, so only a text with that word needs a search.
+    const lost = json.includes("null") ? lostNumber(value, path) : undefined;
+    if (lost !== undefined) {
+      throw invalidArgument(cut(lost, MAX_PATH), "must be a finite number, at most about 1.8e308 either way");
+    }
+    text = `j${json}`;
+    size = byteLength(json, limit);
+  }
+  if (size > limit) {
+    throw new SluiceError("too_large", `${path} has ${size} bytes; at most ${limit} are allowed`, path);
+  }
+  return text;
+}
+
+/**
+ * JSON of a value, as `JSON.stringify` writes it: NaN and infinite numbers as null.
+ * @throws {SluiceError} `invalid_argument` if JSON cannot express the value
+ */
+export function toJson(value: unknown, path: string): string {
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(value);
+  } catch {
+    // The engine's message may quote the value.
+  }
+  if (json === undefined) {
+    throw invalidArgument(
+      path,
+      "must be a Uint8Array or something that JSON can express: no undefined, function, symbol, bigint or cycle",
+    );
+  }
+  return json;
+}
+
+/**
+ * The value that {@link encodeValue} wrote; `undefined` for the empty text.
+ * @throws {SluiceError} `unexpected_reply` for a text of another form
+ */
+export function decodeValue(text: string): unknown {
+  if (text === "") return undefined;
+  try {
+    if (text[0] === "j") return JSON.parse(text.slice(1));
+    if (text[0] === "b") return fromBase64(text.slice(1));
+  } catch {
+    // Falls through: the parser's message may quote the value.
+  }
+  throw new SluiceError("unexpected_reply", "a stored value is neither JSON nor base64");
+}
+
+/**
+ * What is kept of a failure. An `Error` becomes `{ name, message }`, with the message of its `cause` if that is one
+ * too; each, and a text, is cut to 4,000 characters, and to fewer where these have no room, so that a failure can
+ * always be recorded.
+ * @throws {SluiceError} as {@link encodeValue}, for other values
+ */
+export function encodeError(error: unknown, path: string): string {
+  if (error === undefined) return "";
+  if (!(error instanceof Error) && typeof error !== "string") {
+    return encodeValue(error, path, MAX_ERROR_BYTES);
+  }
+  for (let most = 4_000; ; most /= 2) {
+    const text = encodeValue(typeof error === "string" ? cut(error, most) : words(error, most), path);
+    if (byteLength(text, MAX_ERROR_BYTES) - 1 <= MAX_ERROR_BYTES) return text;
+  }
+}
+
+function words(error: Error, most: number): Record<string, string> {
+  const cause = causeOf(error);
+  return {
+    name: cut(error.name, most),
+    message: cut(error.message, most),
+    ...(cause !== undefined && { cause: cut(cause, most) }),
+  };
+}
+
+/** Of what `fetch` throws, the cause alone tells why. */
+function causeOf({ cause }: Error): string | undefined {
+  if (!(cause instanceof Error)) return undefined;
+  const { code } = cause as { code?: unknown };
+  return cause.message || (typeof code === "string" ? code : cause.name);
+}
+
+/** A text of at most so many characters. */
+export function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  // In steps: a call takes only so many arguments.
+  for (let i = 0; i < bytes.length; i += 8_192) {
+    binary += String.fromCharCode(...bytes.subarray(i, i + 8_192));
+  }
+  return btoa(binary);
+}
+
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}

@@ -1,0 +1,47 @@
+import { invalidArgument } from "../../errors.ts";
+import type { Duration } from "./types.ts";
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** The longest duration that is accepted: 10 years, in ms. */
+export const MAX_DURATION = 3_650 * UNITS.d;
+
+export interface DurationBounds {
+  /** @default 0 */
+  readonly min?: number;
+  /** @default MAX_DURATION */
+  readonly max?: number;
+}
+
+/**
+ * A duration in whole milliseconds.
+ * @param path names the argument in the error
+ * @throws {SluiceError} `invalid_argument` for another form, or one out of bounds
+ */
+export function milliseconds(duration: Duration, path: string, bounds: DurationBounds = {}): number {
+  const { min = 0, max = MAX_DURATION } = bounds;
+  const ms = typeof duration === "number" ? duration : parse(duration);
+  if (!Number.isInteger(ms) || ms < min || ms > max) {
+    throw invalidArgument(path, durationWords(min, max));
+  }
+  return ms;
+}
+
+/** The error for an invalid duration, or one out of bounds. Both bounds in ms. */
+export function durationWords(min: number, max: number): string {
+  return `must be a duration of ${min} to ${max} ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "2h", "7d"`;
+}
+
+/**
+ * When a budget is used up, on the clock of `performance.now()`.
+ * @param budget "20s" where there is none
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function endOf(budget: Duration = "20s"): number {
+  return performance.now() + milliseconds(budget, "budget");
+}
+
+function parse(text: unknown): number {
+  const match = typeof text === "string" ? /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) : null;
+  return match ? Number(match[1]) * UNITS[match[2] as keyof typeof UNITS] : Number.NaN;
+}

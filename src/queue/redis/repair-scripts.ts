@@ -1,0 +1,116 @@
+/** The scripts of the deep sweep, as `scripts.ts` binds the others. */
+import { okay, ReplyReader, type Binding } from "./binding.ts";
+import { FAULTS } from "../core/faults.ts";
+import { parts } from "../core/keys.ts";
+import * as lua from "./lua.gen.ts";
+import type { Reply } from "./transport.ts";
+
+const readFaults = (reader: ReplyReader) =>
+  reader.nested().rest((item) => ({ fault: item.oneOf(FAULTS), id: item.text() }));
+
+export const checkScript = {
+  script: lua.check,
+  // Written out: bundlers keep what has a spread, whether it is used or not.
+  keys: [
+    "pending",
+    "fair",
+    "order",
+    "held",
+    "working",
+    "delayed",
+    "tasks",
+    "expiry",
+    "dead",
+    "workers",
+    "hands",
+    "schedules",
+    "timetable",
+  ],
+  args: ["testNow"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("check", reply);
+    const sound = reader.status("sound", "look") === "sound";
+    return { sound, entries: reader.integer(), scheduled: reader.integer() === 1 };
+  },
+} as const satisfies Binding;
+
+export const scanScript = {
+  script: lua.scan,
+  keys: parts,
+  args: ["testNow", "part", "cursor", "size"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("scan", reply);
+    return {
+      cursor: reader.text(),
+      entries: reader.integer(),
+      bytes: reader.integer(),
+      ghosts: reader.integer(),
+      faults: readFaults(reader),
+      /** What the list must hold of each id. */
+      expected: reader.nested().rest((item) => ({
+        id: item.text(),
+        ghosts: item.integer(),
+        waits: item.integer(),
+        witness: item.text(),
+      })),
+      groups: reader.nested().rest((item) => ({ name: item.text(), state: item.text() })),
+      timers: reader.nested().rest((item) => item.text()),
+      /** Tasks of groups in `fair` and `working`, and what a group's state counts of each. */
+      members: reader
+        .nested()
+        .rest((item) => ({ id: item.text(), group: item.text(), counted: item.text() })),
+    };
+  },
+} as const satisfies Binding;
+
+export const placeLostScript = {
+  script: lua.placeLost,
+  keys: parts,
+  args: ["testNow"],
+  each: ["id", "witness", "seen"],
+  decode: (reply: Reply) => {
+    const reader = okay("placeLost", reply);
+    return { ghosts: reader.integer(), dropped: reader.integer(), faults: readFaults(reader) };
+  },
+} as const satisfies Binding;
+
+export const blankDuplicatesScript = {
+  script: lua.blankDuplicates,
+  keys: parts,
+  args: ["testNow", "reach"],
+  each: ["id", "index"],
+  decode: (reply: Reply) => {
+    const reader = okay("blankDuplicates", reply);
+    return {
+      ghosts: reader.integer(),
+      faults: readFaults(reader),
+      found: reader.rest((item) => item.integer() === 1),
+    };
+  },
+} as const satisfies Binding;
+
+export const recountGroupsScript = {
+  script: lua.recountGroups,
+  keys: ["fair", "order", "held", "working", "delayed", "tasks"],
+  args: ["testNow", "counted"],
+  each: ["name", "before", "state"],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("recountGroups", reply);
+    return reader.status("ok", "large") === "large" ? null : { faults: readFaults(reader) };
+  },
+} as const satisfies Binding;
+
+export const repairControlScript = {
+  script: lua.repairControl,
+  keys: ["fair", "order", "held", "delayed", "tasks", "expiry", "workers", "calls"],
+  args: ["testNow", "began"],
+  each: ["field", "came", "gone", "count"],
+  decode: (reply: Reply) => {
+    const reader = okay("repairControl", reply);
+    const pair = () => ({ came: reader.integer(), gone: reader.integer() });
+    const now = reader.integer();
+    return { now, ghosts: pair(), timers: pair(), broken: pair(), faults: readFaults(reader) };
+  },
+} as const satisfies Binding;

@@ -1,0 +1,85 @@
+/** The scripts of schedules, as `scripts.ts` binds the others. */
+import { SluiceError } from "../../errors.ts";
+import { okay, ReplyReader, type Binding } from "./binding.ts";
+import * as lua from "./lua.gen.ts";
+import type { Reply } from "./transport.ts";
+
+export const putScheduleScript = {
+  script: lua.putSchedule,
+  keys: ["schedules", "timetable", "calls"],
+  args: ["testNow", "token", "name", "was", "record", "task", "at"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("putSchedule", reply);
+    const status = reader.status("ok", "changed", "refused");
+    switch (status) {
+      case "ok":
+        return { status, existed: reader.integer() === 1, at: reader.integer() };
+      case "changed":
+        return { status, now: reader.integer(), record: reader.text(), at: reader.integer() };
+      default:
+        return { status };
+    }
+  },
+} as const satisfies Binding;
+
+/** The error if `schedule` was called to read and replied otherwise. */
+export const notRead = () => new SluiceError("unexpected_reply", "the script did not return the schedule");
+
+export const listSchedulesScript = {
+  script: lua.listSchedules,
+  keys: ["schedules", "timetable"],
+  args: ["name", "cursor", "size"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("listSchedules", reply);
+    return {
+      cursor: reader.text(),
+      schedules: reader.rest((item) => ({
+        name: item.text(),
+        at: item.integer(),
+        record: item.text(),
+        task: item.text(),
+      })),
+    };
+  },
+} as const satisfies Binding;
+
+export const dueSchedulesScript = {
+  script: lua.dueSchedules,
+  keys: ["schedules", "timetable"],
+  args: ["testNow", "limit"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("dueSchedules", reply);
+    return {
+      now: reader.integer(),
+      /** The occurrence that comes after these; 0 where there is none. */
+      after: reader.integer(),
+      due: reader.rest((item) => ({ name: item.text(), at: item.integer(), record: item.text() })),
+    };
+  },
+} as const satisfies Binding;
+
+export const runSchedulesScript = {
+  script: lua.runSchedules,
+  keys: ["pending", "fair", "order", "held", "delayed", "tasks", "schedules", "timetable"],
+  args: ["testNow"],
+  each: ["name", "at", "record", "times", "following"],
+  decode: (reply: Reply) => {
+    const reader = okay("runSchedules", reply);
+    return {
+      full: reader.integer() === 1,
+      /** `next`: -1 where the schedule was not as read, -2 where it has no task. */
+      schedules: reader.rest((item) => ({ added: item.integer(), next: item.integer() })),
+    };
+  },
+} as const satisfies Binding;
+
+export const setReminderScript = {
+  script: lua.setReminder,
+  keys: ["queues"],
+  args: ["testNow"],
+  each: ["queue", "before", "at"],
+  decode: (reply: Reply) => okay("setReminder", reply).rest((item) => item.text()),
+} as const satisfies Binding;

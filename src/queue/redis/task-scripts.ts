@@ -1,0 +1,235 @@
+/**
+ * Each Lua script with the names of its keys and arguments, as in its contract block, and the decoder of its
+ * reply. Separate exports, so that a bundle carries only what it calls.
+ */
+import { okay, ReplyReader, type Binding } from "./binding.ts";
+import { parts } from "../core/keys.ts";
+import * as lua from "./lua.gen.ts";
+import type { Reply, ScriptCall } from "./transport.ts";
+import { rejectReasons, taskStates } from "../core/types.ts";
+
+export const enqueueScript = {
+  script: lua.enqueue,
+  keys: ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"],
+  args: ["testNow", "look", "wake", "apart"],
+  each: ["id", "when", "unique", "record"],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("enqueue", reply);
+    const status = reader.status("ok", "full", "reused");
+    if (status !== "ok")
+      return { refused: status, look: status === "full" || undefined, wake: false, tasks: [] };
+    const look = reader.integer();
+    const wake = reader.integer() === 1;
+    return {
+      /** Why all tasks were refused. */
+      refused: undefined,
+      /** Whether producers should look at the queue's settings; nothing where this call did not look. */
+      look: look < 0 ? undefined : look === 1,
+      /** Whether a consumer is to be woken. */
+      wake,
+      /** For each task whether it was created, and the id that its key stands for; or, apart from others, why it was refused. */
+      tasks: reader.rest((item) => toldOf(item.textOrInteger())),
+    };
+  },
+} as const satisfies Binding;
+
+const enqueueRefusals = ["full", "reused", "newer_schema"] as const;
+
+/**
+ * Why an enqueue refuses. `full`: more than maxPending would be pending; `reused`: the idempotency key belongs to other
+ * tasks; `newer_schema`: the id's record is of a later release.
+ */
+export type EnqueueRefusal = (typeof enqueueRefusals)[number];
+
+function toldOf(
+  told: string | number,
+): { readonly created: boolean; readonly id?: string } | { readonly refused: EnqueueRefusal } {
+  if (typeof told === "number") return { created: told === 1 };
+  // An id has no space.
+  if (!told.startsWith(" ")) return { id: told, created: false };
+  return { refused: new ReplyReader("enqueue", [told.slice(1)]).oneOf(enqueueRefusals) };
+}
+
+export const dequeueScript = {
+  script: lua.dequeue,
+  keys: parts,
+  args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("dequeue", reply);
+    const status = reader.status("ok", "more", "paused");
+    const paused = status === "paused";
+    /** True if the call met only entries that are not to be delivered: sent again, it goes on behind them. */
+    const more = status === "more";
+    if (paused) return { nextDueAt: 0, paused, more, tasks: [] };
+    const nextDueAt = reader.integer();
+    const tasks = reader.rest((item) => ({
+      id: item.text(),
+      attempt: item.integer(),
+      lease: item.integer(),
+      deadlineAt: item.integer(),
+      record: item.text(),
+    }));
+    return { nextDueAt, paused, more, tasks };
+  },
+} as const satisfies Binding;
+
+const SETTLED = [...taskStates, "lost", "newer"] as const;
+const REASONS = ["", ...rejectReasons] as const;
+
+export const settleScript = {
+  script: lua.settle,
+  keys: ["pending", "fair", "order", "held", "working", "delayed", "tasks", "expiry", "dead", "hands"],
+  args: ["testNow", "call"],
+  each: ["id", "proof", "terms", "text"],
+  decode: (reply: Reply) =>
+    okay("settle", reply).rest((item) => {
+      if (item.isText)
+        return { state: item.oneOf(["completed"]), reason: "", at: 0, cancelRequested: false } as const;
+      const settled = item.nested();
+      return {
+        state: settled.oneOf(SETTLED),
+        reason: settled.oneOf(REASONS),
+        at: settled.integer(),
+        cancelRequested: settled.integer() === 1,
+      };
+    }),
+} as const satisfies Binding;
+
+export const settleAndDequeueScript = {
+  script: lua.settleAndDequeue,
+  keys: parts,
+  // Written out: bundlers keep what has a spread or a property, whether it is used or not.
+  args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info", "call"],
+  each: ["id", "proof", "terms", "text"],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("settleAndDequeue", reply);
+    const settled = reader.reply();
+    // Then no array stands there, but the status of both.
+    if (typeof settled === "string") okay("settleAndDequeue", reply);
+    return { settled: settleScript.decode(settled), dequeued: dequeueScript.decode(reader.reply()) };
+  },
+} as const satisfies Binding;
+
+/** One call that does what a settle and a dequeue of the same queue do. */
+export function settleAndDequeueCall(settle: ScriptCall, dequeue: ScriptCall): ScriptCall {
+  const settlements = settle.args.slice(settleScript.args.indexOf("call"));
+  const { args, resendArgs } = dequeue;
+  return {
+    script: settleAndDequeueScript.script,
+    keys: dequeue.keys,
+    args: [...args, ...settlements],
+    ...(resendArgs && { resendArgs: [...resendArgs, ...settlements] }),
+  };
+}
+
+export const cancelScript = {
+  script: lua.cancel,
+  keys: ["fair", "order", "held", "working", "delayed", "tasks", "expiry"],
+  args: ["testNow", "id", "lease"],
+  each: [],
+  decode: (reply: Reply) =>
+    new ReplyReader("cancel", reply).status(
+      "rejected",
+      "working",
+      "not_found",
+      "already_ended",
+      "lease_lost",
+    ),
+} as const satisfies Binding;
+
+export const sweepScript = {
+  script: lua.sweep,
+  keys: parts,
+  args: ["testNow", "limit", "wake"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("sweep", reply);
+    return {
+      promoted: reader.integer(),
+      reclaimed: reader.integer(),
+      rejected: reader.integer(),
+      expired: reader.integer(),
+      more: reader.integer() === 1,
+      newer: reader.integer(),
+      wake: reader.integer() === 1,
+    };
+  },
+} as const satisfies Binding;
+
+export const wakeScript = {
+  script: lua.wake,
+  keys: ["tasks"],
+  args: ["testNow", "window"],
+  each: [],
+  decode: (reply: Reply) => okay("wake", reply).integer() === 1,
+} as const satisfies Binding;
+
+export const getScript = {
+  script: lua.get,
+  keys: ["working", "delayed", "tasks"],
+  args: ["id"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("get", reply);
+    if (reader.status("ok", "not_found") === "not_found") return null;
+    return {
+      state: reader.oneOf(taskStates),
+      at: reader.integer(),
+      fixed: reader.text(),
+      changing: reader.text(),
+    };
+  },
+} as const satisfies Binding;
+
+export const countScript = {
+  script: lua.count,
+  keys: ["pending", "fair", "held", "working", "delayed", "tasks", "dead", "workers"],
+  args: ["testNow"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("count", reply);
+    return {
+      pending: reader.integer(),
+      delayed: reader.integer(),
+      working: reader.integer(),
+      rejected: reader.integer(),
+      oldestAge: reader.integer(),
+      nextDueAt: reader.integer(),
+      broken: reader.integer(),
+      workers: reader.integer(),
+      paused: reader.integer() === 1,
+    };
+  },
+} as const satisfies Binding;
+
+export const registerScript = {
+  script: lua.register,
+  keys: ["queues"],
+  args: ["testNow"],
+  each: ["queue"],
+  decode: (reply: Reply) => okay("register", reply).rest((item) => item.text()),
+} as const satisfies Binding;
+
+export const listQueuesScript = {
+  script: lua.listQueues,
+  keys: ["queues"],
+  args: ["testNow", "cursor", "size"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("listQueues", reply);
+    return {
+      now: reader.integer(),
+      cursor: reader.text(),
+      queues: reader.rest((item) => ({ name: item.text(), seenAt: item.integer() })),
+    };
+  },
+} as const satisfies Binding;
+
+export const unregisterScript = {
+  script: lua.unregister,
+  keys: ["queues"],
+  args: ["since"],
+  each: ["queue"],
+  decode: (reply: Reply) => okay("unregister", reply).integer(),
+} as const satisfies Binding;

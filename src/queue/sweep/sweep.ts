@@ -1,0 +1,259 @@
+import { SluiceError } from "../../errors.ts";
+import { endOf } from "../core/duration.ts";
+import { queueKeys, registryKey } from "../core/keys.ts";
+import { onlyOptions, wholeNumber } from "../core/validation.ts";
+import { lastReply } from "../redis/replies.ts";
+import { readRegistry, registerCall, type RegisteredQueue, type RegistryPage } from "./registry.ts";
+import { callOf } from "../redis/binding.ts";
+import { SchedulePass } from "../schedules/schedule-pass.ts";
+import { unregisterScript, sweepScript } from "../redis/task-scripts.ts";
+import { CheckedWaker, type Waker } from "../tasks/waker.ts";
+import { checkedTransport, type Command, type CommandOutcome, type Transport } from "../redis/transport.ts";
+import type { Duration, SweepCounts } from "../core/types.ts";
+
+/**
+ * A queue whose note is older is first asked, in one command, whether it holds anything; if it does,
+ * the note is renewed. So an idle queue costs one command a sweep, and a busy one no more than its script.
+ */
+const PROBE_AFTER = 600_000;
+
+/** A note this old, not renewed since: the queue has been empty for an hour and leaves the registry. */
+const FORGET_AFTER = PROBE_AFTER + 3_600_000;
+
+/** Queues swept in one request. */
+const QUEUES_PER_REQUEST = 50;
+
+export interface SweepOptions {
+  /** When to stop and say `more`. @default "20s" */
+  readonly budget?: Duration | undefined;
+  /** @default "sluice" */
+  readonly prefix?: string | undefined;
+  /** Which of the registered queues. @default all */
+  readonly queues?: ((name: string) => boolean) | undefined;
+  /** Most tasks of each kind that one script call moves, 1 to 10,000. @default 1,000 */
+  readonly limit?: number | undefined;
+  /** Wakes the consumer of each queue that has tasks ready and nobody at work. @default nobody is woken */
+  readonly wake?: Waker | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** For tests only: the clock (epoch ms) instead of Redis's. */
+  readonly now?: (() => number) | undefined;
+}
+
+export interface SweepReport extends SweepCounts {
+  /** How many queues were looked at. */
+  readonly queues: number;
+  /** Occurrences of schedules that were enqueued. */
+  readonly scheduled: number;
+  /** Queues of which a consumer was woken. */
+  readonly woken: number;
+  /** Queues that could not be swept, or not wholly: a newer release's records are left to it. */
+  readonly failed: readonly { readonly queue: string; readonly code: string }[];
+}
+
+/**
+ * Sweeps every registered queue, in requests of many queues: promotes what is due, reclaims expired
+ * leases, drops records whose time is over, and enqueues what schedules have due. Any number may run at once.
+ * @throws {SluiceError} where Redis cannot be reached; a fault of one queue is in the report
+ */
+export async function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
+  onlyOptions(options, ["budget", "prefix", "queues", "limit", "wake", "signal", "now"]);
+  const { prefix, signal, now } = options;
+  const deadline = endOf(options.budget);
+  const pass = new SweepPass(checkedTransport(transport), options, deadline);
+  let cursor: string | undefined;
+  try {
+    do {
+      const page = await readRegistry(transport, { prefix, signal, now, cursor, size: 1_000 });
+      await pass.sweepPage(page);
+      cursor = page.cursor ?? undefined;
+    } while (cursor !== undefined && performance.now() < deadline);
+  } finally {
+    // Also where it ends early: those wakes are noted as sent.
+    await pass.wake();
+  }
+  return pass.report(cursor !== undefined);
+}
+
+class SweepPass {
+  readonly #transport: Transport;
+  readonly #options: SweepOptions;
+  readonly #limit: string;
+  /** On the clock of `performance.now()`. */
+  readonly #deadline: number;
+  readonly #wanted: (name: string) => boolean;
+  readonly #schedules: SchedulePass;
+  readonly #waker: CheckedWaker | undefined;
+  readonly #asleep = new Set<string>();
+  readonly #seen = new Set<string>();
+  readonly #failed = new Map<string, string>();
+  #counts: SweepCounts = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, more: false };
+
+  constructor(transport: Transport, options: SweepOptions, deadline: number) {
+    this.#transport = transport;
+    this.#deadline = deadline;
+    this.#options = options;
+    const limit = wholeNumber(options.limit ?? 1_000, "limit", 1, 10_000);
+    this.#limit = String(limit);
+    const { prefix, signal, now } = options;
+    const until = (performance.now() + deadline) / 2;
+    this.#schedules = new SchedulePass(transport, { prefix, signal, now, limit, until });
+    this.#wanted = options.queues ?? (() => true);
+    this.#waker = options.wake && new CheckedWaker(options.wake);
+  }
+
+  report(more: boolean): SweepReport {
+    return {
+      queues: this.#seen.size,
+      ...this.#counts,
+      more: this.#counts.more || this.#schedules.more || more,
+      scheduled: this.#schedules.scheduled,
+      woken: this.#asleep.size,
+      failed: Array.from(new Map([...this.#schedules.failed, ...this.#failed]), ([queue, code]) => ({
+        queue,
+        code,
+      })),
+    };
+  }
+
+  /** Wakes those whose queues have tasks ready. */
+  async wake(): Promise<void> {
+    const waker = this.#waker;
+    if (waker) await Promise.all(Array.from(this.#asleep, (queue) => waker.wake(queue)));
+  }
+
+  async sweepPage({ queues: page, reminders, now }: RegistryPage): Promise<void> {
+    // First, so that a consumer is woken for what they enqueue.
+    const remind = reminders.filter(({ queue, at }) => at <= now && this.#wanted(queue));
+    const given = await this.#schedules.run(remind);
+    const fresh = page.filter(({ name }) => !this.#seen.has(name) && this.#wanted(name));
+    // Where the budget ends a pass, another pass begins elsewhere.
+    const queues = shuffled(fresh);
+    for (const { name } of queues) this.#seen.add(name);
+    const old = queues.filter(({ seenAt }) => now - seenAt >= PROBE_AFTER);
+    const empty = await this.#emptyAmong(old, now);
+    const holding = queues.filter((queue) => !empty.has(queue));
+    for (const name of given) this.#seen.add(name);
+    await this.#sweepUntilDone([...new Set([...holding.map(({ name }) => name), ...given])]);
+    await this.#note(
+      old.filter((queue) => !empty.has(queue)),
+      [...empty].filter(({ seenAt }) => now - seenAt >= FORGET_AFTER),
+      now - FORGET_AFTER,
+    );
+  }
+
+  async #emptyAmong(queues: readonly RegisteredQueue[], now: number): Promise<ReadonlySet<RegisteredQueue>> {
+    const empty = new Set<RegisteredQueue>();
+    await this.#each(
+      queues,
+      ({ name, seenAt }) => {
+        const { pending, fair, held, working, delayed, expiry, schedules } = this.#keys(name);
+        const places = [pending, fair, held, working, delayed, expiry];
+        // A queue that has schedules only has nothing to sweep, but is in use.
+        return ["EXISTS", ...places, ...(now - seenAt >= FORGET_AFTER ? [schedules] : [])];
+      },
+      (queue, outcome) => {
+        if ("reply" in outcome && outcome.reply === 0) empty.add(queue);
+      },
+    );
+    return empty;
+  }
+
+  async #sweepUntilDone(names: readonly string[]): Promise<void> {
+    let rest = names;
+    while (rest.length > 0) {
+      if (performance.now() >= this.#deadline) {
+        this.#counts = { ...this.#counts, more: true };
+        return;
+      }
+      const unfinished: string[] = [];
+      await this.#each(
+        rest.slice(0, QUEUES_PER_REQUEST),
+        (name) =>
+          callOf(sweepScript, this.#keys(name), {
+            testNow: this.#testNow(),
+            limit: this.#limit,
+            wake: this.#waker?.window(name) ?? "",
+          }),
+        (name, outcome) => {
+          if (this.#add(name, outcome)) unfinished.push(name);
+        },
+      );
+      rest = [...rest.slice(QUEUES_PER_REQUEST), ...unfinished];
+    }
+  }
+
+  /** Adds one queue's counts; true where it has work left. */
+  #add(name: string, outcome: CommandOutcome): boolean {
+    try {
+      const counts = sweepScript.decode(lastReply([outcome]));
+      this.#counts = {
+        promoted: this.#counts.promoted + counts.promoted,
+        reclaimed: this.#counts.reclaimed + counts.reclaimed,
+        rejected: this.#counts.rejected + counts.rejected,
+        expired: this.#counts.expired + counts.expired,
+        more: this.#counts.more,
+      };
+      if (counts.wake) this.#asleep.add(name);
+      if (counts.newer > 0) this.#failed.set(name, "newer_schema");
+      return counts.more;
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error;
+      this.#failed.set(name, error.code);
+      return false;
+    }
+  }
+
+  /** Renews the notes of queues in use, and takes those that were not in use since then off the registry. */
+  async #note(
+    used: readonly RegisteredQueue[],
+    unused: readonly RegisteredQueue[],
+    since: number,
+  ): Promise<void> {
+    const keys = { queues: registryKey(this.#options.prefix) };
+    const commands: Command[] = [];
+    for (const slice of slices(used, 400)) {
+      const names = slice.map(({ name }) => name);
+      commands.push(registerCall(keys, names, this.#testNow()));
+    }
+    for (const slice of slices(unused, 400)) {
+      const names = slice.map(({ name }) => ({ queue: name }));
+      commands.push(callOf(unregisterScript, keys, { since: String(since) }, names));
+    }
+    if (commands.length > 0) await this.#transport.send(commands, this.#options);
+  }
+
+  /** One command for each queue, many in a request. */
+  async #each<Q>(
+    queues: readonly Q[],
+    command: (queue: Q) => Command,
+    take: (queue: Q, outcome: CommandOutcome) => void,
+  ): Promise<void> {
+    for (const slice of slices(queues, QUEUES_PER_REQUEST)) {
+      const outcomes = await this.#transport.send(slice.map(command), this.#options);
+      for (const [i, outcome] of outcomes.entries()) take(slice[i] as Q, outcome);
+    }
+  }
+
+  #keys(name: string) {
+    return queueKeys(name, this.#options.prefix);
+  }
+
+  #testNow(): string {
+    return this.#options.now ? String(this.#options.now()) : "";
+  }
+}
+
+function slices<T>(items: readonly T[], size: number): T[][] {
+  const found: T[][] = [];
+  for (let first = 0; first < items.length; first += size) found.push(items.slice(first, first + size));
+  return found;
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  const result = [...items];
+  for (let i = result.length - 1; i > 0; i--) {
+    const other = Math.floor(Math.random() * (i + 1));
+    [result[i], result[other]] = [result[other] as T, result[i] as T];
+  }
+  return result;
+}

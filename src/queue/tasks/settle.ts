@@ -1,0 +1,134 @@
+import { invalidArgument, SluiceError } from "../../errors.ts";
+import { delayAfter } from "../core/backoff.ts";
+import { encodeError, encodeValue } from "../core/codec.ts";
+import { milliseconds } from "../core/duration.ts";
+import type { MaybePromise } from "../core/maybe-promise.ts";
+import { escaped, onlyOptions, trueOrFalse } from "../core/validation.ts";
+import { encodeProgress } from "../core/record.ts";
+import { readReceipt } from "../core/receipt.ts";
+import { sealedText, type ValuesQueue } from "../values/encryption.ts";
+import type { settleScript } from "../redis/task-scripts.ts";
+import type { Duration, Settled, Settlement } from "../core/types.ts";
+
+function keptFor(ttl: Duration | undefined, at: string): number | undefined {
+  return ttl === undefined ? undefined : milliseconds(ttl, `${at}.ttl`);
+}
+
+/** An outcome and what belongs to it, as the script takes them. */
+function termsOf(...terms: readonly (string | number | undefined)[]): string {
+  return terms.filter((term) => term !== undefined).join(" ");
+}
+
+const OPTIONS = new Map<unknown, readonly string[]>(
+  Object.entries({
+    complete: ["result", "ttl"],
+    reject: ["error", "ttl"],
+    requeue: ["error", "delay", "backoff", "count", "unstarted"],
+    extend: ["lease", "progress"],
+  }).map(([outcome, known]) => [outcome, ["receipt", "outcome", ...known]]),
+);
+
+/** What the settle script is told of one settlement. */
+export interface SettlementArguments {
+  readonly id: string;
+  readonly proof: string;
+  readonly terms: string;
+  readonly text: string;
+}
+
+/** What the settle script is told of one settlement. Without encryption it is no promise. */
+export function sealedArguments(
+  queue: ValuesQueue,
+  settlement: Settlement,
+  at: string,
+): MaybePromise<SettlementArguments> {
+  const plain = settlementArguments(settlement, at);
+  const text = sealedText(queue, settlement, plain.text, at);
+  const withText = (sent: string): SettlementArguments => ({
+    ...plain,
+    text: settlement.outcome === "extend" ? escaped(sent) : sent,
+  });
+  return typeof text === "string" ? withText(text) : text.then(withText);
+}
+
+/** The same before anything is encrypted, or escaped. */
+export function settlementArguments(settlement: Settlement, at: string): SettlementArguments {
+  onlyOptions(settlement, OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {}), `${at}.`);
+  const { outcome } = settlement;
+  const { id, lease, token, attempt } = readReceipt(settlement.receipt, `${at}.receipt`);
+  const plain = { id, proof: `${lease},${token}`, terms: outcome as string, text: "" };
+  switch (outcome) {
+    case "complete":
+      return {
+        ...plain,
+        terms: termsOf(outcome, keptFor(settlement.ttl, at)),
+        text: settlement.result === undefined ? "" : encodeValue(settlement.result, `${at}.result`),
+      };
+    case "reject":
+      return {
+        ...plain,
+        terms: termsOf(outcome, keptFor(settlement.ttl, at)),
+        text: encodeError(settlement.error, `${at}.error`),
+      };
+    case "requeue":
+      if (trueOrFalse(settlement.unstarted ?? false, `${at}.unstarted`)) {
+        if ([settlement.delay, settlement.backoff, settlement.error].some((value) => value !== undefined)) {
+          throw invalidArgument(`${at}.unstarted`, "must stand alone: no delay, no backoff, no error");
+        }
+        return { ...plain, terms: "return" };
+      }
+      if (settlement.backoff !== undefined && settlement.delay !== undefined) {
+        throw new SluiceError(
+          "invalid_argument",
+          `${at}.delay and ${at}.backoff exclude each other`,
+          `${at}.backoff`,
+        );
+      }
+      return {
+        ...plain,
+        terms: termsOf(
+          outcome,
+          settlement.backoff === undefined
+            ? milliseconds(settlement.delay ?? 0, `${at}.delay`)
+            : delayAfter(attempt, settlement.backoff, Math.random, `${at}.backoff`),
+          trueOrFalse(settlement.count ?? true, `${at}.count`) ? undefined : "uncounted",
+        ),
+        text: encodeError(settlement.error, `${at}.error`),
+      };
+    case "extend":
+      return {
+        ...plain,
+        terms: termsOf(
+          outcome,
+          settlement.lease === undefined
+            ? undefined
+            : milliseconds(settlement.lease, `${at}.lease`, { min: 1 }),
+        ),
+        text: settlement.progress === undefined ? "" : encodeProgress(settlement.progress, `${at}.progress`),
+      };
+    default:
+      throw invalidArgument(`${at}.outcome`, "must be complete, reject, requeue or extend");
+  }
+}
+
+/** What became of the settlements, in their order. */
+export function readSettled(
+  settlements: readonly Pick<Settlement, "receipt">[],
+  answers: ReturnType<typeof settleScript.decode>,
+): Settled[] {
+  return answers.map(({ state, reason, at, cancelRequested }, i) => {
+    const { receipt } = settlements[i] as Settlement;
+    if (state === "lost") return { receipt, ok: false, code: "lease_lost" };
+    if (state === "newer") return { receipt, ok: false, code: "newer_schema" };
+    if (state === "completed" && !cancelRequested) return { receipt, ok: true, state };
+    return {
+      receipt,
+      ok: true,
+      state,
+      ...(reason !== "" && { reason }),
+      ...(state === "working" && { deadlineAt: at }),
+      ...(state === "delayed" && { dueAt: at }),
+      ...(cancelRequested && { cancelRequested }),
+    };
+  });
+}
