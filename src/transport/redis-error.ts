@@ -1,5 +1,4 @@
-import { SluiceError } from "../errors.ts";
-import type { SluiceErrorCode } from "../errors.ts";
+import { SluiceError, type SluiceErrorCode } from "../errors.ts";
 
 /** One command as Redis takes it: its name and its arguments. */
 export type Words = readonly string[];

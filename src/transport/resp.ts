@@ -3,17 +3,13 @@ import { ErrorReply } from "@redis/client";
 import { SluiceError } from "../errors.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { PacedAnswers } from "./paced-answers.ts";
-import { isRefusedForNow, redisError, withhold } from "./redis-error.ts";
-import type { Words } from "./redis-error.ts";
+import { isRefusedForNow, redisError, withhold, type Words } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
 import { newClient, type Client } from "./resp-client.ts";
-import { retryPolicy, Transient } from "./retry.ts";
-import type { RetryOptions } from "./retry.ts";
-import { sender } from "./send.ts";
-import type { Answer, Exchange } from "./send.ts";
+import { retryPolicy, Transient, type RetryOptions } from "./retry.ts";
+import { sender, type Answer, type Exchange } from "./send.ts";
 import { openingBy } from "./subscribe-resp.ts";
-import { subscriber } from "./subscriber.ts";
-import type { Opening } from "./subscriber.ts";
+import { subscriber, type Opening } from "./subscriber.ts";
 
 export interface RespOptions {
   /** `redis://[user[:password]@]host[:port][/database]`, or `rediss://…` for TLS. */

@@ -1,10 +1,22 @@
 import { SluiceError } from "../errors.ts";
-import { keyLocking as keyLockingLine } from "../queue/redis/transport.ts";
-import type { Command, CommandOutcome, Reply, ScriptCall, Transport } from "../queue/redis/transport.ts";
-import { isNoScript, isRefusedForNow, redisError, withhold } from "./redis-error.ts";
-import type { Words } from "./redis-error.ts";
-import { realPace, retrying, retryPolicy, Transient } from "./retry.ts";
-import type { Pace, RetryOptions, Try } from "./retry.ts";
+import {
+  keyLocking as keyLockingLine,
+  type Command,
+  type CommandOutcome,
+  type Reply,
+  type ScriptCall,
+  type Transport,
+} from "../queue/redis/transport.ts";
+import { isNoScript, isRefusedForNow, redisError, withhold, type Words } from "./redis-error.ts";
+import {
+  realPace,
+  retrying,
+  retryPolicy,
+  Transient,
+  type Pace,
+  type RetryOptions,
+  type Try,
+} from "./retry.ts";
 
 /** What came back for one command; `lost` says why nothing did. */
 export type Answer = { readonly reply: Reply } | { readonly redisError: string } | { readonly lost: string };

@@ -1,7 +1,6 @@
 import { SluiceError } from "../errors.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import { realPace, retrying, retryPolicy } from "./retry.ts";
-import type { RetryOptions } from "./retry.ts";
+import { realPace, retrying, retryPolicy, type RetryOptions } from "./retry.ts";
 
 /** A confirmed subscription. */
 export interface Subscription {

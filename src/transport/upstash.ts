@@ -2,13 +2,10 @@ import { Redis } from "@upstash/redis/cloudflare";
 
 import { SluiceError } from "../errors.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import { redisError, systemCode, withhold } from "./redis-error.ts";
-import type { Words } from "./redis-error.ts";
+import { redisError, systemCode, withhold, type Words } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
-import { Transient } from "./retry.ts";
-import type { RetryOptions } from "./retry.ts";
-import { sender } from "./send.ts";
-import type { Answer, Exchange } from "./send.ts";
+import { Transient, type RetryOptions } from "./retry.ts";
+import { sender, type Answer, type Exchange } from "./send.ts";
 import { openingOver } from "./subscribe-upstash.ts";
 import { subscriber } from "./subscriber.ts";
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { NonRetryableError } from "../../src/index.ts";
-import type { EnqueueOptions, HeldTask } from "../../src/index.ts";
+import { NonRetryableError, type EnqueueOptions, type HeldTask } from "../../src/index.ts";
 import { readReceipt } from "../../src/queue/core/receipt.ts";
 import type { Part } from "./part.ts";
 

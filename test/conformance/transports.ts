@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 
-import { startGateway } from "../../src/local/index.ts";
-import type { Gateway } from "../../src/local/index.ts";
+import { startGateway, type Gateway } from "../../src/local/index.ts";
 import type { Command, CommandOutcome, Reply, Script, Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
 import { upstash } from "../../src/transport/upstash.ts";
-import { startRedis } from "../support/redis.ts";
-import type { TestRedis } from "../support/redis.ts";
-import { startProxy } from "../transport/proxy.ts";
-import type { Proxy } from "../transport/proxy.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { startProxy, type Proxy } from "../transport/proxy.ts";
 import { script } from "../transport/script.ts";
 
 // One suite for every transport: what a queue may rely on, whatever it is reached by.

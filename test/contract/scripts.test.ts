@@ -8,8 +8,7 @@ import * as operatorBindings from "../../src/queue/redis/operate-scripts.ts";
 import * as repairBindings from "../../src/queue/redis/repair-scripts.ts";
 import * as scheduleBindings from "../../src/queue/redis/schedule-scripts.ts";
 import * as bindings from "../../src/queue/redis/task-scripts.ts";
-import * as taskBindings from "../../src/queue/redis/list-scripts.ts";
-import * as workerBindings from "../../src/queue/redis/worker-scripts.ts";
+import * as sweepBindings from "../../src/queue/redis/sweep-scripts.ts";
 import type { Reply } from "../../src/queue/redis/transport.ts";
 import { scriptFiles } from "../../tools/lua/files.ts";
 import { fileOf } from "../support/script-files.ts";
@@ -20,8 +19,7 @@ const all = Object.values({
   ...operatorBindings,
   ...repairBindings,
   ...scheduleBindings,
-  ...taskBindings,
-  ...workerBindings,
+  ...sweepBindings,
 }).filter(
   (value): value is Exclude<typeof value, (...args: never[]) => unknown> => typeof value === "object",
 );

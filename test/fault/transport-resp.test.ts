@@ -8,10 +8,8 @@ import { SluiceError } from "../../src/errors.ts";
 import type { Command } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
-import { startRedis } from "../support/redis.ts";
-import type { TestRedis } from "../support/redis.ts";
-import { startProxy } from "../transport/proxy.ts";
-import type { Proxy } from "../transport/proxy.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { startProxy, type Proxy } from "../transport/proxy.ts";
 import { script } from "../transport/script.ts";
 
 /** Counts its runs and gives back what it was called with. */

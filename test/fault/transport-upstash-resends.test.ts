@@ -12,8 +12,8 @@ import {
   resend,
   transport,
   useUpstash,
+  type Responder,
 } from "./upstash-stand-in.ts";
-import type { Responder } from "./upstash-stand-in.ts";
 
 const { answering } = useUpstash();
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { Operator } from "../../src/index.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
 import { queueKeys } from "../../src/queue/core/keys.ts";
-import { redriveScript } from "../../src/queue/redis/list-scripts.ts";
+import { redriveScript } from "../../src/queue/redis/operate-scripts.ts";
 import { bury } from "../support/dead-letters.ts";
 import { says } from "../support/key-space.ts";
 import { manyAtOnce, roomFor } from "../support/no-room.ts";

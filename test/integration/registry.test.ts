@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { listQueues, Queue, sweep } from "../../src/index.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
-import { unregisterScript } from "../../src/queue/redis/task-scripts.ts";
+import { unregisterScript } from "../../src/queue/redis/sweep-scripts.ts";
 import { key, QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { QueueEvent, QueueStatistics } from "../../src/index.ts";
-import { sweep } from "../../src/index.ts";
+import { type QueueEvent, type QueueStatistics, sweep } from "../../src/index.ts";
 import { controlFields } from "../support/key-space.ts";
 import { START, useRig } from "../support/rig.ts";
 import { many } from "../support/new-tasks.ts";

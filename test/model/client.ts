@@ -11,7 +11,7 @@ import {
 import { callOf } from "../../src/queue/redis/binding.ts";
 import { queueKeys } from "../../src/queue/core/keys.ts";
 import { lastReply } from "../../src/queue/redis/replies.ts";
-import { sweepScript } from "../../src/queue/redis/task-scripts.ts";
+import { sweepScript } from "../../src/queue/redis/sweep-scripts.ts";
 import { INVALID } from "./invalid.ts";
 import { StepwiseDeepSweep } from "./stepwise-deep-sweep.ts";
 import type { Of, Operation, OperationSettlement, Pull } from "./operations.ts";

@@ -3,7 +3,7 @@ import { createClient } from "@redis/client";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { queueKeys } from "../../src/queue/core/keys.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
-import { sweepScript } from "../../src/queue/redis/task-scripts.ts";
+import { sweepScript } from "../../src/queue/redis/sweep-scripts.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { violations } from "./invariants.ts";

@@ -1,6 +1,5 @@
 import { dice } from "./dice.ts";
-import type { Rig } from "./rig.ts";
-import { key } from "./rig.ts";
+import { type Rig, key } from "./rig.ts";
 
 const zsets = ["fair", "order", "held", "working", "delayed", "dead", "expiry", "workers", "hands"];
 

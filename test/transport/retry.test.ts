@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 
-import { backoff, realPace, retrying, retryPolicy, Transient } from "../../src/transport/retry.ts";
-import type { Pace, RetryOptions } from "../../src/transport/retry.ts";
+import {
+  backoff,
+  realPace,
+  retrying,
+  retryPolicy,
+  Transient,
+  type Pace,
+  type RetryOptions,
+} from "../../src/transport/retry.ts";
 
 /** Time that passes only while somebody sleeps or a try takes it. */
 function ownPace(random: () => number = () => 1) {

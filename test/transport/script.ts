@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { keyLocking } from "../../src/queue/redis/transport.ts";
-import type { Script } from "../../src/queue/redis/transport.ts";
+import { keyLocking, type Script } from "../../src/queue/redis/transport.ts";
 
 /** A script of a test's own, with both of its hashes. */
 export function script(name: string, source: string): Script {

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { keyLocking } from "../../src/queue/redis/transport.ts";
-import type { Command } from "../../src/queue/redis/transport.ts";
+import { keyLocking, type Command } from "../../src/queue/redis/transport.ts";
 import { realPace, Transient } from "../../src/transport/retry.ts";
-import { sender } from "../../src/transport/send.ts";
-import type { Answer } from "../../src/transport/send.ts";
+import { sender, type Answer } from "../../src/transport/send.ts";
 import { script } from "./script.ts";
 
 const give = script("give", "return ARGV[1]");

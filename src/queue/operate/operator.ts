@@ -8,7 +8,7 @@ import {
 } from "../redis/operate-scripts.ts";
 import { lastReply } from "../redis/replies.ts";
 import { forgetNote, registration } from "../sweep/registry.ts";
-import { unregisterScript } from "../redis/task-scripts.ts";
+import { unregisterScript } from "../redis/sweep-scripts.ts";
 import {
   groupChanges,
   queueChanges,

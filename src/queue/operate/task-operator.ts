@@ -14,7 +14,7 @@ import {
 import { readTaskInfo } from "../core/record.ts";
 import { isUndecryptable, openedTask } from "../values/encryption.ts";
 import { FILTER_OPTIONS, writeCursor, writeFilter, type TaskFilter } from "./filters.ts";
-import { listScript, purgeScript, redriveScript, removeScript } from "../redis/list-scripts.ts";
+import { listScript, purgeScript, redriveScript, removeScript } from "../redis/operate-scripts.ts";
 import { taskStates, type RequestOptions, type TaskInfo, type TaskState } from "../core/types.ts";
 
 /** Most tasks of one page, and of a redrive by id. */

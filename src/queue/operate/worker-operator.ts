@@ -3,7 +3,7 @@ import { readWorker, writeWorker } from "../core/record.ts";
 import { TaskOperator } from "./task-operator.ts";
 import type { RequestOptions, WorkerName } from "../core/types.ts";
 import { readSignOfLife } from "../tasks/heartbeat.ts";
-import { failWorkerScript, listWorkersScript } from "../redis/worker-scripts.ts";
+import { failWorkerScript, listWorkersScript } from "../redis/operate-scripts.ts";
 
 /** Most ids that the list of workers tells of each. */
 const MAX_LISTED_TASKS = 100;

@@ -1,8 +1,88 @@
-/** The scripts that operate a queue, as `scripts.ts` binds the others. */
+/** The scripts in lua/operate, bound as in `task-scripts.ts`. */
+import { parts } from "../core/keys.ts";
+import { readLetters } from "../operate/settings.ts";
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
-import { readLetters } from "../operate/settings.ts";
 import type { Reply } from "./transport.ts";
+
+export const countScript = {
+  script: lua.count,
+  keys: ["pending", "fair", "held", "working", "delayed", "tasks", "dead", "workers"],
+  args: ["testNow"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("count", reply);
+    return {
+      pending: reader.integer(),
+      delayed: reader.integer(),
+      working: reader.integer(),
+      rejected: reader.integer(),
+      oldestAge: reader.integer(),
+      nextDueAt: reader.integer(),
+      broken: reader.integer(),
+      workers: reader.integer(),
+      paused: reader.integer() === 1,
+    };
+  },
+} as const satisfies Binding;
+
+export const listScript = {
+  script: lua.list,
+  keys: ["pending", "fair", "held", "working", "delayed", "tasks", "expiry", "dead"],
+  args: ["state", "cursor", "size", "filter", "payloads", "maxBytes"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("list", reply);
+    return {
+      cursor: reader.text(),
+      left: reader.integer(),
+      tasks: reader.rest((item) => ({
+        id: item.text(),
+        at: item.integer(),
+        fixed: item.text(),
+        payload: item.text(),
+        changing: item.text(),
+      })),
+    };
+  },
+} as const satisfies Binding;
+
+export const removeScript = {
+  script: lua.remove,
+  keys: ["tasks", "expiry", "dead"],
+  args: ["testNow", "id"],
+  each: [],
+  decode: (reply: Reply) => new ReplyReader("remove", reply).status("removed", "not_found", "alive"),
+} as const satisfies Binding;
+
+export const redriveScript = {
+  script: lua.redrive,
+  keys: ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"],
+  args: ["testNow", "limit", "dry", "interval", "cursor", "filter"],
+  each: ["id", "lease"],
+  decode: (reply: Reply) => {
+    const reader = okay("redrive", reply);
+    return {
+      count: reader.integer(),
+      cursor: reader.text(),
+      left: reader.integer(),
+      answers: reader.rest((item) =>
+        item.oneOf(["redriven", "not_found", "not_dead_letter", "lease_lost", "newer_schema"]),
+      ),
+    };
+  },
+} as const satisfies Binding;
+
+export const purgeScript = {
+  script: lua.purge,
+  keys: ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"],
+  args: ["testNow", "state", "limit", "cursor", "filter"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("purge", reply);
+    return { count: reader.integer(), cursor: reader.text(), left: reader.integer() };
+  },
+} as const satisfies Binding;
 
 export const configureScript = {
   script: lua.configure,
@@ -34,6 +114,41 @@ export const statisticsScript = {
   decode: (reply: Reply) => {
     const reader = okay("statistics", reply);
     return { now: reader.integer(), on: reader.integer() === 1, records: reader.rest((item) => item.text()) };
+  },
+} as const satisfies Binding;
+
+export const failWorkerScript = {
+  script: lua.failWorker,
+  keys: parts,
+  args: ["testNow", "worker", "limit"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("failWorker", reply);
+    return { returned: reader.integer(), rejected: reader.integer(), more: reader.integer() === 1 };
+  },
+} as const satisfies Binding;
+
+export const listWorkersScript = {
+  script: lua.listWorkers,
+  keys: ["tasks", "workers", "hands"],
+  args: ["testNow", "cursor", "size", "most"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("listWorkers", reply);
+    return {
+      now: reader.integer(),
+      cursor: reader.text(),
+      workers: reader.rest((item) => {
+        const told = item.nested();
+        return {
+          worker: told.text(),
+          record: told.text(),
+          silentAt: told.integer(),
+          working: told.integer(),
+          tasks: told.rest((id) => id.text()),
+        };
+      }),
+    };
   },
 } as const satisfies Binding;
 

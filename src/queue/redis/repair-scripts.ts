@@ -1,4 +1,4 @@
-/** The scripts of the deep sweep, as `scripts.ts` binds the others. */
+/** The scripts in lua/repair, bound as in `task-scripts.ts`. */
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import { FAULTS } from "../core/faults.ts";
 import { parts } from "../core/keys.ts";

@@ -1,4 +1,4 @@
-/** The scripts of schedules, as `scripts.ts` binds the others. */
+/** The scripts in lua/schedules, bound as in `task-scripts.ts`. */
 import { SluiceError } from "../../errors.ts";
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
@@ -23,8 +23,8 @@ export const putScheduleScript = {
   },
 } as const satisfies Binding;
 
-/** The error if `schedule` was called to read and replied otherwise. */
-export const notRead = () => new SluiceError("unexpected_reply", "the script did not return the schedule");
+/** The error if `putSchedule` was called to read and replied otherwise. */
+export const notRead = () => new SluiceError("unexpected_reply", "putSchedule did not return the schedule");
 
 export const listSchedulesScript = {
   script: lua.listSchedules,

@@ -1,12 +1,12 @@
 /**
- * Each Lua script with the names of its keys and arguments, as in its contract block, and the decoder of its
- * reply. Separate exports, so that a bundle carries only what it calls.
+ * The scripts in lua/tasks: each with the names of its keys and arguments, as in its contract block, and the
+ * decoder of its reply. Separate exports, so that a bundle carries only what it calls.
  */
-import { okay, ReplyReader, type Binding } from "./binding.ts";
 import { parts } from "../core/keys.ts";
+import { rejectReasons, taskStates } from "../core/types.ts";
+import { okay, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply, ScriptCall } from "./transport.ts";
-import { rejectReasons, taskStates } from "../core/types.ts";
 
 export const enqueueScript = {
   script: lua.enqueue,
@@ -138,33 +138,6 @@ export const cancelScript = {
     ),
 } as const satisfies Binding;
 
-export const sweepScript = {
-  script: lua.sweep,
-  keys: parts,
-  args: ["testNow", "limit", "wake"],
-  each: [],
-  decode: (reply: Reply) => {
-    const reader = okay("sweep", reply);
-    return {
-      promoted: reader.integer(),
-      reclaimed: reader.integer(),
-      rejected: reader.integer(),
-      expired: reader.integer(),
-      more: reader.integer() === 1,
-      newer: reader.integer(),
-      wake: reader.integer() === 1,
-    };
-  },
-} as const satisfies Binding;
-
-export const wakeScript = {
-  script: lua.wake,
-  keys: ["tasks"],
-  args: ["testNow", "window"],
-  each: [],
-  decode: (reply: Reply) => okay("wake", reply).integer() === 1,
-} as const satisfies Binding;
-
 export const getScript = {
   script: lua.get,
   keys: ["working", "delayed", "tasks"],
@@ -182,54 +155,28 @@ export const getScript = {
   },
 } as const satisfies Binding;
 
-export const countScript = {
-  script: lua.count,
-  keys: ["pending", "fair", "held", "working", "delayed", "tasks", "dead", "workers"],
-  args: ["testNow"],
-  each: [],
+export const heartbeatScript = {
+  script: lua.heartbeat,
+  keys: ["working", "delayed", "tasks", "workers", "hands"],
+  args: ["testNow", "worker", "info", "lease", "from", "limit", "told"],
+  each: ["id", "lease", "token"],
   decode: (reply: Reply) => {
-    const reader = okay("count", reply);
+    const reader = new ReplyReader("heartbeat", reply);
+    if (reader.status("ok", "worker_lost") === "worker_lost") return null;
     return {
-      pending: reader.integer(),
-      delayed: reader.integer(),
-      working: reader.integer(),
-      rejected: reader.integer(),
-      oldestAge: reader.integer(),
-      nextDueAt: reader.integer(),
-      broken: reader.integer(),
-      workers: reader.integer(),
-      paused: reader.integer() === 1,
+      leases: reader.integer(),
+      deadlineAt: reader.integer(),
+      next: reader.integer(),
+      cancelRequested: Array.from({ length: reader.integer() }, () => reader.text()),
+      lost: reader.rest((item) => item.text()),
     };
   },
 } as const satisfies Binding;
 
-export const registerScript = {
-  script: lua.register,
-  keys: ["queues"],
-  args: ["testNow"],
-  each: ["queue"],
-  decode: (reply: Reply) => okay("register", reply).rest((item) => item.text()),
-} as const satisfies Binding;
-
-export const listQueuesScript = {
-  script: lua.listQueues,
-  keys: ["queues"],
-  args: ["testNow", "cursor", "size"],
+export const wakeScript = {
+  script: lua.wake,
+  keys: ["tasks"],
+  args: ["testNow", "window"],
   each: [],
-  decode: (reply: Reply) => {
-    const reader = okay("listQueues", reply);
-    return {
-      now: reader.integer(),
-      cursor: reader.text(),
-      queues: reader.rest((item) => ({ name: item.text(), seenAt: item.integer() })),
-    };
-  },
-} as const satisfies Binding;
-
-export const unregisterScript = {
-  script: lua.unregister,
-  keys: ["queues"],
-  args: ["since"],
-  each: ["queue"],
-  decode: (reply: Reply) => okay("unregister", reply).integer(),
+  decode: (reply: Reply) => okay("wake", reply).integer() === 1,
 } as const satisfies Binding;

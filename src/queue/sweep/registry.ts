@@ -2,7 +2,7 @@ import { registryKey, type Keys } from "../core/keys.ts";
 import { onlyOptions, scanCursor, wholeNumber } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
 import { callOf } from "../redis/binding.ts";
-import { listQueuesScript, registerScript } from "../redis/task-scripts.ts";
+import { listQueuesScript, registerScript } from "../redis/sweep-scripts.ts";
 import { checkedTransport, type Command, type ScriptCall, type Transport } from "../redis/transport.ts";
 
 /** How often one function instance notes a queue as in use. */

@@ -6,7 +6,7 @@ import { lastReply } from "../redis/replies.ts";
 import { readRegistry, registerCall, type RegisteredQueue, type RegistryPage } from "./registry.ts";
 import { callOf } from "../redis/binding.ts";
 import { SchedulePass } from "../schedules/schedule-pass.ts";
-import { unregisterScript, sweepScript } from "../redis/task-scripts.ts";
+import { unregisterScript, sweepScript } from "../redis/sweep-scripts.ts";
 import { CheckedWaker, type Waker } from "../tasks/waker.ts";
 import { checkedTransport, type Command, type CommandOutcome, type Transport } from "../redis/transport.ts";
 import type { Duration, SweepCounts } from "../core/types.ts";

@@ -3,7 +3,7 @@ import { milliseconds } from "../core/duration.ts";
 import { escaped, onlyOptions, unescaped, wholeNumber } from "../core/validation.ts";
 import { asciiJson, writeWorker } from "../core/record.ts";
 import type { Heartbeat, Worker } from "../core/types.ts";
-import type { heartbeatScript } from "../redis/worker-scripts.ts";
+import type { heartbeatScript } from "../redis/task-scripts.ts";
 
 const MAX_NODE = 128;
 

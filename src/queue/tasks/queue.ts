@@ -12,12 +12,13 @@ import { leasesTold } from "../core/receipt.ts";
 import { DEFAULT_LEASE } from "../core/record.ts";
 import { callOf } from "../redis/binding.ts";
 import {
-  countScript,
   dequeueScript,
   settleAndDequeueCall,
   settleAndDequeueScript,
   settleScript,
+  heartbeatScript,
 } from "../redis/task-scripts.ts";
+import { countScript } from "../redis/operate-scripts.ts";
 import { readSettled, sealedArguments, type SettlementArguments } from "./settle.ts";
 import type { Shareable } from "../redis/coalescer.ts";
 import type { ScriptCall, SendOptions } from "../redis/transport.ts";
@@ -30,7 +31,6 @@ import {
   type WatchOptions,
 } from "./watch.ts";
 import { prolongAll, signOfLife } from "./heartbeat.ts";
-import { heartbeatScript } from "../redis/worker-scripts.ts";
 import type {
   DequeueOptions,
   Heartbeat,

@@ -1,0 +1,55 @@
+/** The scripts in lua/sweep, bound as in `task-scripts.ts`. */
+import { parts } from "../core/keys.ts";
+import { okay, ReplyReader, type Binding } from "./binding.ts";
+import * as lua from "./lua.gen.ts";
+import type { Reply } from "./transport.ts";
+
+export const sweepScript = {
+  script: lua.sweep,
+  keys: parts,
+  args: ["testNow", "limit", "wake"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("sweep", reply);
+    return {
+      promoted: reader.integer(),
+      reclaimed: reader.integer(),
+      rejected: reader.integer(),
+      expired: reader.integer(),
+      more: reader.integer() === 1,
+      newer: reader.integer(),
+      wake: reader.integer() === 1,
+    };
+  },
+} as const satisfies Binding;
+
+export const registerScript = {
+  script: lua.register,
+  keys: ["queues"],
+  args: ["testNow"],
+  each: ["queue"],
+  decode: (reply: Reply) => okay("register", reply).rest((item) => item.text()),
+} as const satisfies Binding;
+
+export const listQueuesScript = {
+  script: lua.listQueues,
+  keys: ["queues"],
+  args: ["testNow", "cursor", "size"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("listQueues", reply);
+    return {
+      now: reader.integer(),
+      cursor: reader.text(),
+      queues: reader.rest((item) => ({ name: item.text(), seenAt: item.integer() })),
+    };
+  },
+} as const satisfies Binding;
+
+export const unregisterScript = {
+  script: lua.unregister,
+  keys: ["queues"],
+  args: ["since"],
+  each: ["queue"],
+  decode: (reply: Reply) => okay("unregister", reply).integer(),
+} as const satisfies Binding;
