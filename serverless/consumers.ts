@@ -1,11 +1,5 @@
-import {
-  checkDrainOptions,
-  drain,
-  type DrainOptions,
-  type DrainReport,
-  type HeldTask,
-  WORK_OPTIONS,
-} from "../src/consumer/drain.ts";
+import { checkDrainOptions, drain, WORK_OPTIONS } from "../src/consumer/drain.ts";
+import { type DrainOptions, type DrainReport, type HeldTask } from "../src/consumer/types.ts";
 import { reinforced } from "../src/consumer/reinforced.ts";
 import { watched } from "../src/consumer/source.ts";
 import { invalidArgument } from "../src/errors.ts";

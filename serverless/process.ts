@@ -1,10 +1,9 @@
 import process from "node:process";
 import { messageOf } from "../src/errors.ts";
 import { type Environment, readPort } from "../src/config.ts";
-import { milliseconds } from "../src/queue/core/duration.ts";
+import { milliseconds, type Duration } from "../src/queue/core/duration.ts";
 import { onlyOptions, wholeNumber } from "../src/queue/core/validation.ts";
 import type { Transport } from "../src/queue/redis/transport.ts";
-import type { Duration } from "../src/queue/core/types.ts";
 import { resp } from "../src/transport/resp.ts";
 import { upstash } from "../src/transport/upstash.ts";
 import { Deployment, type ServiceOptions } from "./service.ts";

@@ -8,16 +8,15 @@ export {
   type CloudflareQueueOptions,
   type CloudflareRetryOptions,
 } from "./consumer/cloudflare-queue.ts";
+export { drain, drainBatches } from "./consumer/drain.ts";
 export {
-  drain,
-  drainBatches,
   type BatchHandler,
   type DrainOptions,
   type DrainReport,
   type Handler,
   type HeldTask,
   type Verdict,
-} from "./consumer/drain.ts";
+} from "./consumer/types.ts";
 export { NonRetryableError, RetryAfter, StoppedError, type StopReason } from "./consumer/failures.ts";
 export { reinforced } from "./consumer/reinforced.ts";
 export type { TaskSource } from "./consumer/source.ts";
@@ -35,7 +34,8 @@ export {
 export { LeasedTask } from "./queue/tasks/leased-task.ts";
 export { Operator, type GroupInfo, type QueueDeleted } from "./queue/operate/operator.ts";
 export { Producer, type ProducerOptions } from "./queue/tasks/producer.ts";
-export { Queue, type Batch, type QueueOptions } from "./queue/tasks/queue.ts";
+export { Queue, type QueueOptions } from "./queue/tasks/queue.ts";
+export { type Batch } from "./queue/tasks/leased-task.ts";
 export {
   listQueues,
   type ListQueuesOptions,
@@ -65,7 +65,8 @@ export type {
   QueueSettings,
   Rate,
 } from "./queue/operate/settings.ts";
-export type { EventCounts, MinuteCounts, QueueEvent, QueueStatistics } from "./queue/operate/statistics.ts";
+export type { EventCounts, MinuteCounts, QueueStatistics } from "./queue/operate/statistics.ts";
+export type { QueueEvent } from "./queue/tasks/events.ts";
 export { sweep, type SweepOptions, type SweepReport } from "./queue/sweep/sweep.ts";
 export type { TaskFilter } from "./queue/operate/filters.ts";
 export type {
@@ -78,6 +79,7 @@ export type {
   Removed,
   TaskPage,
 } from "./queue/operate/task-operator.ts";
+export type { Duration } from "./queue/core/duration.ts";
 export type * from "./queue/core/types.ts";
 export type {
   ListWorkersOptions,

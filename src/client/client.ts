@@ -4,7 +4,8 @@ import type { ListQueuesOptions, QueuePage } from "../queue/sweep/registry.ts";
 import type { SweepOptions, SweepReport } from "../queue/sweep/sweep.ts";
 import { jsonOf } from "./body.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
-import { ClientQueue, type ClientQueueOptions } from "./queue.ts";
+import { ClientQueue } from "./queue.ts";
+import { type ClientQueueOptions } from "./new-task.ts";
 
 export interface Client {
   /**

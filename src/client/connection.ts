@@ -1,8 +1,8 @@
 import { invalidArgument, SluiceError } from "../errors.ts";
-import { milliseconds } from "../queue/core/duration.ts";
+import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { newToken } from "../queue/core/ids.ts";
 import { onlyOptions, requestKey } from "../queue/core/validation.ts";
-import type { Duration, RequestOptions } from "../queue/core/types.ts";
+import type { RequestOptions } from "../queue/core/types.ts";
 import { LONGEST_TIMER, sleep } from "../sleep.ts";
 import { readAnswer, type Answer } from "./answer.ts";
 

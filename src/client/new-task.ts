@@ -3,9 +3,13 @@ import { derivedTaskIds, newTaskId } from "../queue/core/ids.ts";
 import { onlyOptions, requestKey } from "../queue/core/validation.ts";
 import { fitting } from "../queue/tasks/schema.ts";
 import { sealed, type ValuesQueue } from "../queue/values/encryption.ts";
-import type { EnqueueOptions, NewTask, RequestOptions } from "../queue/core/types.ts";
+import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
+import type { QueueOptions } from "../queue/tasks/queue.ts";
 import { jsonWith } from "./body.ts";
-import type { ClientQueueOptions } from "./queue.ts";
+
+/** What the tasks of a client's queue fix where they say nothing else, and how it reads them. */
+export interface ClientQueueOptions<In = unknown, Out = In>
+  extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema" | "encryption"> {}
 
 /**
  * One task as a body has it, with what its queue fixes for all of them.

@@ -1,5 +1,6 @@
 import { listOf, onlyOptions, queueName, taskId } from "../queue/core/validation.ts";
-import type { Batch, Queue, QueueOptions } from "../queue/tasks/queue.ts";
+import type { Queue } from "../queue/tasks/queue.ts";
+import type { Batch } from "../queue/tasks/leased-task.ts";
 import { checkedSchema } from "../queue/tasks/schema.ts";
 import { checkedEncryption, openedTask, type ValuesQueue } from "../queue/values/encryption.ts";
 import type {
@@ -14,7 +15,6 @@ import type {
   RequestOptions,
   Settled,
   Settlement,
-  TaskDefaults,
   TaskInfo,
   Worker,
 } from "../queue/core/types.ts";
@@ -28,11 +28,8 @@ import {
 } from "../queue/tasks/watch.ts";
 import { jsonOf, jsonWith, settlementJson, split, valueOf } from "./body.ts";
 import type { Connection } from "./connection.ts";
-import { taskJson } from "./new-task.ts";
+import { taskJson, type ClientQueueOptions } from "./new-task.ts";
 import { Pull, type Pulled } from "./pull.ts";
-
-export interface ClientQueueOptions<In = unknown, Out = In>
-  extends TaskDefaults, Pick<QueueOptions<In, Out>, "maxBytes" | "schema" | "encryption"> {}
 
 const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay"];
 const OPTIONS = [...DEFAULTS, "maxBytes", "schema", "encryption"];

@@ -2,7 +2,7 @@ import { invalidArgument } from "../errors.ts";
 import { type Backoff, checkBackoff } from "../queue/core/backoff.ts";
 import { MAX_DURATION } from "../queue/core/duration.ts";
 import { onlyOptions, trueOrFalse } from "../queue/core/validation.ts";
-import type { BatchHandler, HeldTask, Verdict } from "./drain.ts";
+import type { BatchHandler, HeldTask, Verdict } from "./types.ts";
 import { verdictOn } from "./verdict.ts";
 
 /** The largest number that workerd takes. */

@@ -1,5 +1,5 @@
 import type { Backoff } from "../queue/core/backoff.ts";
-import type { HeldTask, Verdict } from "./drain.ts";
+import type { HeldTask, Verdict } from "./types.ts";
 import { Estimate } from "./estimate.ts";
 import { StoppedError, type StopReason } from "./failures.ts";
 import { Call, type Held } from "./held.ts";

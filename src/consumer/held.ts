@@ -1,6 +1,6 @@
 import type { LeasedTask } from "../queue/tasks/leased-task.ts";
 import type { Settled } from "../queue/core/types.ts";
-import type { HeldTask } from "./drain.ts";
+import type { HeldTask } from "./types.ts";
 import { StoppedError } from "./failures.ts";
 
 /** The shortest time from one extend to the next, ms. */

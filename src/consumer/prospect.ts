@@ -1,5 +1,5 @@
 import { IN_VAIN } from "../queue/tasks/long-poll.ts";
-import type { Batch } from "../queue/tasks/queue.ts";
+import type { Batch } from "../queue/tasks/leased-task.ts";
 import type { PullOptions } from "./requests.ts";
 
 /** From a pull that left nothing to the next, while handlers run, ms. */

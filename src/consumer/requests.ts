@@ -1,5 +1,5 @@
 import { SluiceError } from "../errors.ts";
-import type { Batch } from "../queue/tasks/queue.ts";
+import type { Batch } from "../queue/tasks/leased-task.ts";
 import type { DequeueOptions, Settled } from "../queue/core/types.ts";
 import { Estimate } from "./estimate.ts";
 import type { Held } from "./held.ts";

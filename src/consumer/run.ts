@@ -1,7 +1,7 @@
 import { newToken } from "../queue/core/ids.ts";
-import type { Batch } from "../queue/tasks/queue.ts";
+import type { Batch } from "../queue/tasks/leased-task.ts";
 import type { Settled, Worker } from "../queue/core/types.ts";
-import type { DrainReport } from "./drain.ts";
+import type { DrainReport } from "./types.ts";
 import { Alarm } from "./alarm.ts";
 import { Hands, type HandsOptions, type Work } from "./hands.ts";
 import { Held } from "./held.ts";

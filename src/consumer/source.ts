@@ -1,4 +1,5 @@
-import type { Batch, Queue } from "../queue/tasks/queue.ts";
+import type { Queue } from "../queue/tasks/queue.ts";
+import type { Batch } from "../queue/tasks/leased-task.ts";
 import type { DequeueOptions } from "../queue/core/types.ts";
 
 /** Where a consumer gets its tasks and settles them: a {@link Queue}, or a queue of the HTTP client. */

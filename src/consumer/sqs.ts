@@ -1,10 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { invalidArgument } from "../errors.ts";
 import { type Backoff, checkBackoff } from "../queue/core/backoff.ts";
-import { milliseconds } from "../queue/core/duration.ts";
+import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { onlyOptions, queueName, trueOrFalse } from "../queue/core/validation.ts";
-import type { Duration } from "../queue/core/types.ts";
-import type { BatchHandler, HeldTask, Verdict } from "./drain.ts";
+import type { BatchHandler, HeldTask, Verdict } from "./types.ts";
 import { verdictOn } from "./verdict.ts";
 
 /** A task as Lambda gives an SQS message to a function. */

@@ -1,6 +1,6 @@
-import type { Batch } from "../queue/tasks/queue.ts";
+import type { Batch } from "../queue/tasks/leased-task.ts";
 import type { Settled } from "../queue/core/types.ts";
-import type { DrainReport } from "./drain.ts";
+import type { DrainReport } from "./types.ts";
 
 type Counts = Omit<DrainReport, "ended" | "nextDueAt">;
 

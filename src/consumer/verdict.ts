@@ -5,7 +5,7 @@ import { milliseconds } from "../queue/core/duration.ts";
 import type { LeasedTask } from "../queue/tasks/leased-task.ts";
 import { settlementArguments } from "../queue/tasks/settle.ts";
 import type { Settlement } from "../queue/core/types.ts";
-import type { Verdict } from "./drain.ts";
+import type { Verdict } from "./types.ts";
 import { NonRetryableError, RetryAfter } from "./failures.ts";
 
 type Leased = Pick<LeasedTask, "receipt" | "attempt">;

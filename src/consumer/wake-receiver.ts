@@ -1,5 +1,5 @@
 import { type BodyFault, readBounded } from "../bounded-body.ts";
-import type { DrainReport } from "./drain.ts";
+import type { DrainReport } from "./types.ts";
 import { onlyOptions } from "../queue/core/validation.ts";
 import { toConsole } from "../queue/tasks/waker.ts";
 import { WakeGate } from "./wake-gate.ts";

@@ -1,8 +1,7 @@
 import { invalidArgument } from "../errors.ts";
-import { milliseconds } from "../queue/core/duration.ts";
+import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { newToken } from "../queue/core/ids.ts";
 import { onlyOptions } from "../queue/core/validation.ts";
-import type { Duration } from "../queue/core/types.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import { sleep } from "../sleep.ts";
 import { signedHeaders, signingKey } from "./signature.ts";

@@ -1,9 +1,9 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import type { BodyBounds } from "../bounded-body.ts";
-import { milliseconds } from "../queue/core/duration.ts";
+import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import type { Duration, RequestOptions } from "../queue/core/types.ts";
+import type { RequestOptions } from "../queue/core/types.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import type * as v from "valibot";
 import type { Grants, Scope } from "./auth.ts";

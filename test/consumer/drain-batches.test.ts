@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type BatchHandler, drainBatches, type Verdict } from "../../src/consumer/drain.ts";
+import { drainBatches } from "../../src/consumer/drain.ts";
+import { type BatchHandler, type Verdict } from "../../src/consumer/types.ts";
 import { NonRetryableError, RetryAfter, type StoppedError } from "../../src/consumer/failures.ts";
 import { named, numbered } from "../support/new-tasks.ts";
 import { START, useRig } from "../support/rig.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { EnqueueOptions } from "../../src/index.ts";
-import { drain, type DrainOptions, type Handler } from "../../src/consumer/drain.ts";
+import { drain } from "../../src/consumer/drain.ts";
+import { type DrainOptions, type Handler } from "../../src/consumer/types.ts";
 import { NonRetryableError, RetryAfter } from "../../src/consumer/failures.ts";
 import { START, useRig } from "../support/rig.ts";
 import { many, named } from "../support/new-tasks.ts";

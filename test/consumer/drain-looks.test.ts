@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { drain, type DrainOptions } from "../../src/consumer/drain.ts";
+import { drain } from "../../src/consumer/drain.ts";
+import { type DrainOptions } from "../../src/consumer/types.ts";
 import type { Transport } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 import { noting, pause, reported } from "./draining.ts";

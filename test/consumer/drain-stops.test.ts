@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { NewTask } from "../../src/index.ts";
-import { drain, type HeldTask } from "../../src/consumer/drain.ts";
+import { drain } from "../../src/consumer/drain.ts";
+import { type HeldTask } from "../../src/consumer/types.ts";
 import { NonRetryableError, type StoppedError } from "../../src/consumer/failures.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";

@@ -1,4 +1,4 @@
-import type { BatchHandler, HeldTask } from "../../src/consumer/drain.ts";
+import type { BatchHandler, HeldTask } from "../../src/consumer/types.ts";
 import type { TaskSource } from "../../src/consumer/source.ts";
 
 /** Gives all that is pending to the handler, once, and settles it as the handler says. */

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { Operator, type PublishedEvent, Queue, type Transport } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
-import { queueEvents } from "../../src/queue/operate/statistics.ts";
+import { queueEvents } from "../../src/queue/tasks/events.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { key, QUEUE, START, useRig } from "../support/rig.ts";

@@ -196,7 +196,7 @@ export const library: readonly Mutant[] = [
   },
   {
     name: "a queue is noted once in the life of an instance",
-    file: "src/queue/sweep/registry.ts",
+    file: "src/queue/tasks/registration.ts",
     find: "const fresh = since >= 0 && since < REGISTER_EVERY;",
     replace: "const fresh = since >= 0 && since < Number.POSITIVE_INFINITY;",
     breaks: "I6",

@@ -1,5 +1,5 @@
 import { deleteQueueQuery, queuesQuery } from "../../src/http/schemas/queues.ts";
-import { queueEvents } from "../../src/queue/operate/statistics.ts";
+import { queueEvents } from "../../src/queue/tasks/events.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const unlimited = { maxWorking: null, rate: null };

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { queueEvents } from "../../queue/operate/statistics.ts";
+import { queueEvents } from "../../queue/tasks/events.ts";
 import { name } from "../schemas/values.ts";
 import { count, described, instant, nextCursor } from "./values.ts";
 

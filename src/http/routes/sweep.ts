@@ -1,6 +1,6 @@
 import { deepSweep } from "../../queue/repair/deep-sweep.ts";
 import { sweep } from "../../queue/sweep/sweep.ts";
-import type { Duration } from "../../queue/core/types.ts";
+import type { Duration } from "../../queue/core/duration.ts";
 import { json } from "../respond.ts";
 import { forbidden } from "../auth.ts";
 import {

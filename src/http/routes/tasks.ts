@@ -1,5 +1,5 @@
 import { SluiceError } from "../../errors.ts";
-import type { Batch } from "../../queue/tasks/queue.ts";
+import type { Batch } from "../../queue/tasks/leased-task.ts";
 import { json } from "../respond.ts";
 import { toBase64 } from "../bytes.ts";
 import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";

@@ -1,7 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
-import { MAX_DURATION, milliseconds } from "./duration.ts";
+import { MAX_DURATION, milliseconds, type Duration } from "./duration.ts";
 import { onlyOptions } from "./validation.ts";
-import type { Duration } from "./types.ts";
 
 /** How long to wait before an attempt: an exponential with full jitter, a list, or a function of one's own. */
 export type Backoff =

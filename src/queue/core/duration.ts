@@ -1,5 +1,7 @@
 import { invalidArgument } from "../../errors.ts";
-import type { Duration } from "./types.ts";
+
+/** Milliseconds as a number, or a text such as `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`. */
+export type Duration = number | string;
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

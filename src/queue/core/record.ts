@@ -203,3 +203,12 @@ export function readTaskInfo(
     ...(rest !== "" && { [found.state === "completed" ? "result" : "error"]: decodeValue(rest) }),
   };
 }
+
+/** The letters of a record of settings, or the events of one of statistics. */
+export function readLetters(record: string): ReadonlyMap<string, string> {
+  const [version, ...fields] = record.split(";");
+  if (record !== "" && version !== "1") {
+    throw new SluiceError("unexpected_reply", "a record is not of the form that this release writes");
+  }
+  return new Map(fields.map((field) => field.split("=") as [string, string]));
+}

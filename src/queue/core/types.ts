@@ -1,7 +1,5 @@
 import type { Backoff } from "./backoff.ts";
-
-/** Milliseconds as a number, or a text such as `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`. */
-export type Duration = number | string;
+import type { Duration } from "./duration.ts";
 
 export const taskStates = ["pending", "delayed", "working", "completed", "rejected"] as const;
 
@@ -199,6 +197,11 @@ export type Settled =
     }
   /** `newer_schema`: a newer release of Sluice has changed the task's record; nothing was changed. */
   | { readonly receipt: string; readonly ok: false; readonly code: "lease_lost" | "newer_schema" };
+
+/** Settles tasks in one request: a queue, or what stands for one. */
+export interface Settler {
+  settle(settlements: readonly Settlement[]): Promise<Settled[]>;
+}
 
 export type Cancelled =
   /** `working`: its holder learns of it at the next extend or settle. */

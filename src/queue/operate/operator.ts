@@ -7,7 +7,7 @@ import {
   statisticsScript,
 } from "../redis/operate-scripts.ts";
 import { lastReply } from "../redis/replies.ts";
-import { forgetNote, registration } from "../sweep/registry.ts";
+import { forgetNote, registration } from "../tasks/registration.ts";
 import { unregisterScript } from "../redis/sweep-scripts.ts";
 import {
   groupChanges,

@@ -1,6 +1,6 @@
-import { endOf } from "../core/duration.ts";
+import { endOf, type Duration } from "../core/duration.ts";
 import { wholeNumber } from "../core/validation.ts";
-import type { Duration, RequestOptions } from "../core/types.ts";
+import type { RequestOptions } from "../core/types.ts";
 
 /** Most tasks of one redrive or purge script call: more would keep Redis busy for too long. */
 export const MAX_STEP = 160;

@@ -1,8 +1,6 @@
 /** What a queue or a group can be set to, and how records hold it. */
-import { SluiceError } from "../../errors.ts";
-import { milliseconds } from "../core/duration.ts";
+import { milliseconds, type Duration } from "../core/duration.ts";
 import { onlyOptions, trueOrFalse, wholeNumber } from "../core/validation.ts";
-import type { Duration } from "../core/types.ts";
 
 /** At most `max` dequeues in any period of that length. */
 export interface Rate<Period = Duration> {
@@ -103,15 +101,6 @@ export function queueChanges(changes: QueueChanges): Change[] {
 /** @throws {SluiceError} `invalid_argument` */
 export function groupChanges(changes: GroupChanges): Change[] {
   return written(changes, GROUP_FORMS);
-}
-
-/** The letters of a record of settings, or the events of one of statistics. */
-export function readLetters(record: string): ReadonlyMap<string, string> {
-  const [version, ...fields] = record.split(";");
-  if (record !== "" && version !== "1") {
-    throw new SluiceError("unexpected_reply", "a record is not of the form that this release writes");
-  }
-  return new Map(fields.map((field) => field.split("=") as [string, string]));
 }
 
 function readCount(letters: ReadonlyMap<string, string>, letter: string): number | null {

@@ -1,20 +1,5 @@
-import { readLetters } from "./settings.ts";
-
-/** What happens to tasks: the kinds of a queue's events, and what its statistics count. */
-export const queueEvents = [
-  "enqueued",
-  "dequeued",
-  "completed",
-  "requeued",
-  "rejected",
-  "cancelled",
-  "cancelRequested",
-  "reclaimed",
-  "redriven",
-  "deleted",
-] as const;
-
-export type QueueEvent = (typeof queueEvents)[number];
+import { queueEvents, type QueueEvent } from "../tasks/events.ts";
+import { readLetters } from "../core/record.ts";
 
 /** How many tasks each event befell. */
 export type EventCounts = Readonly<Record<QueueEvent, number>>;

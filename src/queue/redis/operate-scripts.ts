@@ -1,6 +1,6 @@
 /** The scripts in lua/operate, bound as in `task-scripts.ts`. */
 import { parts } from "../core/keys.ts";
-import { readLetters } from "../operate/settings.ts";
+import { readLetters } from "../core/record.ts";
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";

@@ -1,7 +1,7 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { DeepPass, FIRST, isPlace, type Findings, type Stand } from "./deep-pass.ts";
 import { callOf } from "../redis/binding.ts";
-import { endOf } from "../core/duration.ts";
+import { endOf, type Duration } from "../core/duration.ts";
 import type { Fault } from "../core/faults.ts";
 import { queueKeys } from "../core/keys.ts";
 import { onlyOptions, queueName, wholeNumber } from "../core/validation.ts";
@@ -9,7 +9,6 @@ import { listQueues } from "../sweep/registry.ts";
 import { checkScript } from "../redis/repair-scripts.ts";
 import { ScheduleRepair } from "./schedule-repair.ts";
 import { checkedTransport, type Transport } from "../redis/transport.ts";
-import type { Duration } from "../core/types.ts";
 
 export interface DeepSweepOptions {
   /** When to stop and give a cursor; a step that was begun is finished. @default "20s" */

@@ -1,7 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
-import { milliseconds } from "../core/duration.ts";
+import { milliseconds, type Duration } from "../core/duration.ts";
 import { LAST_INSTANT, wholeNumber } from "../core/validation.ts";
-import type { Duration } from "../core/types.ts";
 
 /** When something recurs, as a caller says it: by a cron expression, or after each interval. */
 export type Recurrence =

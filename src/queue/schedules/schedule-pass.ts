@@ -3,7 +3,6 @@ import { callOf } from "../redis/binding.ts";
 import { calendarOf, type Calendar } from "./calendar.ts";
 import { queueKeys, registryKey } from "../core/keys.ts";
 import { lastReply } from "../redis/replies.ts";
-import type { Reminder } from "../sweep/registry.ts";
 import { NEVER, readPlan, tellable, type Plan } from "./schedule-record.ts";
 import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "../redis/schedule-scripts.ts";
 import type { Command, CommandOutcome, SendOptions, Transport } from "../redis/transport.ts";
@@ -38,6 +37,12 @@ interface Look {
   readonly stuck: boolean;
   /** The first occurrence of the others; 0 where there is none. */
   readonly after: number;
+}
+
+/** A queue that has schedules: when they are to be looked at, epoch ms. */
+export interface Reminder {
+  readonly queue: string;
+  readonly at: number;
 }
 
 export interface SchedulePassOptions extends SendOptions {

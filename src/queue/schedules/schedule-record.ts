@@ -4,8 +4,7 @@ import { decodeValue } from "../core/codec.ts";
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { escaped, LAST_INSTANT, unescaped } from "../core/validation.ts";
 import { fixedOptions } from "../tasks/task-options.ts";
-import { readHeaders, readRecord, writeFixed } from "../core/record.ts";
-import { readLetters } from "../operate/settings.ts";
+import { readHeaders, readRecord, writeFixed, readLetters } from "../core/record.ts";
 import type { EnqueueOptions } from "../core/types.ts";
 
 /** The next occurrence of a schedule that has none, for it is paused or has ended: later than any instant. */

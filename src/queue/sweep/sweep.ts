@@ -1,15 +1,16 @@
 import { SluiceError } from "../../errors.ts";
-import { endOf } from "../core/duration.ts";
+import { endOf, type Duration } from "../core/duration.ts";
 import { queueKeys, registryKey } from "../core/keys.ts";
 import { onlyOptions, wholeNumber } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
-import { readRegistry, registerCall, type RegisteredQueue, type RegistryPage } from "./registry.ts";
+import { readRegistry, type RegisteredQueue, type RegistryPage } from "./registry.ts";
+import { registerCall } from "../tasks/registration.ts";
 import { callOf } from "../redis/binding.ts";
 import { SchedulePass } from "../schedules/schedule-pass.ts";
 import { unregisterScript, sweepScript } from "../redis/sweep-scripts.ts";
 import { CheckedWaker, type Waker } from "../tasks/waker.ts";
 import { checkedTransport, type Command, type CommandOutcome, type Transport } from "../redis/transport.ts";
-import type { Duration, SweepCounts } from "../core/types.ts";
+import type { SweepCounts } from "../core/types.ts";
 
 /**
  * A queue whose note is older is first asked, in one command, whether it holds anything; if it does,

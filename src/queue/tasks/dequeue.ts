@@ -15,7 +15,7 @@ import {
   wholeNumber,
 } from "../core/validation.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
-import type { Batch } from "./queue.ts";
+import type { Batch } from "./leased-task.ts";
 import { writeReceipt } from "../core/receipt.ts";
 import { readFixed } from "../core/record.ts";
 import type { ValuesQueue } from "../values/encryption.ts";

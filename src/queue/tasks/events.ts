@@ -1,7 +1,22 @@
 import { SluiceError } from "../../errors.ts";
 import type { Keys } from "../core/keys.ts";
-import { queueEvents, type QueueEvent } from "../operate/statistics.ts";
 import type { SendOptions, Transport } from "../redis/transport.ts";
+
+/** What happens to tasks: the kinds of a queue's events, and what its statistics count. */
+export const queueEvents = [
+  "enqueued",
+  "dequeued",
+  "completed",
+  "requeued",
+  "rejected",
+  "cancelled",
+  "cancelRequested",
+  "reclaimed",
+  "redriven",
+  "deleted",
+] as const;
+
+export type QueueEvent = (typeof queueEvents)[number];
 
 /** Something that happened to tasks of a queue, in one call. */
 export interface PublishedEvent {

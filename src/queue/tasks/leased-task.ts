@@ -1,6 +1,6 @@
 import type { Backoff } from "../core/backoff.ts";
-import type { Queue } from "./queue.ts";
-import type { Duration, Settled } from "../core/types.ts";
+import type { Settled, Settlement, Settler } from "../core/types.ts";
+import type { Duration } from "../core/duration.ts";
 
 /** A task that was dequeued, with the right to settle it. Instants are epoch ms. */
 export class LeasedTask<T = unknown> {
@@ -17,10 +17,10 @@ export class LeasedTask<T = unknown> {
   readonly leasedFor: number;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly group: string | undefined;
-  readonly #queue: Pick<Queue, "settle">;
+  readonly #queue: Settler;
 
   constructor(
-    queue: Pick<Queue, "settle">,
+    queue: Settler,
     task: Pick<
       LeasedTask<T>,
       | "id"
@@ -84,8 +84,21 @@ export class LeasedTask<T = unknown> {
     return this.#settle({ receipt: this.receipt, outcome: "extend", lease, ...options });
   }
 
-  async #settle(settlement: Parameters<Queue["settle"]>[0][number]): Promise<Settled> {
+  async #settle(settlement: Settlement): Promise<Settled> {
     const [settled] = await this.#queue.settle([settlement]);
     return settled as Settled;
   }
 }
+
+/** The tasks of one dequeue. */
+export type Batch<T> = LeasedTask<T>[] & {
+  /** When it is worth asking again, epoch ms: at once, or when the next delayed task is due or lease expires; null where nothing waits. */
+  readonly nextDueAt: number | null;
+  /** True where the queue is paused: it gives nothing until it is resumed. */
+  readonly paused: boolean;
+  /**
+   * How many tasks this dequeue met, beside those that it gives, that it made dead letters of, because they could not be
+   * decrypted or do not fit the schema.
+   */
+  readonly unfit: number;
+};

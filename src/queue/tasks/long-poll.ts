@@ -1,7 +1,6 @@
 import { SluiceError } from "../../errors.ts";
 import { sleep } from "../../sleep.ts";
-import { milliseconds } from "../core/duration.ts";
-import type { Duration } from "../core/types.ts";
+import { milliseconds, type Duration } from "../core/duration.ts";
 
 /** Longest that one call may wait, ms. */
 export const LONGEST_WAIT = 60_000;

@@ -9,7 +9,7 @@ import { all, type MaybePromise } from "../core/maybe-promise.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId, wholeNumber } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
 import { readTaskInfo, writeFixed } from "../core/record.ts";
-import { registration } from "../sweep/registry.ts";
+import { registration } from "./registration.ts";
 import { checkedSchema, fitting } from "./schema.ts";
 import { openedTask, sealed } from "../values/encryption.ts";
 import {

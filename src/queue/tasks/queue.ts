@@ -2,7 +2,7 @@ import { SluiceError } from "../../errors.ts";
 import { byteLengths } from "../core/codec.ts";
 import { milliseconds } from "../core/duration.ts";
 import { subscribeTo, type PublishedEvent } from "./events.ts";
-import type { LeasedTask } from "./leased-task.ts";
+import type { Batch } from "./leased-task.ts";
 import { all } from "../core/maybe-promise.ts";
 import { listOf, onlyOptions, replyBytes, REQUEST_OPTIONS, requestKey, taskId } from "../core/validation.ts";
 import { lastReply } from "../redis/replies.ts";
@@ -50,19 +50,6 @@ export interface QueueOptions<In = unknown, Out = In> extends ProducerOptions<In
   /** Bound on the payload bytes of one dequeue; at least one task is always given. @default 8 MB */
   readonly maxBytes?: number | undefined;
 }
-
-/** The tasks of one dequeue. */
-export type Batch<T> = LeasedTask<T>[] & {
-  /** When it is worth asking again, epoch ms: at once, or when the next delayed task is due or lease expires; null where nothing waits. */
-  readonly nextDueAt: number | null;
-  /** True where the queue is paused: it gives nothing until it is resumed. */
-  readonly paused: boolean;
-  /**
-   * How many tasks this dequeue met, beside those that it gives, that it made dead letters of, because they could not be
-   * decrypted or do not fit the schema.
-   */
-  readonly unfit: number;
-};
 
 /** A named stream of tasks. All its state is in Redis; an instance holds none and may be made per request. */
 export class Queue<In = unknown, Out = In> extends Producer<In, Out> {

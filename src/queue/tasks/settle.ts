@@ -1,14 +1,14 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { delayAfter } from "../core/backoff.ts";
 import { encodeError, encodeValue } from "../core/codec.ts";
-import { milliseconds } from "../core/duration.ts";
+import { milliseconds, type Duration } from "../core/duration.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { escaped, onlyOptions, trueOrFalse } from "../core/validation.ts";
 import { encodeProgress } from "../core/record.ts";
 import { readReceipt } from "../core/receipt.ts";
 import { sealedText, type ValuesQueue } from "../values/encryption.ts";
 import type { settleScript } from "../redis/task-scripts.ts";
-import type { Duration, Settled, Settlement } from "../core/types.ts";
+import type { Settled, Settlement } from "../core/types.ts";
 
 function keptFor(ttl: Duration | undefined, at: string): number | undefined {
   return ttl === undefined ? undefined : milliseconds(ttl, `${at}.ttl`);

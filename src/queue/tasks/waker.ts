@@ -1,7 +1,6 @@
 import { invalidArgument, messageOf } from "../../errors.ts";
-import { milliseconds } from "../core/duration.ts";
+import { milliseconds, type Duration } from "../core/duration.ts";
 import { onlyOptions } from "../core/validation.ts";
-import type { Duration } from "../core/types.ts";
 
 /** Starts a consumer where none runs. What calls it, enqueue or sweep, has first made sure that nobody else does. */
 export interface Waker {

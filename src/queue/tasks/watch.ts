@@ -1,8 +1,8 @@
 import { SluiceError } from "../../errors.ts";
 import { sleep } from "../../sleep.ts";
-import { milliseconds } from "../core/duration.ts";
+import { milliseconds, type Duration } from "../core/duration.ts";
 import { onlyOptions, wholeNumber } from "../core/validation.ts";
-import type { Duration, TaskInfo, Transition } from "../core/types.ts";
+import type { TaskInfo, Transition } from "../core/types.ts";
 
 /** Between two looks, ms: at first and after each change; then twice as long each time, up to the longest. */
 const FIRST_PAUSE = 250;
