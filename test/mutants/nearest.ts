@@ -52,7 +52,8 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/queue/tasks/queue.ts": ["integration/late-progress", "integration/settle"],
   "src/queue/core/record.ts": ["integration/enqueue", "integration/life-cycle", "conformance/payloads"],
-  "src/queue/sweep/registry.ts": ["integration/registry", "integration/sweep", "budget/commands"],
+  "src/queue/sweep/registry.ts": ["integration/registry", "integration/sweep"],
+  "src/queue/tasks/registration.ts": ["integration/registry", "integration/sweep", "budget/commands"],
   "src/queue/schedules/schedule-pass.ts": [
     "integration/occurrences",
     "integration/occurrences-held",
