@@ -9,7 +9,7 @@ export default defineConfig({
     http: "src/http/index.ts",
     client: "src/client/index.ts",
     encryption: "src/queue/values/aes-gcm.ts",
-    sqs: "src/consumer/sqs.ts",
+    sqs: "src/consumer/adapters/sqs.ts",
     cloudflare: "serverless/cloudflare.ts",
     vercel: "serverless/vercel.ts",
     lambda: "serverless/lambda.ts",

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Environment } from "../src/config.ts";
-import type { DrainOptions, HeldTask } from "../src/consumer/types.ts";
+import type { DrainOptions, HeldTask } from "../src/consumer/drain/types.ts";
 import type { Encryption } from "../src/queue/values/encryption.ts";
 
 /** Works on the tasks of one queue, as a drain's handler does; `env` is the deployment's environment. */

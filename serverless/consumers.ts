@@ -1,7 +1,7 @@
-import { checkDrainOptions, drain, WORK_OPTIONS } from "../src/consumer/drain.ts";
-import { type DrainOptions, type DrainReport, type HeldTask } from "../src/consumer/types.ts";
-import { reinforced } from "../src/consumer/reinforced.ts";
-import { watched } from "../src/consumer/source.ts";
+import { checkDrainOptions, drain, WORK_OPTIONS } from "../src/consumer/drain/drain.ts";
+import { type DrainOptions, type DrainReport, type HeldTask } from "../src/consumer/drain/types.ts";
+import { reinforced } from "../src/consumer/wake/with-scale-out.ts";
+import { watched } from "../src/consumer/drain/source.ts";
 import { invalidArgument } from "../src/errors.ts";
 import { cut } from "../src/queue/core/codec.ts";
 import { onlyOptions, queueName } from "../src/queue/core/validation.ts";

@@ -7,7 +7,7 @@ import type { Transport } from "../src/queue/redis/transport.ts";
 import { resp } from "../src/transport/resp.ts";
 import { upstash } from "../src/transport/upstash.ts";
 import { Deployment, type ServiceOptions } from "./service.ts";
-import { UnderWay, within } from "./under-way.ts";
+import { UnderWay, within } from "./pending-work.ts";
 
 /** What a server is told: what a deployment does, and how its process lives. */
 export interface ServeOptions<Env extends object = Environment> extends ServiceOptions<Env> {

@@ -1,12 +1,12 @@
 import { type Config, type Environment, readConfig } from "../src/config.ts";
-import type { DrainOptions } from "../src/consumer/types.ts";
-import { WakeGate } from "../src/consumer/wake-gate.ts";
-import { answerWake } from "../src/consumer/wake-receiver.ts";
-import { webhookWaker } from "../src/consumer/webhook-waker.ts";
+import type { DrainOptions } from "../src/consumer/drain/types.ts";
+import { WakeGate } from "../src/consumer/wake/wake-verifier.ts";
+import { answerWake } from "../src/consumer/wake/wake-receiver.ts";
+import { webhookWaker } from "../src/consumer/wake/webhook-waker.ts";
 import { invalidArgument, SluiceError } from "../src/errors.ts";
 import { createApp } from "../src/http/app.ts";
 import type { App } from "../src/http/context.ts";
-import { misconfigured } from "../src/http/misconfigured.ts";
+import { misconfigured } from "../src/http/config-error.ts";
 import { Problem, problemResponse } from "../src/http/problem.ts";
 import { milliseconds, type Duration } from "../src/queue/core/duration.ts";
 import { onlyOptions } from "../src/queue/core/validation.ts";

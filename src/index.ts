@@ -7,8 +7,8 @@ export {
   type CloudflarePayload,
   type CloudflareQueueOptions,
   type CloudflareRetryOptions,
-} from "./consumer/cloudflare-queue.ts";
-export { drain, drainBatches } from "./consumer/drain.ts";
+} from "./consumer/adapters/cloudflare-queue.ts";
+export { drain, drainBatches } from "./consumer/drain/drain.ts";
 export {
   type BatchHandler,
   type DrainOptions,
@@ -16,12 +16,12 @@ export {
   type Handler,
   type HeldTask,
   type Verdict,
-} from "./consumer/types.ts";
-export { NonRetryableError, RetryAfter, StoppedError, type StopReason } from "./consumer/failures.ts";
-export { reinforced } from "./consumer/reinforced.ts";
-export type { TaskSource } from "./consumer/source.ts";
-export { wakeReceiver, type WakeReceiverOptions } from "./consumer/wake-receiver.ts";
-export { webhookWaker, type WebhookWakerOptions } from "./consumer/webhook-waker.ts";
+} from "./consumer/drain/types.ts";
+export { NonRetryableError, RetryAfter, StoppedError, type StopReason } from "./consumer/drain/failures.ts";
+export { reinforced } from "./consumer/wake/with-scale-out.ts";
+export type { TaskSource } from "./consumer/drain/source.ts";
+export { wakeReceiver, type WakeReceiverOptions } from "./consumer/wake/wake-receiver.ts";
+export { webhookWaker, type WebhookWakerOptions } from "./consumer/wake/webhook-waker.ts";
 export { SluiceError, type SluiceErrorCode } from "./errors.ts";
 export { delayAfter, type Backoff } from "./queue/core/backoff.ts";
 export type { PublishedEvent } from "./queue/tasks/events.ts";

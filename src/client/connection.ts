@@ -4,7 +4,7 @@ import { newToken } from "../queue/core/ids.ts";
 import { onlyOptions, requestKey } from "../queue/core/validation.ts";
 import type { RequestOptions } from "../queue/core/types.ts";
 import { LONGEST_TIMER, sleep } from "../sleep.ts";
-import { readAnswer, type Answer } from "./answer.ts";
+import { readAnswer, type Answer } from "./replies.ts";
 
 /** How requests leave: what every platform's `fetch` can do. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

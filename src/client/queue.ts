@@ -29,7 +29,7 @@ import {
 import { jsonOf, jsonWith, settlementJson, split, valueOf } from "./body.ts";
 import type { Connection } from "./connection.ts";
 import { taskJson, type ClientQueueOptions } from "./new-task.ts";
-import { Pull, type Pulled } from "./pull.ts";
+import { Pull, type Pulled } from "./dequeue.ts";
 
 const DEFAULTS = ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay"];
 const OPTIONS = [...DEFAULTS, "maxBytes", "schema", "encryption"];

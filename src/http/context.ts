@@ -6,7 +6,7 @@ import type { Transport } from "../queue/redis/transport.ts";
 import type { RequestOptions } from "../queue/core/types.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import type * as v from "valibot";
-import type { Grants, Scope } from "./auth.ts";
+import type { Grants, Scope } from "./authenticator.ts";
 import { readJson } from "./body.ts";
 import { invalid, type Problem } from "./problem.ts";
 import { longestBudget } from "./schemas/durations.ts";

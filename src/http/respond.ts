@@ -1,4 +1,4 @@
-import { closedHeaders } from "./closed-headers.ts";
+import { closedHeaders } from "./security-headers.ts";
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { drain } from "../../src/consumer/drain.ts";
+import { drain } from "../../src/consumer/drain/drain.ts";
 import { useBilled } from "../support/billed.ts";
 import { dice } from "../support/dice.ts";
 

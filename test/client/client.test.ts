@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { createClient } from "../../src/client/index.ts";
-import { drain } from "../../src/consumer/drain.ts";
+import { drain } from "../../src/consumer/drain/drain.ts";
 import { sweep } from "../../src/index.ts";
 import { pause } from "../consumer/draining.ts";
 import { secrets } from "../http/served.ts";

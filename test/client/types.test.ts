@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { createClient, type ClientQueue } from "../../src/client/index.ts";
-import type { TaskSource } from "../../src/consumer/source.ts";
+import type { TaskSource } from "../../src/consumer/drain/source.ts";
 import { Queue } from "../../src/index.ts";
 
 const client = createClient({ url: "https://queue.example", token: "a-token-of-sixteen" });

@@ -1,4 +1,4 @@
-import type { CloudflareBatch, CloudflareContext } from "../../src/consumer/cloudflare-queue.ts";
+import type { CloudflareBatch, CloudflareContext } from "../../src/consumer/adapters/cloudflare-queue.ts";
 
 /** The messages of a batch. */
 export const names = ["a", "b", "c"] as const;

@@ -5,7 +5,7 @@ import {
   type CloudflareContext,
   cloudflareQueue,
   type CloudflareQueueOptions,
-} from "../../src/consumer/cloudflare-queue.ts";
+} from "../../src/consumer/adapters/cloudflare-queue.ts";
 import { useRig } from "../support/rig.ts";
 import { type Case, cases, names } from "./cloudflare-queue-handlers.ts";
 import { settleBatch } from "./settle-batch.ts";

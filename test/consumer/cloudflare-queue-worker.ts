@@ -1,4 +1,4 @@
-import type { CloudflareBatch, CloudflareContext } from "../../src/consumer/cloudflare-queue.ts";
+import type { CloudflareBatch, CloudflareContext } from "../../src/consumer/adapters/cloudflare-queue.ts";
 import { cases, names } from "./cloudflare-queue-handlers.ts";
 
 /** A Worker, called as a queue calls its consumer: answers what the runtime noted of the handler's calls. */

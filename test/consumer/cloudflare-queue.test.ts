@@ -4,9 +4,9 @@ import {
   type CloudflareContext,
   cloudflareQueue,
   type CloudflareQueueOptions,
-} from "../../src/consumer/cloudflare-queue.ts";
-import { drainBatches } from "../../src/consumer/drain.ts";
-import { NonRetryableError, StoppedError } from "../../src/consumer/failures.ts";
+} from "../../src/consumer/adapters/cloudflare-queue.ts";
+import { drainBatches } from "../../src/consumer/drain/drain.ts";
+import { NonRetryableError, StoppedError } from "../../src/consumer/drain/failures.ts";
 import { START, useRig } from "../support/rig.ts";
 import { hanging, stoppedError } from "./draining.ts";
 import { settleBatch } from "./settle-batch.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { drainBatches } from "../../src/consumer/drain.ts";
-import { type BatchHandler, type Verdict } from "../../src/consumer/types.ts";
-import { NonRetryableError, RetryAfter, type StoppedError } from "../../src/consumer/failures.ts";
+import { drainBatches } from "../../src/consumer/drain/drain.ts";
+import { type BatchHandler, type Verdict } from "../../src/consumer/drain/types.ts";
+import { NonRetryableError, RetryAfter, type StoppedError } from "../../src/consumer/drain/failures.ts";
 import { named, numbered } from "../support/new-tasks.ts";
 import { START, useRig } from "../support/rig.ts";
 import { hanging, pause, reported, reportedWithMore, stopOf } from "./draining.ts";

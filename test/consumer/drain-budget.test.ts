@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { drain } from "../../src/consumer/drain.ts";
-import type { StoppedError } from "../../src/consumer/failures.ts";
+import { drain } from "../../src/consumer/drain/drain.ts";
+import type { StoppedError } from "../../src/consumer/drain/failures.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
 import { hanging, heeding, leasedIn, pause, reportedWithMore, stoppedError, stopOf } from "./draining.ts";

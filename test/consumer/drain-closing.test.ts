@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { drain } from "../../src/consumer/drain.ts";
+import { drain } from "../../src/consumer/drain/drain.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
 import { heeding, pause, reported, reportedWithMore } from "./draining.ts";

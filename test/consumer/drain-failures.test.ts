@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { EnqueueOptions } from "../../src/index.ts";
-import { drain } from "../../src/consumer/drain.ts";
-import { type DrainOptions, type Handler } from "../../src/consumer/types.ts";
-import { NonRetryableError, RetryAfter } from "../../src/consumer/failures.ts";
+import { drain } from "../../src/consumer/drain/drain.ts";
+import { type DrainOptions, type Handler } from "../../src/consumer/drain/types.ts";
+import { NonRetryableError, RetryAfter } from "../../src/consumer/drain/failures.ts";
 import { START, useRig } from "../support/rig.ts";
 import { many, named } from "../support/new-tasks.ts";
 import { pause, reported } from "./draining.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SluiceError, type Transport } from "../../src/index.ts";
-import { drain } from "../../src/consumer/drain.ts";
+import { drain } from "../../src/consumer/drain/drain.ts";
 import { sleep } from "../../src/sleep.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";

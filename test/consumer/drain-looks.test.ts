@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { drain } from "../../src/consumer/drain.ts";
-import { type DrainOptions } from "../../src/consumer/types.ts";
+import { drain } from "../../src/consumer/drain/drain.ts";
+import { type DrainOptions } from "../../src/consumer/drain/types.ts";
 import type { Transport } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 import { noting, pause, reported } from "./draining.ts";

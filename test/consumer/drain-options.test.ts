@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Queue, type Transport } from "../../src/index.ts";
-import { drain, drainBatches } from "../../src/consumer/drain.ts";
-import { type DrainOptions, type Handler } from "../../src/consumer/types.ts";
+import { drain, drainBatches } from "../../src/consumer/drain/drain.ts";
+import { type DrainOptions, type Handler } from "../../src/consumer/drain/types.ts";
 
 // Nothing of these reaches Redis.
 const transport: Transport = { send: () => expect.unreachable() };

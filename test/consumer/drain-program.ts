@@ -1,7 +1,7 @@
 // A consumer in a process of its own. Its arguments: the Redis URL, what its handlers do, and a drain's options as JSON.
 import { Queue } from "../../src/index.ts";
-import { drain } from "../../src/consumer/drain.ts";
-import { type DrainOptions, type Handler } from "../../src/consumer/types.ts";
+import { drain } from "../../src/consumer/drain/drain.ts";
+import { type DrainOptions, type Handler } from "../../src/consumer/drain/types.ts";
 import { resp } from "../../src/transport/resp.ts";
 
 const [url = "", kind = "", options = "{}"] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { drain, drainBatches } from "../../src/consumer/drain.ts";
-import type { TaskSource } from "../../src/consumer/source.ts";
+import { drain, drainBatches } from "../../src/consumer/drain/drain.ts";
+import type { TaskSource } from "../../src/consumer/drain/source.ts";
 import { abreast } from "../support/abreast.ts";
 import { useBilled } from "../support/billed.ts";
 import { many } from "../support/new-tasks.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { NewTask } from "../../src/index.ts";
-import { drain } from "../../src/consumer/drain.ts";
-import { type HeldTask } from "../../src/consumer/types.ts";
-import { NonRetryableError, type StoppedError } from "../../src/consumer/failures.ts";
+import { drain } from "../../src/consumer/drain/drain.ts";
+import { type HeldTask } from "../../src/consumer/drain/types.ts";
+import { NonRetryableError, type StoppedError } from "../../src/consumer/drain/failures.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
 import { hanging, heeding, pause, reported, reportedWithMore, stoppedError, stopOf } from "./draining.ts";

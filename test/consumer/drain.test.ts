@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { drain } from "../../src/consumer/drain.ts";
-import { RetryAfter } from "../../src/consumer/failures.ts";
+import { drain } from "../../src/consumer/drain/drain.ts";
+import { RetryAfter } from "../../src/consumer/drain/failures.ts";
 import { key, START, useRig } from "../support/rig.ts";
 import { many, numbered } from "../support/new-tasks.ts";
 import { heeding, leasedIn, noting, pause, reported, reportedWithMore } from "./draining.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Transport } from "../../src/index.ts";
-import { StoppedError, type StopReason } from "../../src/consumer/failures.ts";
-import type { DrainReport, HeldTask } from "../../src/consumer/types.ts";
+import { StoppedError, type StopReason } from "../../src/consumer/drain/failures.ts";
+import type { DrainReport, HeldTask } from "../../src/consumer/drain/types.ts";
 
 /** A report with nothing in it but what is said. */
 export const reported = (said: Partial<DrainReport> = {}): DrainReport => ({

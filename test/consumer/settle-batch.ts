@@ -1,5 +1,5 @@
-import type { BatchHandler, HeldTask } from "../../src/consumer/types.ts";
-import type { TaskSource } from "../../src/consumer/source.ts";
+import type { BatchHandler, HeldTask } from "../../src/consumer/drain/types.ts";
+import type { TaskSource } from "../../src/consumer/drain/source.ts";
 
 /** Gives all that is pending to the handler, once, and settles it as the handler says. */
 export async function settleBatch<T>(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { drainBatches } from "../../src/consumer/drain.ts";
-import { NonRetryableError, RetryAfter } from "../../src/consumer/failures.ts";
-import { sqs, type SqsHandler, type SqsOptions } from "../../src/consumer/sqs.ts";
+import { drainBatches } from "../../src/consumer/drain/drain.ts";
+import { NonRetryableError, RetryAfter } from "../../src/consumer/drain/failures.ts";
+import { sqs, type SqsHandler, type SqsOptions } from "../../src/consumer/adapters/sqs.ts";
 import { START, useRig } from "../support/rig.ts";
 import { settleBatch } from "./settle-batch.ts";
 

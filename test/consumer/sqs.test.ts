@@ -8,7 +8,7 @@ import {
   type SqsEvent,
   type SqsHandler,
   type SqsOptions,
-} from "../../src/consumer/sqs.ts";
+} from "../../src/consumer/adapters/sqs.ts";
 import type { EnqueueOptions } from "../../src/index.ts";
 import { START, useRig } from "../support/rig.ts";
 import { settleBatch } from "./settle-batch.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { type DrainReport, wakeReceiver, webhookWaker } from "../../src/index.ts";
-import { signedHeaders, signingKey } from "../../src/consumer/signature.ts";
+import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
 
 const secret = `whsec_${btoa("a secret of at least 24 bytes")}`;
 const other = `whsec_${btoa("another secret of 24 bytes or so")}`;

@@ -17,7 +17,7 @@ const floors: Record<string, readonly string[]> = {
   // Over HTTP it does what the queue does: of the queue it takes what needs no Redis.
   "src/client": ["src/errors.ts", "src/sleep.ts", "src/queue"],
   "src/http": ["src/errors.ts", "src/sleep.ts", "src/bounded-body.ts", "src/queue"],
-  "src/config.ts": ["src/errors.ts", "src/queue", "src/consumer", "src/http/auth.ts"],
+  "src/config.ts": ["src/errors.ts", "src/queue", "src/consumer", "src/http/authenticator.ts"],
   "src/index.ts": ["src/errors.ts", "src/queue", "src/consumer"],
   "src/local": ["src/errors.ts", "src/queue", "src/transport", "src/http", "src/config.ts"],
   "src/cli": [

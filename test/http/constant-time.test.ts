@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { equal } from "../../src/http/auth.ts";
+import { equal } from "../../src/http/authenticator.ts";
 
 // That comparing a secret takes as long wherever it is wrong: by counting and by the text of the program, for what a clock
 // shows of it depends on the machine.
@@ -31,14 +31,14 @@ test("two digests are read to their end, wherever they differ", () => {
 });
 
 test("every entry is compared, and what is compared is a digest: it tells nothing of how much of a token is right", () => {
-  const admit = /async admit\([^]*?\n {2}\}/.exec(source("src/http/auth.ts"))?.[0] ?? "";
+  const admit = /async admit\([^]*?\n {2}\}/.exec(source("src/http/authenticator.ts"))?.[0] ?? "";
   expect(admit).toContain("const digest = await sha256(token);");
   // Not `find` or `some`, which end at the first.
   expect(admit).toContain("this.#entries.filter((entry) => equal(entry.digest, digest))");
 });
 
 test("a wake's signature is compared by WebCrypto, the gateway's tokens by Node, both as they are meant to be", () => {
-  expect(source("src/consumer/signature.ts")).toContain('crypto.subtle.verify("HMAC", key,');
+  expect(source("src/consumer/wake/signature.ts")).toContain('crypto.subtle.verify("HMAC", key,');
   const gateway = source("src/local/gateway/gateway.ts");
   expect(gateway).toContain("known.find(([token]) => timingSafeEqual(token, given))");
   expect(gateway).toContain('createHash("sha256").update(text).digest()');
@@ -59,8 +59,8 @@ test.each(
   ["auth.ts", "app.ts"]
     .map((file) => `src/http/${file}`)
     .concat([
-      "src/consumer/signature.ts",
-      "src/consumer/wake-gate.ts",
+      "src/consumer/wake/signature.ts",
+      "src/consumer/wake/wake-verifier.ts",
       "src/local/gateway/gateway.ts",
       "src/config.ts",
     ]),

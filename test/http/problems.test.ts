@@ -2,7 +2,7 @@ import { createClient } from "@redis/client";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { SluiceError, type SluiceErrorCode } from "../../src/errors.ts";
 import { createApp } from "../../src/http/app.ts";
-import { misconfigured } from "../../src/http/misconfigured.ts";
+import { misconfigured } from "../../src/http/config-error.ts";
 import { type ProblemCode, problems } from "../../src/http/problem.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { signedHeaders, signingKey } from "../../src/consumer/signature.ts";
+import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
 import { webhookWaker } from "../../src/index.ts";
 import { createApp } from "../../src/http/app.ts";
 import { problems } from "../../src/http/problem.ts";
-import { reportToConsole } from "../../src/http/report.ts";
+import { reportToConsole } from "../../src/http/error-log.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { callables } from "./access-rows.ts";

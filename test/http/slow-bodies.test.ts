@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { signedHeaders, signingKey } from "../../src/consumer/signature.ts";
+import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
 import { createApp } from "../../src/http/app.ts";
 import { type DrainReport, wakeReceiver } from "../../src/index.ts";
 import { asker, expectProblem, tokens } from "./served.ts";

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { Service } from "../../serverless/service.ts";
-import { signedHeaders, signingKey } from "../../src/consumer/signature.ts";
-import { WakeGate } from "../../src/consumer/wake-gate.ts";
+import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
+import { WakeGate } from "../../src/consumer/wake/wake-verifier.ts";
 import { type DrainReport, wakeReceiver } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 

@@ -8,7 +8,7 @@ import {
   Schedules,
   sweep,
 } from "../../src/index.ts";
-import { sqs } from "../../src/consumer/sqs.ts";
+import { sqs } from "../../src/consumer/adapters/sqs.ts";
 import { encrypting, MARKER, openByHand, KEYS, shows } from "../support/encrypting.ts";
 import { awkwardPayloads, comparable } from "../support/payloads.ts";
 import { QUEUE, useRig } from "../support/rig.ts";

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const consuming: readonly Mutant[] = [
   {
     name: "a handler that ignores its signal is waited for",
-    file: "src/consumer/hands.ts",
+    file: "src/consumer/drain/handler-pool.ts",
     find: "if (isDue(call.cutOffAt)) this.#fail(call, call.stopped);",
     replace: "isDue(call.cutOffAt);",
     breaks: "consumers",
@@ -12,7 +12,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "what was lost is settled all the same",
-    file: "src/consumer/hands.ts",
+    file: "src/consumer/drain/handler-pool.ts",
     find: "      if (held.over) continue;\n",
     replace: "",
     breaks: "consumers",
@@ -20,7 +20,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "what was not begun is not handed back",
-    file: "src/consumer/hands.ts",
+    file: "src/consumer/drain/handler-pool.ts",
     find: "if (!held.over) this.#handBack(held);",
     replace: "held.over = true;",
     breaks: "consumers",
@@ -28,7 +28,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "a call is begun that would not end in time",
-    file: "src/consumer/hands.ts",
+    file: "src/consumer/drain/handler-pool.ts",
     find: 'if (now + this.most > end) return "time";',
     replace: 'if (now > end) return "time";',
     breaks: "consumers",
@@ -36,7 +36,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "a short lease is extended as seldom as a long one",
-    file: "src/consumer/held.ts",
+    file: "src/consumer/drain/in-flight-task.ts",
     find: "Math.max(OFTEN, Math.min(extendEvery, task.leasedFor / 3))",
     replace: "Math.max(OFTEN, extendEvery)",
     breaks: "consumers",
@@ -44,7 +44,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "a settlement whose request failed is forgotten",
-    file: "src/consumer/requests.ts",
+    file: "src/consumer/drain/drain-requests.ts",
     find: "        this.outbox.putBack(items);\n",
     replace: "",
     breaks: "law 10",
@@ -52,7 +52,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "a long poll that was cut short is not asked again",
-    file: "src/consumer/requests.ts",
+    file: "src/consumer/drain/drain-requests.ts",
     find: "if (waits && this.#waits.signal.aborted) this.recall = { ...pull, wait: undefined };",
     replace: "if (waits && this.#waits.signal.aborted) this.recall = undefined;",
     breaks: "consumers",
@@ -60,7 +60,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "a drain that waits pulls again as soon as a handler has ended",
-    file: "src/consumer/run.ts",
+    file: "src/consumer/drain/drain-loop.ts",
     find: " || !this.#isDue(gathersUntil)",
     replace: "",
     breaks: "law 3",
@@ -68,7 +68,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "a task that ends alone waits for company while the drain waits for tasks",
-    file: "src/consumer/run.ts",
+    file: "src/consumer/drain/drain-loop.ts",
     find: "(!pulling || polling)",
     replace: "!pulling",
     breaks: "consumers",
@@ -76,7 +76,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "a drain pulls ahead whatever it holds",
-    file: "src/consumer/pace.ts",
+    file: "src/consumer/drain/pace.ts",
     find: "return this.#hands.waiting + 1 <= Math.min(meanwhile, batch / 2);",
     replace: "return meanwhile > 0;",
     breaks: "consumers",
@@ -84,7 +84,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "a request takes all settlements, however large",
-    file: "src/consumer/outbox.ts",
+    file: "src/consumer/drain/settlement-buffer.ts",
     find: "(count > 0 && bytes > MOST_BYTES)",
     replace: "(count > MOST_BYTES)",
     breaks: "consumers",
@@ -92,7 +92,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "what cannot succeed is tried again",
-    file: "src/consumer/verdict.ts",
+    file: "src/consumer/drain/to-settlement.ts",
     find: 'return { outcome: "reject", error: thrown };',
     replace: 'return { outcome: "requeue", backoff, error: thrown };',
     breaks: "consumers",
@@ -100,7 +100,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "a RetryAfter is always charged",
-    file: "src/consumer/verdict.ts",
+    file: "src/consumer/drain/to-settlement.ts",
     find: 'return { outcome: "requeue", delay, count, error: cause ?? thrown };',
     replace: 'return { outcome: "requeue", delay, error: cause ?? thrown };',
     breaks: "I5",
@@ -108,7 +108,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "work that is done is done again where its result cannot be stored",
-    file: "src/consumer/verdict.ts",
+    file: "src/consumer/drain/to-settlement.ts",
     find: 'return sendable({ receipt, outcome: "reject", error });',
     replace: "throw fault;",
     breaks: "consumers",
@@ -116,7 +116,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "a signature may come from the future",
-    file: "src/consumer/signature.ts",
+    file: "src/consumer/wake/signature.ts",
     find: "if (Math.abs(Date.now() / 1_000 - Number(timestamp)) > TOLERANCE) return false;",
     replace: "if (Date.now() / 1_000 - Number(timestamp) > TOLERANCE) return false;",
     breaks: "access",
@@ -124,7 +124,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "an old signature is as good as a new one",
-    file: "src/consumer/signature.ts",
+    file: "src/consumer/wake/signature.ts",
     find: "const TOLERANCE = 5 * 60;",
     replace: "const TOLERANCE = 50 * 60;",
     breaks: "access",
@@ -132,7 +132,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "any signed event is a wake",
-    file: "src/consumer/wake-receiver.ts",
+    file: "src/consumer/wake/wake-receiver.ts",
     find: 'return type === WAKE && typeof data?.queue === "string" ? data.queue : undefined;',
     replace: 'return typeof data?.queue === "string" ? data.queue : undefined;',
     breaks: "input",
@@ -140,7 +140,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "a wake that was refused is sent again",
-    file: "src/consumer/webhook-waker.ts",
+    file: "src/consumer/wake/webhook-waker.ts",
     find: "        if (error instanceof Refused) break;\n",
     replace: "",
     breaks: "waking",
@@ -148,7 +148,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "an ack counts after a retry",
-    file: "src/consumer/cloudflare-queue.ts",
+    file: "src/consumer/adapters/cloudflare-queue.ts",
     find: "if (!this.#all && !this.#retried.has(id)) this.#acked.add(id);",
     replace: "if (!this.#all) this.#acked.add(id);",
     breaks: "consumers",
@@ -156,7 +156,7 @@ export const consuming: readonly Mutant[] = [
   },
   {
     name: "an unknown id in the first place fails nothing",
-    file: "src/consumer/sqs.ts",
+    file: "src/consumer/adapters/sqs.ts",
     find: "  if (unknown >= 0) {",
     replace: "  if (unknown > 0) {",
     breaks: "consumers",

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 export const interfaces: readonly Mutant[] = [
   {
     name: "a token is good for every queue",
-    file: "src/http/auth.ts",
+    file: "src/http/authenticator.ts",
     find: "grant.scopes.includes(scope) && matches(grant.queues, queue));",
     replace: "grant.scopes.includes(scope));",
     breaks: "access",
@@ -12,7 +12,7 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "the ends of a pattern may overlap",
-    file: "src/http/auth.ts",
+    file: "src/http/authenticator.ts",
     find: "return at <= name.length - end.length;",
     replace: "return true;",
     breaks: "access",
@@ -20,7 +20,7 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "eight bytes of a token's digest are compared",
-    file: "src/http/auth.ts",
+    file: "src/http/authenticator.ts",
     find: "for (let at = 0; at < one.length; at++) difference",
     replace: "for (let at = 0; at < 8; at++) difference",
     breaks: "access",
@@ -28,7 +28,7 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "the cron secret is a token of an admin",
-    file: "src/http/auth.ts",
+    file: "src/http/authenticator.ts",
     find: 'grant: { scopes: ["cron"] as const, queues: "*" }',
     replace: 'grant: { scopes: ["cron", "admin"] as const, queues: "*" }',
     breaks: "access",
@@ -36,7 +36,7 @@ export const interfaces: readonly Mutant[] = [
   },
   {
     name: "with no token configured the gate is open to refuse",
-    file: "src/http/auth.ts",
+    file: "src/http/authenticator.ts",
     find: 'return this.#tokens.length > 0 || (scope === "cron"',
     replace: 'return this.#tokens.length >= 0 || (scope === "cron"',
     breaks: "access",

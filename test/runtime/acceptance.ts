@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { signedHeaders, signingKey } from "../../src/consumer/signature.ts";
+import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
 import { asker, type Ask, secrets, tokens } from "../http/served.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";

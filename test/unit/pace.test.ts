@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Estimate } from "../../src/consumer/estimate.ts";
-import { Pace, type PaceOptions } from "../../src/consumer/pace.ts";
+import { Estimate } from "../../src/consumer/drain/rtt-estimator.ts";
+import { Pace, type PaceOptions } from "../../src/consumer/drain/pace.ts";
 
 /** A pace with calls of `mean` ms and round trips of `roundTrip` ms, where so many wait and run. */
 function pace(

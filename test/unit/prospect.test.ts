@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { Prospect } from "../../src/consumer/prospect.ts";
+import { Prospect } from "../../src/consumer/drain/prospect.ts";
 import type { Batch } from "../../src/queue/tasks/leased-task.ts";
 
 /** What a drain expects of its queue after a pull. */

@@ -2,7 +2,7 @@ import { deepSweep } from "../../queue/repair/deep-sweep.ts";
 import { sweep } from "../../queue/sweep/sweep.ts";
 import type { Duration } from "../../queue/core/duration.ts";
 import { json } from "../respond.ts";
-import { forbidden } from "../auth.ts";
+import { forbidden } from "../authenticator.ts";
 import {
   type App,
   budgetOf,

@@ -1,4 +1,4 @@
-import { LONGEST_TIMER } from "../sleep.ts";
+import { LONGEST_TIMER } from "../../sleep.ts";
 
 /** Rings once, at the earliest of the instants that it was set to since it last rang. */
 export class Alarm {

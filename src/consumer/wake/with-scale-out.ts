@@ -1,5 +1,5 @@
-import type { Queue } from "../queue/tasks/queue.ts";
-import { type TaskSource, watched } from "./source.ts";
+import type { Queue } from "../../queue/tasks/queue.ts";
+import { type TaskSource, watched } from "../drain/source.ts";
 
 /** How often one drain asks for another consumer, ms; the queue's window decides whether one is woken. */
 const ASK_EVERY = 1_000;

@@ -1,5 +1,5 @@
-import type { LeasedTask } from "../queue/tasks/leased-task.ts";
-import type { Settled } from "../queue/core/types.ts";
+import type { LeasedTask } from "../../queue/tasks/leased-task.ts";
+import type { Settled } from "../../queue/core/types.ts";
 import type { HeldTask } from "./types.ts";
 import { StoppedError } from "./failures.ts";
 

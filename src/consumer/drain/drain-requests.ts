@@ -1,9 +1,9 @@
-import { SluiceError } from "../errors.ts";
-import type { Batch } from "../queue/tasks/leased-task.ts";
-import type { DequeueOptions, Settled } from "../queue/core/types.ts";
-import { Estimate } from "./estimate.ts";
-import type { Held } from "./held.ts";
-import { type Item, Outbox } from "./outbox.ts";
+import { SluiceError } from "../../errors.ts";
+import type { Batch } from "../../queue/tasks/leased-task.ts";
+import type { DequeueOptions, Settled } from "../../queue/core/types.ts";
+import { Estimate } from "./rtt-estimator.ts";
+import type { Held } from "./in-flight-task.ts";
+import { type Item, Outbox } from "./settlement-buffer.ts";
 import type { TaskSource } from "./source.ts";
 
 /** From a request that failed to the next, ms. */

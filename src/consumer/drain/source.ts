@@ -1,6 +1,6 @@
-import type { Queue } from "../queue/tasks/queue.ts";
-import type { Batch } from "../queue/tasks/leased-task.ts";
-import type { DequeueOptions } from "../queue/core/types.ts";
+import type { Queue } from "../../queue/tasks/queue.ts";
+import type { Batch } from "../../queue/tasks/leased-task.ts";
+import type { DequeueOptions } from "../../queue/core/types.ts";
 
 /** Where a consumer gets its tasks and settles them: a {@link Queue}, or a queue of the HTTP client. */
 export type TaskSource<T = unknown> = Pick<

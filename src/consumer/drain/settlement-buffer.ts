@@ -1,5 +1,5 @@
-import type { Held } from "./held.ts";
-import { extension, type Sendable } from "./verdict.ts";
+import type { Held } from "./in-flight-task.ts";
+import { extension, type Sendable } from "./to-settlement.ts";
 
 /** Most of one request. JSON within JSON has up to twice its length, and Upstash takes 10 MB. */
 const MOST_ITEMS = 1_000;

@@ -1,9 +1,9 @@
-import type { Backoff } from "../queue/core/backoff.ts";
+import type { Backoff } from "../../queue/core/backoff.ts";
 import type { HeldTask, Verdict } from "./types.ts";
-import { Estimate } from "./estimate.ts";
+import { Estimate } from "./rtt-estimator.ts";
 import { StoppedError, type StopReason } from "./failures.ts";
-import { Call, type Held } from "./held.ts";
-import { handBack, type Sendable, settlementOf, verdictOn } from "./verdict.ts";
+import { Call, type Held } from "./in-flight-task.ts";
+import { handBack, type Sendable, settlementOf, verdictOn } from "./to-settlement.ts";
 
 /** How long handlers may follow one another before the event loop gets a turn, ms: requests need turns. */
 const TURN = 10;

@@ -1,6 +1,6 @@
-import { IN_VAIN } from "../queue/tasks/long-poll.ts";
-import type { Batch } from "../queue/tasks/leased-task.ts";
-import type { PullOptions } from "./requests.ts";
+import { IN_VAIN } from "../../queue/tasks/long-poll.ts";
+import type { Batch } from "../../queue/tasks/leased-task.ts";
+import type { PullOptions } from "./drain-requests.ts";
 
 /** From a pull that left nothing to the next, while handlers run, ms. */
 const PAUSE = 1_000;

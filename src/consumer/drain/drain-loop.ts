@@ -1,16 +1,16 @@
-import { newToken } from "../queue/core/ids.ts";
-import type { Batch } from "../queue/tasks/leased-task.ts";
-import type { Settled, Worker } from "../queue/core/types.ts";
+import { newToken } from "../../queue/core/ids.ts";
+import type { Batch } from "../../queue/tasks/leased-task.ts";
+import type { Settled, Worker } from "../../queue/core/types.ts";
 import type { DrainReport } from "./types.ts";
 import { Alarm } from "./alarm.ts";
-import { Hands, type HandsOptions, type Work } from "./hands.ts";
-import { Held } from "./held.ts";
-import type { Item } from "./outbox.ts";
+import { Hands, type HandsOptions, type Work } from "./handler-pool.ts";
+import { Held } from "./in-flight-task.ts";
+import type { Item } from "./settlement-buffer.ts";
 import { Pace, type PaceOptions } from "./pace.ts";
 import { Prospect } from "./prospect.ts";
-import { type PullOptions, Requests } from "./requests.ts";
+import { type PullOptions, Requests } from "./drain-requests.ts";
 import type { TaskSource } from "./source.ts";
-import { Tally } from "./tally.ts";
+import { Tally } from "./drain-counts.ts";
 
 /** How long a free handler waits for those that are about to end too, ms: one request then serves them all. */
 const LINGER = 5;

@@ -1,5 +1,5 @@
-import type { Estimate } from "./estimate.ts";
-import type { Hands } from "./hands.ts";
+import type { Estimate } from "./rtt-estimator.ts";
+import type { Hands } from "./handler-pool.ts";
 
 /** What a pull asks for at least, and at most, where a drain is not told its `batch`; the HTTP interface takes 100. */
 const LEAST = 10;

@@ -1,8 +1,8 @@
-import { type BodyFault, readBounded } from "../bounded-body.ts";
-import type { DrainReport } from "./types.ts";
-import { onlyOptions } from "../queue/core/validation.ts";
-import { toConsole } from "../queue/tasks/waker.ts";
-import { WakeGate } from "./wake-gate.ts";
+import { type BodyFault, readBounded } from "../../bounded-body.ts";
+import type { DrainReport } from "../drain/types.ts";
+import { onlyOptions } from "../../queue/core/validation.ts";
+import { toConsole } from "../../queue/tasks/waker.ts";
+import { WakeGate } from "./wake-verifier.ts";
 import { WAKE } from "./webhook-waker.ts";
 
 /** What is read of a wake, in bytes and ms. */

@@ -1,9 +1,9 @@
-import { invalidArgument } from "../errors.ts";
-import { type Backoff, checkBackoff } from "../queue/core/backoff.ts";
-import { MAX_DURATION } from "../queue/core/duration.ts";
-import { onlyOptions, trueOrFalse } from "../queue/core/validation.ts";
-import type { BatchHandler, HeldTask, Verdict } from "./types.ts";
-import { verdictOn } from "./verdict.ts";
+import { invalidArgument } from "../../errors.ts";
+import { type Backoff, checkBackoff } from "../../queue/core/backoff.ts";
+import { MAX_DURATION } from "../../queue/core/duration.ts";
+import { onlyOptions, trueOrFalse } from "../../queue/core/validation.ts";
+import type { BatchHandler, HeldTask, Verdict } from "../drain/types.ts";
+import { verdictOn } from "../drain/to-settlement.ts";
 
 /** The largest number that workerd takes. */
 const MAX_SECONDS = 2_147_483_647;

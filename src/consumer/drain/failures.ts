@@ -1,5 +1,5 @@
-import { milliseconds, type Duration } from "../queue/core/duration.ts";
-import { onlyOptions, trueOrFalse } from "../queue/core/validation.ts";
+import { milliseconds, type Duration } from "../../queue/core/duration.ts";
+import { onlyOptions, trueOrFalse } from "../../queue/core/validation.ts";
 
 /**
  * What a handler throws where another attempt would fail as well: the task becomes a dead letter at once. It is known by

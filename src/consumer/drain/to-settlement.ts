@@ -1,10 +1,10 @@
-import { SluiceError } from "../errors.ts";
-import { type Backoff, delayAfter } from "../queue/core/backoff.ts";
-import { byteLength, decodeValue, encodeError, encodeValue } from "../queue/core/codec.ts";
-import { milliseconds } from "../queue/core/duration.ts";
-import type { LeasedTask } from "../queue/tasks/leased-task.ts";
-import { settlementArguments } from "../queue/tasks/settle.ts";
-import type { Settlement } from "../queue/core/types.ts";
+import { SluiceError } from "../../errors.ts";
+import { type Backoff, delayAfter } from "../../queue/core/backoff.ts";
+import { byteLength, decodeValue, encodeError, encodeValue } from "../../queue/core/codec.ts";
+import { milliseconds } from "../../queue/core/duration.ts";
+import type { LeasedTask } from "../../queue/tasks/leased-task.ts";
+import { settlementArguments } from "../../queue/tasks/settle.ts";
+import type { Settlement } from "../../queue/core/types.ts";
 import type { Verdict } from "./types.ts";
 import { NonRetryableError, RetryAfter } from "./failures.ts";
 

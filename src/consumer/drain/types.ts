@@ -1,7 +1,7 @@
-import type { Backoff } from "../queue/core/backoff.ts";
-import type { Duration } from "../queue/core/duration.ts";
-import type { Settled, Worker } from "../queue/core/types.ts";
-import type { LeasedTask } from "../queue/tasks/leased-task.ts";
+import type { Backoff } from "../../queue/core/backoff.ts";
+import type { Duration } from "../../queue/core/duration.ts";
+import type { Settled, Worker } from "../../queue/core/types.ts";
+import type { LeasedTask } from "../../queue/tasks/leased-task.ts";
 
 /** A task in the hands of a handler. Its settlement is what the handler returns or throws. */
 export interface HeldTask<T = unknown> extends Pick<

@@ -2,7 +2,7 @@
  * Signatures of the Standard Webhooks specification (standardwebhooks.com): who knows the secret can tell that a request
  * comes from one who knows it too, is unchanged, and at most five minutes old.
  */
-import { invalidArgument } from "../errors.ts";
+import { invalidArgument } from "../../errors.ts";
 
 /** How old a signature may be, or how far ahead, s: as the specification's own libraries have it. */
 export const TOLERANCE = 5 * 60;

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
-import { invalidArgument } from "../errors.ts";
-import { type Backoff, checkBackoff } from "../queue/core/backoff.ts";
-import { milliseconds, type Duration } from "../queue/core/duration.ts";
-import { onlyOptions, queueName, trueOrFalse } from "../queue/core/validation.ts";
-import type { BatchHandler, HeldTask, Verdict } from "./types.ts";
-import { verdictOn } from "./verdict.ts";
+import { invalidArgument } from "../../errors.ts";
+import { type Backoff, checkBackoff } from "../../queue/core/backoff.ts";
+import { milliseconds, type Duration } from "../../queue/core/duration.ts";
+import { onlyOptions, queueName, trueOrFalse } from "../../queue/core/validation.ts";
+import type { BatchHandler, HeldTask, Verdict } from "../drain/types.ts";
+import { verdictOn } from "../drain/to-settlement.ts";
 
 /** A task as Lambda gives an SQS message to a function. */
 export interface SqsRecord {

@@ -1,5 +1,5 @@
-import type { Batch } from "../queue/tasks/leased-task.ts";
-import type { Settled } from "../queue/core/types.ts";
+import type { Batch } from "../../queue/tasks/leased-task.ts";
+import type { Settled } from "../../queue/core/types.ts";
 import type { DrainReport } from "./types.ts";
 
 type Counts = Omit<DrainReport, "ended" | "nextDueAt">;

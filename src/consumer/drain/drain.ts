@@ -1,14 +1,14 @@
-import { invalidArgument, SluiceError } from "../errors.ts";
-import { checkBackoff } from "../queue/core/backoff.ts";
-import { milliseconds } from "../queue/core/duration.ts";
-import { waitOf } from "../queue/tasks/long-poll.ts";
-import { abortSignal, onlyOptions, wholeNumber } from "../queue/core/validation.ts";
-import { MAX_DEQUEUE } from "../queue/tasks/dequeue.ts";
-import type { Worker } from "../queue/core/types.ts";
-import { signOfLife } from "../queue/tasks/heartbeat.ts";
-import type { Work } from "./hands.ts";
+import { invalidArgument, SluiceError } from "../../errors.ts";
+import { checkBackoff } from "../../queue/core/backoff.ts";
+import { milliseconds } from "../../queue/core/duration.ts";
+import { waitOf } from "../../queue/tasks/long-poll.ts";
+import { abortSignal, onlyOptions, wholeNumber } from "../../queue/core/validation.ts";
+import { MAX_DEQUEUE } from "../../queue/tasks/dequeue.ts";
+import type { Worker } from "../../queue/core/types.ts";
+import { signOfLife } from "../../queue/tasks/heartbeat.ts";
+import type { Work } from "./handler-pool.ts";
 import type { PaceOptions } from "./pace.ts";
-import { Run, type RunOptions } from "./run.ts";
+import { Run, type RunOptions } from "./drain-loop.ts";
 import type { TaskSource } from "./source.ts";
 import type { BatchHandler, DrainOptions, DrainReport, Handler, HeldTask, Verdict } from "./types.ts";
 

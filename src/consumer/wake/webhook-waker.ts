@@ -1,9 +1,9 @@
-import { invalidArgument } from "../errors.ts";
-import { milliseconds, type Duration } from "../queue/core/duration.ts";
-import { newToken } from "../queue/core/ids.ts";
-import { onlyOptions } from "../queue/core/validation.ts";
-import type { Waker } from "../queue/tasks/waker.ts";
-import { sleep } from "../sleep.ts";
+import { invalidArgument } from "../../errors.ts";
+import { milliseconds, type Duration } from "../../queue/core/duration.ts";
+import { newToken } from "../../queue/core/ids.ts";
+import { onlyOptions } from "../../queue/core/validation.ts";
+import type { Waker } from "../../queue/tasks/waker.ts";
+import { sleep } from "../../sleep.ts";
 import { signedHeaders, signingKey } from "./signature.ts";
 
 /** The `type` of the event that a wake is, in the words of Standard Webhooks. */
