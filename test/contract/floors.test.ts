@@ -5,23 +5,34 @@ import { describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
+const base = ["src/errors.ts", "src/sleep.ts", "src/bounded-body.ts"];
+const queue = (...folders: readonly string[]) => folders.map((folder) => `src/queue/${folder}`);
+
 /** From the ground up: what each folder may import of the project, itself aside. */
 const floors: Record<string, readonly string[]> = {
   "src/errors.ts": [],
   "src/sleep.ts": [],
   "src/bounded-body.ts": ["src/sleep.ts"],
-  "src/queue": ["src/errors.ts", "src/sleep.ts"],
-  // Only the interface, whose file is pure types, and the error.
-  "src/transport": ["src/errors.ts", "src/sleep.ts", "src/queue/redis/transport.ts"],
-  "src/consumer": ["src/errors.ts", "src/sleep.ts", "src/bounded-body.ts", "src/queue"],
+  "src/queue/core": ["src/errors.ts"],
+  "src/queue/redis": [...base, ...queue("core")],
+  "src/queue/values": [...base, ...queue("core")],
+  // The life of a task. What operates, schedules and repairs stands above it.
+  "src/queue/tasks": [...base, ...queue("core", "redis", "values")],
+  "src/queue/schedules": [...base, ...queue("core", "redis", "values", "tasks")],
+  "src/queue/sweep": [...base, ...queue("core", "redis", "values", "tasks", "schedules")],
+  "src/queue/operate": [...base, ...queue("core", "redis", "values", "tasks", "sweep")],
+  "src/queue/repair": [...base, ...queue("core", "redis", "values", "tasks", "schedules", "sweep")],
+  // Only the interface, whose file is pure types, and what all floors stand on.
+  "src/transport": [...base, "src/queue/redis/transport.ts"],
+  "src/consumer": [...base, ...queue("core", "redis", "tasks")],
   // Over HTTP it does what the queue does: of the queue it takes what needs no Redis.
-  "src/client": ["src/errors.ts", "src/sleep.ts", "src/queue"],
-  "src/http": ["src/errors.ts", "src/sleep.ts", "src/bounded-body.ts", "src/queue"],
-  "src/config.ts": ["src/errors.ts", "src/queue", "src/consumer", "src/http/authenticator.ts"],
-  "src/index.ts": ["src/errors.ts", "src/queue", "src/consumer"],
-  "src/local": ["src/errors.ts", "src/queue", "src/transport", "src/http", "src/config.ts"],
+  "src/client": [...base, ...queue("core", "values", "tasks", "sweep")],
+  "src/http": [...base, "src/queue"],
+  "src/config.ts": [...base, "src/queue", "src/consumer", "src/http/authenticator.ts"],
+  "src/index.ts": [...base, "src/queue", "src/consumer"],
+  "src/local": [...base, "src/queue", "src/transport", "src/http", "src/config.ts"],
   "src/cli": [
-    "src/errors.ts",
+    ...base,
     "src/queue",
     "src/transport",
     "src/http",
@@ -30,16 +41,7 @@ const floors: Record<string, readonly string[]> = {
     "serverless",
     "package.json",
   ],
-  serverless: [
-    "src/errors.ts",
-    "src/sleep.ts",
-    "src/bounded-body.ts",
-    "src/queue",
-    "src/transport",
-    "src/consumer",
-    "src/http",
-    "src/config.ts",
-  ],
+  serverless: [...base, "src/queue", "src/transport", "src/consumer", "src/http", "src/config.ts"],
 };
 
 const under = (file: string, place: string) => file === place || file.startsWith(`${place}/`);
@@ -68,6 +70,20 @@ describe("imports go downward only", () => {
       return ![floor, ...(floors[floor] ?? [])].some((place) => under(imported, place));
     });
     expect(wrong.map(({ file, imported }) => `${file} imports ${imported}`)).toEqual([]);
+  });
+
+  test("no files import each other in a circle, not even types", () => {
+    const importedBy = Map.groupBy(imports, ({ file }) => file);
+    const settled = new Set<string>();
+    const circles: string[] = [];
+    const visit = (file: string, path: readonly string[]) => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(" -> "));
+      if (path.includes(file) || settled.has(file)) return;
+      for (const { imported } of importedBy.get(file) ?? []) visit(imported, [...path, file]);
+      settled.add(file);
+    };
+    for (const { file } of imports) visit(file, []);
+    expect(circles).toEqual([]);
   });
 
   test("only the outermost floors construct transports or read the environment", () => {
