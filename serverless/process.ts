@@ -5,6 +5,7 @@ import { milliseconds } from "../src/queue/duration.ts";
 import { onlyOptions, wholeNumber } from "../src/queue/names.ts";
 import type { Transport } from "../src/queue/transport.ts";
 import type { Duration } from "../src/queue/types.ts";
+import { loadRedisClient } from "../src/transport/resp-client.ts";
 import { resp } from "../src/transport/resp.ts";
 import { upstash } from "../src/transport/upstash.ts";
 import { Deployment, type ServiceOptions } from "./service.ts";
@@ -83,7 +84,7 @@ const OPTIONS = [
 
 /**
  * Starts a deployment in a process that lives on. Any number of such processes may stand side by side.
- * @throws {SluiceError} `invalid_argument`; what the runtime throws where it cannot listen
+ * @throws {SluiceError} `invalid_argument`, `not_installed`; what the runtime throws where it cannot listen
  */
 export async function start<Env extends object>(
   runtime: Runtime,
@@ -129,6 +130,8 @@ export async function start<Env extends object>(
 
   let listener: Listener;
   try {
+    // So that a package that is missing ends the start, not each request.
+    if (transport?.close) await loadRedisClient();
     listener = await runtime.listen(answer, { port, hostname });
   } catch (error) {
     closing.abort();

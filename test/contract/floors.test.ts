@@ -10,9 +10,10 @@ const floors: Record<string, readonly string[]> = {
   "src/errors.ts": [],
   "src/sleep.ts": [],
   "src/bounded-body.ts": ["src/sleep.ts"],
+  "src/optional-package.ts": ["src/errors.ts"],
   "src/queue": ["src/errors.ts", "src/sleep.ts"],
   // Only the interface, whose file is pure types, and the error.
-  "src/transport": ["src/errors.ts", "src/sleep.ts", "src/queue/transport.ts"],
+  "src/transport": ["src/errors.ts", "src/optional-package.ts", "src/sleep.ts", "src/queue/transport.ts"],
   "src/consumer": ["src/errors.ts", "src/sleep.ts", "src/bounded-body.ts", "src/queue"],
   // Over HTTP it does what the queue does: of the queue it takes what needs no Redis.
   "src/client": ["src/errors.ts", "src/sleep.ts", "src/queue"],
@@ -22,6 +23,7 @@ const floors: Record<string, readonly string[]> = {
   "src/local": ["src/errors.ts", "src/queue", "src/transport", "src/http", "src/config.ts"],
   "src/cli": [
     "src/errors.ts",
+    "src/optional-package.ts",
     "src/queue",
     "src/transport",
     "src/http",
@@ -32,6 +34,7 @@ const floors: Record<string, readonly string[]> = {
   ],
   serverless: [
     "src/errors.ts",
+    "src/optional-package.ts",
     "src/sleep.ts",
     "src/bounded-body.ts",
     "src/queue",

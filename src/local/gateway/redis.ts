@@ -1,5 +1,5 @@
-import { createClient, ErrorReply, RESP_TYPES } from "@redis/client";
 import { messageOf } from "../../errors.ts";
+import { isErrorReply, loadRedisClient, type RedisPackage } from "../../transport/resp-client.ts";
 import { type Feed, feedOf, startFeed } from "./feed.ts";
 
 /** An argument as it goes to Redis. */
@@ -46,8 +46,12 @@ export interface RedisConnection {
 
 export type RedisClient = ReturnType<typeof newClient>;
 
-/** @param reconnect as {@link createClient} has it: in how many ms to try again, false for never */
-const newClient = (url: string, reconnect: (retries: number, cause: Error) => number | Error | false) =>
+/** @param reconnect as `createClient` has it: in how many ms to try again, false for never */
+const newClient = (
+  { createClient, RESP_TYPES }: RedisPackage,
+  url: string,
+  reconnect: (retries: number, cause: Error) => number | Error | false,
+) =>
   createClient({
     url,
     RESP: 2,
@@ -78,17 +82,21 @@ async function connect(client: RedisClient): Promise<void> {
  * @throws {RedisUnavailable} for any other
  */
 function errorReply(error: unknown): Error {
-  if (error instanceof ErrorReply && !error.message.startsWith("LOADING ")) return error;
+  if (isErrorReply(error) && !error.message.startsWith("LOADING ")) return error;
   throw new RedisUnavailable(messageOf(error));
 }
 
 /**
  * Connects to Redis.
  * @throws {RedisUnavailable} when Redis does not answer
+ * @throws {SluiceError} `not_installed` if `@redis/client` is not installed
  */
 export async function connectRedis(url: string, log: (line: string) => void): Promise<RedisConnection> {
+  const redis = await loadRedisClient("The local gateway");
   let connected = false;
-  const client = newClient(url, (retries, cause) => (connected ? Math.min(2 ** retries * 20, 500) : cause));
+  const client = newClient(redis, url, (retries, cause) =>
+    connected ? Math.min(2 ** retries * 20, 500) : cause,
+  );
   let away = false;
   client.on("error", (error: Error) => {
     if (connected && !away) log(`Redis is away: ${error.message || error.name}`);
@@ -100,7 +108,7 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
   };
   client.on("ready", () => {
     // A connection is no answer: the kernel may accept one for a server that is about to end.
-    if (away) client.ping().then(answered, (error) => error instanceof ErrorReply && answered());
+    if (away) client.ping().then(answered, (error) => isErrorReply(error) && answered());
   });
   await connect(client);
   connected = true;
@@ -118,7 +126,7 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
       return replies.at(-1) as RedisReply;
     },
     async feed(command) {
-      const own = newClient(url, () => false);
+      const own = newClient(redis, url, () => false);
       const feed = feedOf(own);
       feeds.add(feed);
       feed.once("close", () => feeds.delete(feed));
