@@ -29,8 +29,9 @@ const bun: Runtime = {
 
 /**
  * Serves a deployment from Bun: HTTP interface, wakes, consumers, and every minute what cron does. `REDIS_URL` may lead to
- * Redis too, over TCP.
- * @throws {SluiceError} `invalid_argument` for an option, or where the environment is not complete
+ * Redis too, over TCP; that needs the package `@redis/client`.
+ * @throws {SluiceError} `invalid_argument` for an option, or where the environment is not complete; `not_installed` if the
+ *   package is missing
  * @example
  * const { url } = await serve({ consumers: { emails: ({ payload }) => send(payload) } });
  */

@@ -40,9 +40,10 @@ const runtime = (): Runtime => ({
 
 /**
  * Serves a deployment from Deno and Deno Deploy: HTTP interface, wakes, consumers, and every minute, by `Deno.cron` where
- * there is one, what cron does. To be called at the top of the main module. `REDIS_URL` may lead to Redis too, over TCP.
+ * there is one, what cron does. To be called at the top of the main module. `REDIS_URL` may lead to Redis too, over TCP;
+ * that needs the package `@redis/client`.
  * @throws {SluiceError} `invalid_argument` for an option, or where the environment is not complete; on Deno Deploy requests
- *   are then answered with what is missing
+ *   are then answered with what is missing. `not_installed` if the package is missing
  * @example
  * const { url } = await serve({ consumers: { emails: ({ payload }) => send(payload) } });
  */

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
 import { lengthIsEnforced } from "../src/bounded-body.ts";
+import { orNotInstalled } from "../src/optional-package.ts";
 import type { Listener, Runtime } from "./process.ts";
 
 /** While the server stops: how often idle connections are closed, ms. */
@@ -17,9 +17,14 @@ const UNREAD = 30_000;
  */
 export const HEADER_BOUNDS = { headersTimeout: 59_000, connectionsCheckingInterval: 1_000 };
 
+/** Loads the adapter of Node's HTTP server. An application installs it only if it serves from Node. */
+const loadNodeServer = () =>
+  import("@hono/node-server").catch(orNotInstalled("@hono/node-server", "serve() on Node"));
+
 /**
  * Listens with Node's HTTP server.
  * @param unread longest time that a client may read nothing of a waiting answer, ms
+ * @throws {SluiceError} `not_installed` if `@hono/node-server` is not installed
  */
 export async function listen(
   fetch: Parameters<Runtime["listen"]>[0],
@@ -27,6 +32,7 @@ export async function listen(
   bounds = HEADER_BOUNDS,
   unread = UNREAD,
 ): Promise<Listener> {
+  const { createAdaptorServer } = await loadNodeServer();
   const server = createAdaptorServer({
     fetch(request) {
       lengthIsEnforced(request);

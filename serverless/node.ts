@@ -15,8 +15,9 @@ const node: Runtime = {
 
 /**
  * Serves a deployment from Node: HTTP interface, wakes, consumers, and every minute what cron does. `REDIS_URL` may lead to
- * Redis too, over TCP.
- * @throws {SluiceError} `invalid_argument` for an option, or where the environment is not complete
+ * Redis too, over TCP. Needs the package `@hono/node-server`; for `REDIS_URL` also `@redis/client`.
+ * @throws {SluiceError} `invalid_argument` for an option, or where the environment is not complete; `not_installed` if a
+ *   package is missing
  * @example
  * const { url } = await serve({ consumers: { emails: ({ payload }) => send(payload) } });
  */

@@ -4,6 +4,7 @@ import { type Environment, readPort } from "../src/config.ts";
 import { milliseconds, type Duration } from "../src/queue/core/duration.ts";
 import { onlyOptions, wholeNumber } from "../src/queue/core/validation.ts";
 import type { Transport } from "../src/queue/redis/transport.ts";
+import { loadRedisClient } from "../src/transport/resp-client.ts";
 import { resp } from "../src/transport/resp.ts";
 import { upstash } from "../src/transport/upstash.ts";
 import { Deployment, type ServiceOptions } from "./service.ts";
@@ -82,7 +83,7 @@ const OPTIONS = [
 
 /**
  * Starts a deployment in a process that lives on. Any number of such processes may stand side by side.
- * @throws {SluiceError} `invalid_argument`; what the runtime throws where it cannot listen
+ * @throws {SluiceError} `invalid_argument`, `not_installed`; what the runtime throws where it cannot listen
  */
 export async function start<Env extends object>(
   runtime: Runtime,
@@ -128,6 +129,8 @@ export async function start<Env extends object>(
 
   let listener: Listener;
   try {
+    // So that a package that is missing ends the start, not each request.
+    if (transport?.close) await loadRedisClient();
     listener = await runtime.listen(answer, { port, hostname });
   } catch (error) {
     closing.abort();

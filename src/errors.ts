@@ -26,6 +26,8 @@ export type SluiceErrorCode =
   | "newer_schema"
   /** The transport, or the server, cannot do what was asked: a transport of one's own need not be able to subscribe. */
   | "unsupported"
+  /** A feature needs a package that is not installed. The message names the package and the command that installs it. */
+  | "not_installed"
   /** The server of the HTTP interface does not know the client's token, or the token does not allow the call. */
   | "unauthorized"
   /** Redis refused the credentials, or they do not allow the command. */

@@ -1,6 +1,7 @@
 /**
- * Writes the list in docs/dependencies.md: each package that an installation of this one brings along, from the lock file,
- * with its licence and the entries that load it. With --check it only tells whether the list is current.
+ * Writes the list in docs/dependencies.md: each package that an installation of this one brings along, and its optional
+ * peers, from the lock file, with the licence and the entries that load it. With --check it only tells whether the list
+ * is current.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -68,8 +69,13 @@ export function closure(names: readonly string[], lock: Readonly<Record<string, 
   return found;
 }
 
-/** Entry of the package → the packages that its code imports. What a platform brings is none. */
-export async function importsOfEntries(): Promise<ReadonlyMap<string, readonly string[]>> {
+/**
+ * Entry of the package → the packages that its code imports. What a platform brings is none.
+ * @param kind only imports of this kind. @default all
+ */
+export async function importsOfEntries(
+  kind?: "import-statement" | "dynamic-import",
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const { entry } = tsdown as { entry: Readonly<Record<string, string>> };
   const { metafile } = await build({
     entryPoints: entry,
@@ -83,9 +89,10 @@ export async function importsOfEntries(): Promise<ReadonlyMap<string, readonly s
   });
   return new Map(
     Object.entries(metafile.outputs).map(([file, { imports }]) => {
-      const names = imports.map(({ path }) => /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path);
+      const chosen = imports.filter((one) => kind === undefined || one.kind === kind);
+      const names = chosen.map(({ path }) => /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path);
       const packages = names.filter((name) => !/^(?:node|cloudflare):/.test(name));
-      return [file.replace(/^out\/(.*)\.js$/, "$1"), [...new Set(packages)]];
+      return [file.replace(/^out\/(.*)\.js$/, "$1"), [...new Set(packages)].toSorted()];
     }),
   );
 }
@@ -98,12 +105,16 @@ async function list(): Promise<string> {
     entry,
     places: closure(imports, lock),
   }));
-  const rows = [...closure(needs(lock[""] as LockEntry), lock)].toSorted().map((place) => {
+  const own = lock[""] as LockEntry;
+  const installed = closure(needs(own), lock);
+  const optional = closure(Object.keys(own.peerDependencies ?? {}), lock);
+  const rows = [...new Set([...installed, ...optional])].toSorted().map((place) => {
     const { version, license = "none told" } = lock[place] as LockEntry;
     const loading = entries.filter(({ places }) => places.has(place)).map(({ entry }) => `\`${entry}\``);
-    return `| ${nameOf(place)} | ${version} | ${license} | ${loading.join(", ") || "none: types"} |\n`;
+    const comes = installed.has(place) ? "with it" : "if asked for";
+    return `| ${nameOf(place)} | ${version} | ${license} | ${comes} | ${loading.join(", ") || "none: types"} |\n`;
   });
-  return `\n| package | version | licence | loaded by |\n|---|---|---|---|\n${rows.join("")}\n`;
+  return `\n| package | version | licence | installed | loaded by |\n|---|---|---|---|---|\n${rows.join("")}\n`;
 }
 
 /** The page as it should be. */

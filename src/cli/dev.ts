@@ -8,6 +8,7 @@ import { serve } from "../../serverless/node.ts";
 import { startDatabase } from "../local/stack/database.ts";
 import { onFreePort } from "../local/stack/port.ts";
 import { askedToEnd, Running } from "../local/stack/running.ts";
+import { requirePackages } from "./packages.ts";
 import { onPort, readPort } from "./port.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
 
@@ -15,6 +16,8 @@ const usage = `Usage: sluice dev [options]
 
 Runs all of Sluice on this machine: a Redis, the Upstash gateway in front of it, the HTTP interface, and a
 sweep every minute. Prints the settings that lead there. Ctrl-C ends it.
+
+Needs the packages @redis/client and @hono/node-server.
 
 Options:
   --port <number>          of the HTTP interface (default: 8787, or another that is free)
@@ -34,6 +37,7 @@ export const dev: Subcommand = {
   async run(args, env) {
     const asked = askedToEnd();
     const options = readOptions(args);
+    await requirePackages("sluice dev", ["@redis/client", "@hono/node-server"]);
     const running = new Running();
     try {
       const lines = await start(running, options, env);

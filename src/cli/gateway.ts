@@ -1,12 +1,14 @@
 import { parseArgs } from "node:util";
 import { messageOf } from "../errors.ts";
 import { startGateway } from "../local/index.ts";
+import { requirePackages } from "./packages.ts";
 import { onPort, readPort } from "./port.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
 
 const usage = `Usage: sluice gateway [options]
 
 Serves a Redis by the Upstash REST protocol, so that any Upstash client works against it.
+Needs the package @redis/client.
 
 Options:
   --redis <url>             redis:// or rediss:// (default: REDIS_URL, else redis://127.0.0.1:6379)
@@ -27,6 +29,7 @@ export const gateway: Subcommand = {
     if (!/^rediss?:\/\//.test(redisUrl)) throw new UsageError("--redis takes a redis:// or rediss:// URL");
     const port = readPort("--port", options.port) ?? 8079;
     const strictKeys = readStrictKeys(options["strict-keys"]);
+    await requirePackages("sluice gateway", ["@redis/client"]);
     const serving = await onPort("--port", port, () =>
       startGateway({
         redisUrl,

@@ -1,6 +1,8 @@
 import { parseArgs } from "node:util";
+import { readConfig } from "../config.ts";
 import { messageOf } from "../errors.ts";
 import { serve as serveFromNode } from "../../serverless/node.ts";
+import { requirePackages } from "./packages.ts";
 import { onPort, readPort } from "./port.ts";
 import { type Subcommand, UsageError } from "./subcommand.ts";
 
@@ -8,6 +10,7 @@ const usage = `Usage: sluice serve [options]
 
 Serves the HTTP interface, and sweeps every minute, until SIGTERM or Ctrl-C. Any number of such processes may stand
 side by side. For consumers of your own, write three lines: see serve in sluice-queue/node.
+Needs the package @hono/node-server; with REDIS_URL also @redis/client.
 
 Options:
   --port <number>     where to listen; 0 for any free one (default: PORT, else 8787)
@@ -24,6 +27,11 @@ export const serve: Subcommand = {
   async run(args, env) {
     const { host: hostname, every, ...options } = readOptions(args);
     const port = readPort("--port", options.port);
+    const overTcp = "redisUrl" in readConfig(env).redis;
+    await requirePackages("sluice serve", [
+      "@hono/node-server",
+      ...(overTcp ? (["@redis/client"] as const) : []),
+    ]);
     const { url } = await onPort("--port", port, () => serveFromNode({ env, port, hostname, every }));
     process.stdout.write(`Sluice answers at ${url}\n`);
   },

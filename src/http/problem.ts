@@ -210,6 +210,8 @@ export function problemOf(error: unknown): Problem {
       return new Problem("payload_too_large", { detail: `${error.message}.` });
     case "aborted":
       return new Problem("redis_unreachable");
+    case "not_installed":
+      return new Problem("misconfigured", { detail: `${error.message}.` });
     case "undecryptable":
       // Nothing is decrypted here.
       return new Problem("internal");

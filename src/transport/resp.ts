@@ -1,11 +1,9 @@
-import { ErrorReply } from "@redis/client";
-
 import { SluiceError } from "../errors.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { PacedAnswers } from "./paced-answers.ts";
 import { isRefusedForNow, redisError, withhold, type Words } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
-import { newClient, type Client } from "./resp-client.ts";
+import { type Client, isErrorReply, loadRedisClient, newClient, type RedisPackage } from "./resp-client.ts";
 import { retryPolicy, Transient, type RetryOptions } from "./retry.ts";
 import { sender, type Answer, type Exchange } from "./send.ts";
 import { openingBy } from "./subscribe-resp.ts";
@@ -23,22 +21,49 @@ export interface RespOptions {
 /**
  * Reaches Redis over TCP: for servers, tests and benches. One connection, opened by the first
  * `send` and again after it broke, carries all requests; those that run at the same time share it.
- * Each subscription has a connection of its own.
+ * Each subscription has a connection of its own. It needs the package `@redis/client`, which it loads at its first use.
  *
  * @param from the URL, or the URL with options
  * @returns a transport whose `close` ends the subscriptions, waits for the requests under way and closes the
- *   connection
- * @throws {SluiceError} `invalid_argument` where the URL is of no use
+ *   connection. Its `send` and `subscribe` throw `not_installed` if `@redis/client` is not installed
+ * @throws {SluiceError} `invalid_argument` if the URL or `retry` is invalid
  */
 export function resp(from: string | RespOptions): Transport & { close(): Promise<void> } {
-  const { url, retry, keyLocking = false } = typeof from === "object" && from !== null ? from : { url: from };
-  const address = checkedUrl(url);
+  const options = typeof from === "object" && from !== null ? from : { url: from };
+  const address = checkedUrl(options.url);
+  retryPolicy(options.retry);
+  let opening: Promise<RespTransport> | undefined;
+  let closed = false;
+  const opened = (): Promise<RespTransport> => {
+    if (closed) throw new SluiceError("redis_unreachable", "the transport is closed");
+    return (opening ??= loadRedisClient().then((redis) => respOver(redis, address, options)));
+  };
+
+  return {
+    send: async (commands, how) => (await opened()).send(commands, how),
+    subscribe: async (channel, how) => (await opened()).subscribe(channel, how),
+    async close() {
+      closed = true;
+      const transport = await opening?.catch(() => undefined);
+      await transport?.close();
+    },
+  };
+}
+
+interface RespTransport extends Transport {
+  subscribe: NonNullable<Transport["subscribe"]>;
+  close(): Promise<void>;
+}
+
+/** The transport, once the package that it needs is loaded. */
+function respOver(redis: RedisPackage, address: string, options: RespOptions): RespTransport {
+  const { retry, keyLocking = false } = options;
   const { tryTimeout } = retryPolicy(retry);
-  const connection = new Connection(address, tryTimeout);
+  const connection = new Connection(redis, address, tryTimeout);
   const send = sender(exchangeOver(connection), { retry, keyLocking });
   const underWay = new Set<Promise<unknown>>();
   const subscriptions = new Set<() => void>();
-  const opening = openingBy(() => newClient(address, tryTimeout), refuse);
+  const opening = openingBy(() => newClient(redis, address, tryTimeout), refuse);
   const open: Opening = async (channel, signal) => {
     const { messages, close } = await opening(channel, signal);
     const leave = () => {
@@ -48,16 +73,10 @@ export function resp(from: string | RespOptions): Transport & { close(): Promise
     subscriptions.add(leave);
     return { messages, close: leave };
   };
-  const subscribe = subscriber(open, retry);
-  let closed = false;
-  const requireOpen = () => {
-    if (closed) throw new SluiceError("redis_unreachable", "the transport is closed");
-  };
 
   return {
-    async send(commands, options) {
-      requireOpen();
-      const sending = send(commands, options);
+    async send(commands, how) {
+      const sending = send(commands, how);
       underWay.add(sending);
       try {
         return await sending;
@@ -65,12 +84,8 @@ export function resp(from: string | RespOptions): Transport & { close(): Promise
         underWay.delete(sending);
       }
     },
-    async subscribe(channel, options) {
-      requireOpen();
-      return subscribe(channel, options);
-    },
+    subscribe: subscriber(open, retry),
     async close() {
-      closed = true;
       for (const leave of subscriptions) leave();
       await Promise.allSettled(underWay);
       connection.drop();
@@ -84,12 +99,14 @@ export function resp(from: string | RespOptions): Transport & { close(): Promise
  * forgotten, its commands are lost, and the next try opens another.
  */
 class Connection {
+  readonly #redis: RedisPackage;
   readonly #url: string;
   readonly #connectTimeout: number;
   #client: Client | undefined;
   #ready: Promise<Client> | undefined;
 
-  constructor(url: string, connectTimeout: number) {
+  constructor(redis: RedisPackage, url: string, connectTimeout: number) {
+    this.#redis = redis;
     this.#url = url;
     this.#connectTimeout = connectTimeout;
   }
@@ -108,7 +125,7 @@ class Connection {
   }
 
   async #connect(): Promise<Client> {
-    const client = newClient(this.#url, this.#connectTimeout);
+    const client = newClient(this.#redis, this.#url, this.#connectTimeout);
     this.#client = client;
     // Whoever waits for a reply is told by the client, right after this; only then it may go.
     client.on("error", () => queueMicrotask(() => this.drop(client)));
@@ -150,7 +167,7 @@ async function answer(client: Client, words: Words): Promise<Answer> {
   try {
     reply = await client.sendCommand(words);
   } catch (error) {
-    if (error instanceof ErrorReply) return { redisError: error.message };
+    if (isErrorReply(error)) return { redisError: error.message };
     return { lost: networkError(error, words) };
   }
   return { reply: toReply(reply) };
@@ -159,7 +176,7 @@ async function answer(client: Client, words: Words): Promise<Answer> {
 /** Why no connection was opened. Refused credentials end the request; all else may pass. */
 function refuse(error: unknown): never {
   if (error instanceof Transient) throw error;
-  if (!(error instanceof ErrorReply)) throw new Transient(networkError(error));
+  if (!isErrorReply(error)) throw new Transient(networkError(error));
   if (isRefusedForNow(error.message)) throw new Transient(withhold(error.message));
   throw redisError(error.message);
 }

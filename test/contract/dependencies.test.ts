@@ -2,6 +2,7 @@ import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { notInstalled, type OptionalPackage } from "../../src/optional-package.ts";
 import {
   closure,
   importsOfEntries,
@@ -25,8 +26,9 @@ const ALLOWED = ["MIT", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "0B
 const lock = readLock();
 const own = lock[""] as LockEntry;
 const page = read("docs/dependencies.md");
-/** What an installation of the package brings along. */
-const installed = [...closure(Object.keys(own.dependencies ?? {}), lock)];
+const peers = own.peerDependencies ?? {};
+/** What an installation of the package brings along, with all of its optional peers. */
+const installed = [...closure(Object.keys({ ...own.dependencies, ...peers }), lock)];
 
 describe("what an installation brings along", () => {
   test("is listed with version and licence, and with the entries that load it", async () => {
@@ -37,7 +39,7 @@ describe("what an installation brings along", () => {
 
   test("has a reason, where the project itself asks for it", () => {
     const reasons = Array.from(page.matchAll(/^\| `([^`]+)` \| (.{20,}) \| .+ \|$/gm), ([, name]) => name);
-    expect(new Set(reasons)).toEqual(new Set(Object.keys(own.dependencies ?? {})));
+    expect(new Set(reasons)).toEqual(new Set(Object.keys({ ...own.dependencies, ...peers })));
   });
 
   test("is under an allowed licence, which is the one of the package that is there", () => {
@@ -61,11 +63,63 @@ describe("what an installation brings along", () => {
     const imports = await importsOfEntries();
     expect(imports.size).toBeGreaterThan(10);
     const strange = [...imports].flatMap(([entry, names]) =>
-      names.filter((name) => !(name in (own.dependencies ?? {}))).map((name) => `${entry} imports ${name}`),
+      names
+        .filter((name) => !(name in { ...own.dependencies, ...peers }))
+        .map((name) => `${entry} imports ${name}`),
     );
     expect(strange).toEqual([]);
     // Whoever only holds a token gets no code but this project's.
     expect(imports.get("client")).toEqual([]);
+  });
+});
+
+describe("an optional peer", () => {
+  test("is marked as one, and takes the releases from the tested one up to the next major", () => {
+    const tested = Object.keys(peers).map((name) => [name, `^${manifestOf("").devDependencies?.[name]}`]);
+    expect(manifestOf("").peerDependencies).toEqual(Object.fromEntries(tested));
+    const optional = Object.keys(peers).map((name) => [name, { optional: true }]);
+    expect(manifestOf("").peerDependenciesMeta).toEqual(Object.fromEntries(optional));
+  });
+
+  test("is imported by the entries of servers and of this machine alone, when they first need it", async () => {
+    const found = [...(await importsOfEntries("dynamic-import"))].map(([entry, names]) => [
+      entry,
+      names.filter((name) => name in peers),
+    ]);
+    expect(Object.fromEntries(found.filter(([, names]) => names?.length))).toEqual({
+      resp: ["@redis/client"],
+      deno: ["@redis/client"],
+      bun: ["@redis/client"],
+      node: ["@hono/node-server", "@redis/client"],
+      local: ["@redis/client"],
+      cli: ["@hono/node-server", "@redis/client"],
+    });
+    const atStart = [...(await importsOfEntries("import-statement"))].flatMap(([entry, names]) =>
+      names.filter((name) => name in peers).map((name) => `${entry} imports ${name}`),
+    );
+    expect(atStart).toEqual([]);
+  });
+
+  test("is told to be installed in the major version that the package takes", () => {
+    const texts = globSync(["README.md", "{docs,examples,serverless}/**/*.{md,json}", "**/Dockerfile"], {
+      cwd: root,
+      exclude: ["node_modules"],
+    }).map((file) => [file, read(file)] as const);
+    const told = texts.flatMap(([file, text]) =>
+      Array.from(text.matchAll(/(@redis\/client|@hono\/node-server)@(\d+)/g), ([, name = "", major]) => ({
+        file,
+        name,
+        range: `^${major}`,
+      })),
+    );
+    expect(told.length).toBeGreaterThan(10);
+    expect(told.filter(({ name, range }) => peers[name]?.split(".")[0] !== range)).toEqual([]);
+    for (const [name, range] of Object.entries(peers)) {
+      const { message } = notInstalled("It", [name as OptionalPackage]);
+      expect(message).toBe(
+        `It needs ${name}, which is not installed; add it: npm install ${name}@${range.slice(1).split(".")[0]}`,
+      );
+    }
   });
 });
 

@@ -65,6 +65,28 @@ test("each promise, time of retention and attack that is told of names the test 
   expect(told.filter((item) => !/\.test\.ts\)/.test(item))).toEqual([]);
 });
 
+test("each page whose commands run sluice says to install what they need", () => {
+  const needed: Readonly<Record<string, readonly string[]>> = {
+    gateway: ["@redis/client"],
+    dev: ["@redis/client", "@hono/node-server"],
+    serve: ["@hono/node-server"],
+  };
+  const missing: string[] = [];
+  let runs = 0;
+  for (const document of globSync(["README.md", "docs/**/*.md"], { cwd: root })) {
+    if (document === "docs/dependencies.md") continue;
+    const text = readFileSync(join(root, document), "utf8");
+    const installs = (text.match(/^.*(?:npm install|bun add|deno add) .*$/gm) ?? []).join("\n");
+    for (const [, command = ""] of text.matchAll(/\bsluice (gateway|dev|serve)\b/g)) {
+      runs++;
+      const lacking = needed[command]?.filter((name) => !installs.includes(`${name}@`)) ?? [];
+      missing.push(...lacking.map((name) => `${document}: sluice ${command} needs ${name}`));
+    }
+  }
+  expect(runs).toBeGreaterThan(10);
+  expect([...new Set(missing)]).toEqual([]);
+});
+
 test("the code of the page on deployments is the one that the type check reads", () => {
   const page = readFileSync(join(root, "docs/deployments.md"), "utf8");
   const [, code = "none"] = /```ts\n([\s\S]*?)\n```/.exec(page) ?? [];

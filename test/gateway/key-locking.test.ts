@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Argument } from "../../src/local/gateway/redis.ts";
+import type { Argument } from "../../src/local/gateway/redis-client.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 let stack: Stack;

@@ -1,6 +1,7 @@
 import { createClient } from "@redis/client";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { SluiceError, type SluiceErrorCode } from "../../src/errors.ts";
+import { notInstalled } from "../../src/optional-package.ts";
 import { createApp } from "../../src/http/app.ts";
 import { misconfigured } from "../../src/http/config-error.ts";
 import { type ProblemCode, problems } from "../../src/http/problem.ts";
@@ -184,6 +185,16 @@ describe("the faults of Redis", () => {
     };
     const ask = asker((request) => createApp({ transport, tokens, ...silent }).fetch(request));
     expectProblem(await ask("GET", "/health"), "redis_unreachable");
+  });
+
+  it("misconfigured: the package that reaches Redis is not installed", async () => {
+    const send = () => Promise.reject(notInstalled("Redis over TCP", ["@redis/client"]));
+    const app = createApp({ transport: { send }, tokens, ...silent });
+    const body = expectProblem(
+      await asker((request) => app.fetch(request))("GET", "/v1/queues/q"),
+      "misconfigured",
+    );
+    expect(body.detail).toMatch(/^Redis over TCP needs @redis\/client, .*: npm install @redis\/client@6\.$/);
   });
 
   it("redis_error: a key that is something else", async () => {

@@ -1,53 +1,43 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startRedis } from "../support/redis.ts";
+import { Project, root } from "./project.ts";
 
-const run = promisify(execFile);
-const root = resolve(import.meta.dirname, "../..");
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
   version: string;
   exports: Record<string, unknown>;
 };
 const entries = Object.keys(manifest.exports).filter((entry) => entry !== "./package.json");
 
-/** The project's own Node is newer than the oldest that the package promises: prefer the machine's. */
-const node =
-  (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .filter((folder) => !folder.includes("node_modules"))
-    .map((folder) => join(folder, "node"))
-    .find((path) => existsSync(path)) ?? process.execPath;
-
-/** An empty project with the packed tarball installed. */
-let project: string;
+/** With the package alone. */
+let project: Project;
+/** With what the package's errors say to install. */
+let server: Project;
 
 beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), "sluice-package-"));
-  const packed = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", project], {
-    cwd: root,
-  });
-  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
-  await writeFile(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
-  await run("npm", ["install", ...flags, join(project, filename)], { cwd: project });
+  [project, server] = await Promise.all([Project.open(), Project.open()]);
 });
 
-afterAll(() => rm(project, { recursive: true, force: true }));
+afterAll(() => Promise.all([project, server].map((one) => one?.close())));
 
-async function runScript(source: string, ...args: string[]): Promise<unknown> {
-  await writeFile(join(project, "script.js"), source);
-  const { stdout } = await run(node, ["script.js", ...args], { cwd: project });
-  return JSON.parse(stdout);
-}
+test("an installation brings seven packages, without a TCP client or a server", async () => {
+  expect(await project.installed()).toEqual([
+    "@standard-schema/spec",
+    "@upstash/redis",
+    "croner",
+    "hono",
+    "sluice-queue",
+    "uncrypto",
+    "valibot",
+  ]);
+});
 
 test("each entry of the exports map can be imported", async () => {
   const names = entries.map((entry) => entry.replace(".", "sluice-queue"));
-  const found = await runScript(
+  const found = await project.run(
     `const counts = [];
      for (const name of ${JSON.stringify(names)}) counts.push(Object.keys(await import(name)).length > 0);
      console.log(JSON.stringify(counts));`,
@@ -55,19 +45,108 @@ test("each entry of the exports map can be imported", async () => {
   expect(found).toEqual(names.map(() => true));
 });
 
-test("a task goes all the way through the installed package", async () => {
+const UPSTASH = { UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1", UPSTASH_REDIS_REST_TOKEN: "none" };
+const TCP = { REDIS_URL: "redis://127.0.0.1:1" };
+const CLIENT = "@redis/client, which is not installed; add it: npm install @redis/client@6";
+const SERVER = "@hono/node-server, which is not installed; add it: npm install @hono/node-server@2";
+
+test.each([
+  [
+    "resp()",
+    `import { Queue } from "sluice-queue";
+     import { resp } from "sluice-queue/resp";
+     const call = () => new Queue("q", { transport: resp("redis://127.0.0.1:1") }).enqueue(1);`,
+    `Redis over TCP (resp(), REDIS_URL) needs ${CLIENT}`,
+  ],
+  [
+    "startGateway()",
+    `import { startGateway } from "sluice-queue/local";
+     const call = () => startGateway({ redisUrl: "redis://127.0.0.1:1" });`,
+    `The local gateway needs ${CLIENT}`,
+  ],
+  [
+    "serve() with Redis over TCP",
+    `import { serve } from "sluice-queue/node";
+     const call = () => serve({ env: ${JSON.stringify(TCP)}, port: 0 });`,
+    `Redis over TCP (resp(), REDIS_URL) needs ${CLIENT}`,
+  ],
+  [
+    "serve() with Redis over HTTP",
+    `import { serve } from "sluice-queue/node";
+     const call = () => serve({ env: ${JSON.stringify(UPSTASH)}, port: 0 });`,
+    `serve() on Node needs ${SERVER}`,
+  ],
+])("%s says which package it needs and how to install it", async (_, source, message) => {
+  const seen = await project.run(
+    `${source}
+     const { name, code, message } = await call().catch((error) => error);
+     console.log(JSON.stringify({ name, code, message }));`,
+  );
+  expect(seen).toEqual({ name: "SluiceError", code: "not_installed", message });
+});
+
+test.each([
+  [["gateway"], {}, `sluice gateway needs ${CLIENT}`],
+  [["serve"], UPSTASH, `sluice serve needs ${SERVER}`],
+  [
+    ["serve"],
+    TCP,
+    "sluice serve needs @hono/node-server and @redis/client, which are not installed; " +
+      "add them: npm install @hono/node-server@2 @redis/client@6",
+  ],
+  [
+    ["dev"],
+    {},
+    "sluice dev needs @redis/client and @hono/node-server, which are not installed; " +
+      "add them: npm install @redis/client@6 @hono/node-server@2",
+  ],
+])("the command %j with %j says in one line which packages it needs", async (args, env, message) => {
+  expect(await project.sluice(args, env)).toEqual({ status: 1, stdout: "", stderr: `sluice: ${message}\n` });
+});
+
+test("commands that need no more packages run without", async () => {
+  expect(await project.sluice(["token", "--scopes", "enqueue", "--queues", "*"])).toMatchObject({
+    status: 0,
+  });
+  expect(await project.sluice(["--version"])).toMatchObject({ status: 0, stdout: `${manifest.version}\n` });
+});
+
+test("with what the errors say to install, a task goes all the way: over TCP, and through gateway and server", async () => {
+  const { stderr } = await server.sluice(["dev"]);
+  await server.install(...(/npm install (.*)/.exec(stderr)?.[1] ?? "nothing").split(" "));
   const redis = await startRedis();
   try {
-    const seen = await runScript(
+    const seen = await server.run(
       `import { Queue } from "sluice-queue";
        import { resp } from "sluice-queue/resp";
+
+       import { startGateway } from "sluice-queue/local";
+       import { serve } from "sluice-queue/node";
 
        const transport = resp(process.argv[2]);
        const emails = new Queue("emails", { transport });
        const { id, created } = await emails.enqueue({ to: "a@example.com" }, { id: "welcome-17" });
-       const [task] = await emails.dequeue();
-       const completed = await task.complete({ sent: true });
+       const gateway = await startGateway({ redisUrl: process.argv[2] });
+       const secret = "a-token-of-this-test";
+       const server = await serve({
+         port: 0,
+         hostname: "127.0.0.1",
+         env: {
+           UPSTASH_REDIS_REST_URL: gateway.url,
+           UPSTASH_REDIS_REST_TOKEN: gateway.token,
+           SLUICE_TOKENS: JSON.stringify([{ token: secret, scopes: ["consume"], queues: "*" }]),
+         },
+       });
+       const pulled = await fetch(server.url + "/v1/queues/emails/tasks/pull", {
+         method: "POST",
+         headers: { authorization: "Bearer " + secret, "content-type": "application/json" },
+         body: "{}",
+       });
+       const { tasks: [task] } = await pulled.json();
+       const [completed] = await emails.settle([{ receipt: task.receipt, outcome: "complete", result: { sent: true } }]);
        const { state, result } = await emails.get(id);
+       await server.close();
+       await gateway.close();
        await transport.close();
        console.log(JSON.stringify({ id, created, payload: task.payload, ok: completed.ok, state, result }));`,
       redis.url,
@@ -85,17 +164,23 @@ test("a task goes all the way through the installed package", async () => {
   }
 });
 
-test("the command is installed and knows its version", async () => {
-  const { stdout } = await run(node, [join(project, "node_modules/.bin/sluice"), "--version"]);
-  expect(stdout.trim()).toBe(manifest.version);
+test("no declaration needs the types of a package that may be missing", async () => {
+  const folder = join(project.path, "node_modules/sluice-queue/dist");
+  const declarations = (await readdir(folder)).filter((name) => name.endsWith(".d.ts"));
+  expect(declarations.length).toBeGreaterThan(10);
+  for (const name of declarations) {
+    const text = await readFile(join(folder, name), "utf8");
+    expect(text).not.toMatch(/["'](?:@redis\/client|@hono\/node-server)["']/);
+  }
 });
 
 test("the declarations check in a strict project without Node's types", async () => {
   await writeFile(
-    join(project, "use.ts"),
+    join(project.path, "use.ts"),
     `import { Queue, sweep, SluiceError, type Transport } from "sluice-queue";
      import { createApp } from "sluice-queue/http";
      import { resp } from "sluice-queue/resp";
+     import { serve } from "sluice-queue/node";
      import { upstash } from "sluice-queue/upstash";
      import worker from "sluice-queue/cloudflare";
 
@@ -106,7 +191,7 @@ test("the declarations check in a strict project without Node's types", async ()
      export const to: string | undefined = task?.payload.to;
      // @ts-expect-error a payload of another type
      await emails.enqueue({ to: 1 });
-     export const all = [id, created, sweep, SluiceError, createApp, resp, worker.fetch];`,
+     export const all = [id, created, sweep, SluiceError, createApp, resp, serve, worker.fetch];`,
   );
   const options = [
     "--strict",
@@ -119,8 +204,7 @@ test("the declarations check in a strict project without Node's types", async ()
     "es2023,dom",
   ];
   const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const { stdout } = await run(process.execPath, [tsc, ...options, "use.ts"], { cwd: project }).catch(
-    (error: { stdout: string }) => error,
-  );
+  const check = promisify(execFile)(process.execPath, [tsc, ...options, "use.ts"], { cwd: project.path });
+  const { stdout } = await check.catch((error: { stdout: string }) => error);
   expect(stdout).toBe("");
 });

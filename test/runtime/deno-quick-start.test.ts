@@ -10,7 +10,7 @@ serverQuickStart({
 });
 
 it("is of types that Deno's own check knows", async () => {
-  const project = await Project.open("examples/deno", true);
+  const project = await Project.open("examples/deno", { declarations: true });
   try {
     await project.run("deno check main.ts");
     const typo = `import { serve } from "sluice-queue/deno"; await serve({ consumer: {} });`;
@@ -24,7 +24,7 @@ it("is of types that Deno's own check knows", async () => {
 });
 
 it("is what the service alone is, too", async () => {
-  const project = await Project.open("serverless/deno", true);
+  const project = await Project.open("serverless/deno", { declarations: true });
   try {
     await project.run("deno check main.ts");
   } finally {

@@ -5,6 +5,7 @@ import { startRedis, type TestRedis } from "../support/redis.ts";
 import { end } from "./process/deployed.ts";
 import { Project, root } from "./process/project.ts";
 import { serverQuickStart } from "./process/quick-start.ts";
+import { installedBy } from "./quick-start.ts";
 
 serverQuickStart({
   runtime: "node",
@@ -25,7 +26,12 @@ describe("a container", () => {
     async (folder) => {
       const dockerfile = readFileSync(join(root, folder, "Dockerfile"), "utf8");
       const [, words = "[]"] = /^CMD (.*)$/m.exec(dockerfile) ?? [];
-      const project = await Project.open(folder);
+      const installs = Array.from(dockerfile.matchAll(/^RUN (.*sluice-queue.*)$/gm), ([, line = ""]) => line);
+      // An example installs what its own package.json lists.
+      const project = await Project.open(
+        folder,
+        installs.length > 0 ? { packages: installedBy(installs) } : {},
+      );
       try {
         const command = (JSON.parse(words) as string[]).join(" ");
         const server = await project.start(command, { REDIS_URL: redis.url });

@@ -73,6 +73,16 @@ export function commandsOf(page: string): string[] {
     .filter((line) => line !== "");
 }
 
+/** The packages that commands install beside Sluice, without their versions. */
+export function installedBy(commands: readonly string[]): string[] {
+  return commands
+    .filter((line) => /^(?:npm install|bun add|deno add) /.test(line))
+    .flatMap((line) => line.split(" ").slice(2))
+    .filter((word) => !word.startsWith("-"))
+    .map((word) => word.replace(/^npm:/, "").replace(/(?<=.)@.*$/, ""))
+    .filter((name) => name !== "sluice-queue");
+}
+
 /** A file as the page shows it. */
 export const shownOf = (file: string): string =>
   (read(file).split("\n# Here in the repository")[0] ?? "").trimEnd();

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Hit, scriptSha } from "./faults.ts";
 import type { Feed } from "./feed.ts";
-import { RedisUnavailable } from "./redis.ts";
+import { RedisUnavailable } from "./redis-client.ts";
 import { arrayResp2, errorJson, type Outcome, outcomeJson, outcomeResp2 } from "./reply.ts";
 import type { RestRequest } from "./request.ts";
 import type { Command, Rights, Runner } from "./run.ts";

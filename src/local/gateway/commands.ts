@@ -1,4 +1,5 @@
-import { type Argument, type RedisConnection, type RedisReply, RedisUnavailable } from "./redis.ts";
+import { type RedisConnection } from "./redis.ts";
+import { type Argument, type RedisReply, RedisUnavailable } from "./redis-client.ts";
 
 /**
  * Where the keys of a command stand among its words, the name being word 0: from `first` to `last`

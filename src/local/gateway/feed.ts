@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { Argument, RedisClient } from "./redis.ts";
+import type { Argument, RedisClient } from "./redis-client.ts";
 
 /**
  * What Redis sends of its own accord, as server-sent events: first one chunk with its confirmations,

@@ -55,6 +55,7 @@ const keepAlive = 600_000;
 /**
  * Starts the gateway.
  * @throws {RedisUnavailable} when Redis does not answer; an Error when the port is taken
+ * @throws {SluiceError} `not_installed` if `@redis/client` is not installed
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { token = randomBytes(24).toString("base64url"), log = () => {} } = options;

@@ -1,25 +1,6 @@
-import { createClient, ErrorReply, RESP_TYPES } from "@redis/client";
-import { messageOf } from "../../errors.ts";
+import { isErrorReply, loadRedisClient } from "../../transport/resp-client.ts";
 import { type Feed, feedOf, startFeed } from "./feed.ts";
-
-/** An argument as it goes to Redis. */
-export type Argument = string | Buffer;
-
-/**
- * A Redis reply: a bulk string is a Buffer, an integer or a status reply is a string (see
- * {@link isInteger}), an error reply is an Error whose message is Redis's text.
- */
-export type RedisReply = Buffer | string | null | Error | readonly RedisReply[];
-
-/** Redis cannot be reached, or the connection broke before it answered. */
-export class RedisUnavailable extends Error {
-  override readonly name = "RedisUnavailable";
-}
-
-/**
- * Integers stay text, so that those beyond 2^53 stay exact. No status reply of Redis looks like one.
- */
-export const isInteger = (text: string): boolean => /^-?\d+$/.test(text);
+import { connect, errorReply, newClient, type Argument, type RedisReply } from "./redis-client.ts";
 
 /** One pipelining connection to Redis, which reconnects by itself, and the feeds beside it. */
 export interface RedisConnection {
@@ -44,51 +25,17 @@ export interface RedisConnection {
   close(): void;
 }
 
-export type RedisClient = ReturnType<typeof newClient>;
-
-/** @param reconnect as {@link createClient} has it: in how many ms to try again, false for never */
-const newClient = (url: string, reconnect: (retries: number, cause: Error) => number | Error | false) =>
-  createClient({
-    url,
-    RESP: 2,
-    // So that commands fail at once while Redis is away, and none is sent again after a reconnect.
-    disableOfflineQueue: true,
-    disableClientInfo: true,
-    commandOptions: {
-      // No deadline before sending: it could take one command out of the middle of a transaction.
-      timeout: 0,
-      typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.NUMBER]: String },
-    },
-    socket: { reconnectStrategy: reconnect },
-  });
-
-/** @throws {RedisUnavailable} when Redis does not answer */
-async function connect(client: RedisClient): Promise<void> {
-  try {
-    await client.connect();
-  } catch (error) {
-    client.destroy();
-    const reason = error instanceof Error && error.message !== "" ? error.message : String(error);
-    throw new RedisUnavailable(`Redis does not answer: ${reason}`);
-  }
-}
-
-/**
- * Redis's own error, as a reply.
- * @throws {RedisUnavailable} for any other
- */
-function errorReply(error: unknown): Error {
-  if (error instanceof ErrorReply && !error.message.startsWith("LOADING ")) return error;
-  throw new RedisUnavailable(messageOf(error));
-}
-
 /**
  * Connects to Redis.
  * @throws {RedisUnavailable} when Redis does not answer
+ * @throws {SluiceError} `not_installed` if `@redis/client` is not installed
  */
 export async function connectRedis(url: string, log: (line: string) => void): Promise<RedisConnection> {
+  const redis = await loadRedisClient("The local gateway");
   let connected = false;
-  const client = newClient(url, (retries, cause) => (connected ? Math.min(2 ** retries * 20, 500) : cause));
+  const client = newClient(redis, url, (retries, cause) =>
+    connected ? Math.min(2 ** retries * 20, 500) : cause,
+  );
   let away = false;
   client.on("error", (error: Error) => {
     if (connected && !away) log(`Redis is away: ${error.message || error.name}`);
@@ -100,7 +47,7 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
   };
   client.on("ready", () => {
     // A connection is no answer: the kernel may accept one for a server that is about to end.
-    if (away) client.ping().then(answered, (error) => error instanceof ErrorReply && answered());
+    if (away) client.ping().then(answered, (error) => isErrorReply(error) && answered());
   });
   await connect(client);
   connected = true;
@@ -118,7 +65,7 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
       return replies.at(-1) as RedisReply;
     },
     async feed(command) {
-      const own = newClient(url, () => false);
+      const own = newClient(redis, url, () => false);
       const feed = feedOf(own);
       feeds.add(feed);
       feed.once("close", () => feeds.delete(feed));

@@ -1,4 +1,4 @@
-import { isInteger, type RedisReply } from "./redis.ts";
+import { isInteger, type RedisReply } from "./redis-client.ts";
 
 /** How replies are sent: in JSON with strings as they are or each in base64, or as the bytes of RESP2. */
 export type Format = "json" | "base64" | "resp2";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Argument } from "./redis.ts";
+import type { Argument } from "./redis-client.ts";
 import type { Format } from "./reply.ts";
 import type { Command } from "./run.ts";
 

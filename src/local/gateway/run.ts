@@ -1,6 +1,7 @@
 import { type CommandInfo, type CommandTable, fitsArity, isAvailable, isReadOnly } from "./commands.ts";
 import type { Feed } from "./feed.ts";
-import type { Argument, RedisConnection, RedisReply } from "./redis.ts";
+import type { RedisConnection } from "./redis.ts";
+import type { Argument, RedisReply } from "./redis-client.ts";
 import type { Outcome } from "./reply.ts";
 import type { GatewayScript, Scripts } from "./scripts.ts";
 import type { Meter } from "./usage.ts";

@@ -2,7 +2,7 @@ import { queueKeys, registryKey } from "../../queue/core/keys.ts";
 import { listQueues } from "../../queue/sweep/registry.ts";
 import { resp } from "../../transport/resp.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
-import { RedisUnavailable } from "../gateway/redis.ts";
+import { RedisUnavailable } from "../gateway/redis-client.ts";
 import { onFreePort } from "./port.ts";
 import { startRedisServer } from "./redis.ts";
 import type { Running } from "./running.ts";

@@ -21,6 +21,21 @@ const commands = {
   curl: join(root, "test/documents/curl.mjs"),
 };
 
+const own = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: object;
+};
+const optional = Object.keys(own.peerDependencies);
+
+export interface ProjectOptions {
+  /** Whether the package has its types, which takes longer. @default false */
+  readonly declarations?: boolean;
+  /** What is installed beside the package. @default its optional packages */
+  readonly packages?: readonly string[];
+}
+
 export type Runtime = "node" | "deno" | "bun";
 
 /** A server that a command has started. */
@@ -43,14 +58,11 @@ export class Project {
     this.path = path;
   }
 
-  /**
-   * @param folder copied into it, from the root of the repository
-   * @param declarations whether the package has its types, which takes longer
-   */
-  static async open(folder?: string, declarations = false): Promise<Project> {
+  /** @param folder copied into it, from the root of the repository */
+  static async open(folder?: string, options: ProjectOptions = {}): Promise<Project> {
     const project = new Project(await mkdtemp(join(tmpdir(), "sluice-project-")));
     try {
-      await project.#furnish(folder, declarations);
+      await project.#furnish(folder, options);
     } catch (error) {
       await project.close();
       throw error;
@@ -58,7 +70,8 @@ export class Project {
     return project;
   }
 
-  async #furnish(folder: string | undefined, declarations: boolean): Promise<void> {
+  async #furnish(folder: string | undefined, options: ProjectOptions): Promise<void> {
+    const { declarations = false, packages = optional } = options;
     if (folder) await cp(join(root, folder), this.path, { recursive: true });
     const installed = join(this.path, "node_modules");
     await mkdir(join(installed, ".bin"), { recursive: true });
@@ -66,8 +79,12 @@ export class Project {
       await symlink(target, join(installed, ".bin", name));
     const version = await install(join(installed, "sluice-queue"), declarations);
     await symlink("../sluice-queue/dist/cli.js", join(installed, ".bin/sluice"));
-    const manifest = { private: true, type: "module", dependencies: { "sluice-queue": `^${version}` } };
-    await this.write("package.json", JSON.stringify(manifest));
+    for (const name of packages) await link(name, installed);
+    const dependencies = {
+      "sluice-queue": `^${version}`,
+      ...Object.fromEntries(packages.map((name) => [name, "*"])),
+    };
+    await this.write("package.json", JSON.stringify({ private: true, type: "module", dependencies }));
   }
 
   async write(name: string, text: string): Promise<void> {
@@ -141,11 +158,7 @@ export class Project {
  * @returns its version
  */
 async function install(path: string, declarations: boolean): Promise<string> {
-  const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
-    readonly version: string;
-    readonly dependencies: Readonly<Record<string, string>>;
-  };
-  const { name, version, type, dependencies } = { name: "sluice-queue", type: "module", ...manifest };
+  const { version, dependencies, peerDependencies, peerDependenciesMeta } = own;
   const entry = {
     index: "src/index.ts",
     node: "serverless/node.ts",
@@ -165,11 +178,23 @@ async function install(path: string, declarations: boolean): Promise<string> {
   const exports = Object.fromEntries(
     Object.keys(entry).map((one) => [one === "index" ? "." : `./${one}`, `./dist/${one}.js`]),
   );
-  await writeFile(join(path, "package.json"), JSON.stringify({ name, version, type, dependencies, exports }));
-  for (const dependency of Object.keys(dependencies)) {
-    const link = join(path, "node_modules", dependency);
-    await mkdir(dirname(link), { recursive: true });
-    await symlink(join(modules, dependency), link);
-  }
+  const manifest = {
+    name: "sluice-queue",
+    version,
+    type: "module",
+    exports,
+    dependencies,
+    peerDependencies,
+    peerDependenciesMeta,
+  };
+  await writeFile(join(path, "package.json"), JSON.stringify(manifest));
+  for (const name of Object.keys(dependencies)) await link(name, join(path, "node_modules"));
   return version;
+}
+
+/** Links a package that is installed here into another folder of packages. */
+async function link(name: string, folder: string): Promise<void> {
+  const place = join(folder, name);
+  await mkdir(dirname(place), { recursive: true });
+  await symlink(join(modules, name), place);
 }

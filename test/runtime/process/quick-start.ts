@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Deployed, Place } from "../acceptance.ts";
-import { commandsOf, quickStart } from "../quick-start.ts";
+import { commandsOf, installedBy, quickStart } from "../quick-start.ts";
 import { end } from "./deployed.ts";
 import { Project, root, type Runtime } from "./project.ts";
 
@@ -24,7 +24,7 @@ export function serverQuickStart({ runtime, main, configuration, remote }: Serve
   const [signUp = "", sweep = "", ...more] = typed.filter((line) => line.startsWith('curl "http://127'));
 
   async function start({ redis, env }: Place): Promise<Deployed> {
-    const project = await Project.open(example);
+    const project = await Project.open(example, { packages: installedBy(typed) });
     const settings = /```ini\n([\s\S]*?)\n```/.exec(readFileSync(join(root, page), "utf8"))?.[1] ?? "";
     const own = settings
       .replace(/(?<=^REDIS_URL=).*/m, redis.url)

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { SluiceError } from "../../src/errors.ts";
+import { notInstalled, orNotInstalled } from "../../src/optional-package.ts";
+
+describe("the error of an optional package", () => {
+  it("names what needs it, and installs all that is missing with one command", () => {
+    const error = notInstalled("sluice dev", ["@redis/client", "@hono/node-server"]);
+    expect(error).toBeInstanceOf(SluiceError);
+    expect(error.code).toBe("not_installed");
+    expect(error.message).toBe(
+      "sluice dev needs @redis/client and @hono/node-server, which are not installed; " +
+        "add them: npm install @redis/client@6 @hono/node-server@2",
+    );
+  });
+
+  const failed = (code: string, message: string) => Object.assign(new Error(message), { code });
+  const handled = (error: unknown): unknown => {
+    try {
+      return orNotInstalled("@redis/client", "It")(error);
+    } catch (thrown) {
+      return thrown;
+    }
+  };
+
+  it.each([
+    [
+      "Node",
+      failed("ERR_MODULE_NOT_FOUND", "Cannot find package '@redis/client' imported from /app/resp.js"),
+    ],
+    [
+      "Deno",
+      failed("ERR_MODULE_NOT_FOUND", "Could not find package '@redis/client' from referrer 'file:///a.js'"),
+    ],
+    ["Bun", failed("ERR_MODULE_NOT_FOUND", "Cannot find package '@redis/client' from '/app/resp.js'")],
+    ["a bundle", failed("MODULE_NOT_FOUND", "Cannot find module '@redis/client'")],
+  ])("stands for what %s reports", (_, error) => {
+    expect(handled(error)).toMatchObject({ name: "SluiceError", code: "not_installed" });
+  });
+
+  it.each([
+    [
+      "a file of the package",
+      failed("ERR_MODULE_NOT_FOUND", "Cannot find module '/n/@redis/client/dist/index.js'"),
+    ],
+    ["what the package imports", failed("MODULE_NOT_FOUND", "Cannot find module 'other'")],
+    ["a fault of its code", new TypeError("'@redis/client' is not defined")],
+    ["anything else", "thrown"],
+    ["nothing", undefined],
+  ])("hides no other failure: %s", (_, error) => {
+    expect(handled(error)).toBe(error);
+  });
+});
