@@ -44,8 +44,8 @@ export const repair: Record<string, Case> = {
   },
   "deep sweep after the places of 5,000 of 20 groups were lost": async (bench) => {
     await bench.fill(5_000, priority);
-    const { fair, order } = queueKeys(NAME);
-    await bench.command("DEL", fair, order);
+    const { fair, fairByGroup } = queueKeys(NAME);
+    await bench.command("DEL", fair, fairByGroup);
     return () => bench.look();
   },
   "deep sweep after the leases of 5,000 were lost": async (bench) => {

@@ -61,7 +61,9 @@ class Script:
         script = _lua(folder, name)
         self.text = _needed(_words(script), folder) + script
         self.sha = hashlib.sha1(self.text.encode()).hexdigest()
-        self.keys: list[str] = re.findall(r"^local (\w+) = KEYS\[\d+\]", script, re.MULTILINE)
+        self.keys: list[str] = [
+            name.replace("_", "-") for name in re.findall(r"^local (\w+) = KEYS\[\d+\]", script, re.MULTILINE)
+        ]
 
 
 def _needed(words: set[str], folder: Path) -> str:

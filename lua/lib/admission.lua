@@ -1,4 +1,4 @@
--- admission: which tasks of a group stand in `fair`, and which wait in `held` until their group has room.
+-- admission: which tasks of a group stand in `fair`, and which wait in `limited` until their group has room.
 
 -- Lets a task in with a new tag.
 local function admit(plan, group, band, id)
@@ -7,7 +7,7 @@ local function admit(plan, group, band, id)
   put_into_fair(plan, group, score_at(band, share.last), id)
 end
 
--- Gives a ready task its place: the list, `fair` or `held`.
+-- Gives a ready task its place: the list, `fair` or `limited`.
 -- place: 'back', 'front'; 'kept' for one handed back, which in `fair` gets its old tag; or 'aside' for one
 -- taken out of `fair` at its group's limit, which stands before all that came to be held later.
 local function enter(plan, id, task, place)
@@ -26,8 +26,8 @@ local function enter(plan, id, task, place)
     local zone = place == 'aside' and 'p' or 'q'
     group[zone], group.h, group.fresh = group[zone] + 1, group.h + 1, group.fresh + 1
     plan.times.h = plan.times.h + 1
-    local number = group[zone] + (zone == 'q' and HELD_LATER or 0)
-    will(plan, 'ZADD held', int(group.settings.n * HELD_GROUP + (9 - band) * HELD_BAND + number), id)
+    local number = group[zone] + (zone == 'q' and LIMITED_LATER or 0)
+    will(plan, 'ZADD limited', int(group.settings.n * LIMITED_GROUP + (9 - band) * LIMITED_BAND + number), id)
   else
     admit(plan, group, band, id)
   end
@@ -36,18 +36,18 @@ end
 
 -- The held tasks of a group in the order in which they come in, as many as there may be room for: those of
 -- the zset, and those that this very plan holds, which are not there yet. Returns also how many the zset had.
-local function held_by(plan, group, lowest, most)
-  local waiting, highest = {}, lowest + HELD_GROUP
+local function limited_of(plan, group, lowest, most)
+  local waiting, highest = {}, lowest + LIMITED_GROUP
   if most > 0 then
     local least, before, limit = int(lowest), '(' .. int(highest), int(most)
     local ids =
-      redis.call('ZRANGE', plan.at.held, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
+      redis.call('ZRANGE', plan.at.limited, least, before, 'BYSCORE', 'LIMIT', '0', limit, 'WITHSCORES')
     for i = 1, #ids, 2 do
       waiting[#waiting + 1] = { id = ids[i], score = tonumber(ids[i + 1]) }
     end
   end
   local found = #waiting
-  local fresh = group.fresh > 0 and writes_of(plan, 'ZADD held') or {}
+  local fresh = group.fresh > 0 and writes_of(plan, 'ZADD limited') or {}
   for i = 1, #fresh, 2 do
     local score = tonumber(fresh[i])
     if score >= lowest and score < highest then
@@ -71,13 +71,13 @@ local function release(plan)
     local most = math.max(free, past)
     group.returned = nil
     if most >= 1 then
-      local lowest = group.settings.n * HELD_GROUP
+      local lowest = group.settings.n * LIMITED_GROUP
       local wanted = math.min(most, group.h - group.fresh)
-      local waiting, found = held_by(plan, group, lowest, wanted)
+      local waiting, found = limited_of(plan, group, lowest, wanted)
       local kept, taken, count = {}, {}, 0
       for i = 1, math.min(most, #waiting) do
         local task = waiting[i]
-        local band = 9 - math.floor((task.score - lowest) / HELD_BAND)
+        local band = 9 - math.floor((task.score - lowest) / LIMITED_BAND)
         if i > free and ready_below(group, band) == 0 then
           break
         end
@@ -86,10 +86,10 @@ local function release(plan)
         if task.place then
           taken[task.place] = true
         else
-          will(plan, 'ZREM held', task.id)
+          will(plan, 'ZREM limited', task.id)
         end
       end
-      local fresh = writes_of(plan, 'ZADD held')
+      local fresh = writes_of(plan, 'ZADD limited')
       for i = 1, #fresh, 2 do
         if taken[i] then
           group.fresh = group.fresh - 1
@@ -97,7 +97,7 @@ local function release(plan)
           append(kept, fresh[i], fresh[i + 1])
         end
       end
-      plan.writes['ZADD held'] = kept
+      plan.writes['ZADD limited'] = kept
       -- Fewer than are counted: then these are all.
       local left = (found < wanted and #waiting or group.h) - count
       plan.times.h, group.h = plan.times.h - group.h + left, left
@@ -139,7 +139,7 @@ local function take_out(plan, id, task)
   local at, place = plan.at, plan.at.fair
   local score = redis.call('ZSCORE', place, id)
   if not score then
-    place = at.held
+    place = at.limited
     score = redis.call('ZSCORE', place, id)
   end
   if score then
@@ -198,9 +198,9 @@ local function close_groups(plan)
     end
   end
   if plan.shared then
-    local held = plan.times.h > 0
-    plan.times.t = held and math.max(plan.times.t or 0, plan.now) or nil
-    plan.times.c = held and plan.times.c or nil
+    local any_limited = plan.times.h > 0
+    plan.times.t = any_limited and math.max(plan.times.t or 0, plan.now) or nil
+    plan.times.c = any_limited and plan.times.c or nil
   end
   if plan.times then
     plan.times.m = math.max(0, plan.times.m + more_stuck)

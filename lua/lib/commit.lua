@@ -1,6 +1,6 @@
 -- commit: a plan collects what a script has decided to write; commit carries it out in one declared order.
 
--- Forgets what was carried out. taken: members of `order` that the plan takes away.
+-- Forgets what was carried out. taken: members of `fair-by-group` that the plan takes away.
 local function clear(plan)
   plan.writes, plan.taken = {}, {}
   plan.news, plan.closed = plan.news and {}, false

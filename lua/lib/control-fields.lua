@@ -9,8 +9,8 @@ local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
 -- All that `mend_control` looks at.
 local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
 
--- Mends control fields. found: their values, by name. is: how many members `fair` and `held` have; `first`:
--- when the first worker is silent, and `timer`: when the timer for it is due, ms; nil for never.
+-- Repairs control fields. found: their values, by name. is: how many members `fair` and `limited` have;
+-- `first`: when the first worker is silent, and `timer`: when the timer for it is due, ms; nil for never.
 local function mend_control(mending, found, is)
   local plan, now = mending.plan, mending.now
   -- An unreadable number stops every call that uses it. Counters that numbers are given out from go on far
@@ -52,8 +52,8 @@ local function mend_control(mending, found, is)
   if (times.l or 0) >= LATEST_TAG then
     times.l, lost = nil, true
   end
-  if lost or times.h ~= is.held then
-    times.h = is.held
+  if lost or times.h ~= is.limited then
+    times.h = is.limited
     will(plan, 'HSET tasks', '~fair', format_clock(times))
     note(mending, 'control_broken', '~fair')
   end

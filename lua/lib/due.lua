@@ -65,13 +65,13 @@ end
 local function reset_timers(at, now, times)
   local plan, ids, names, from = new_plan(at, now), {}, {}, times.c or 0
   while from and #ids < 32 do
-    local least = int(from * HELD_GROUP)
-    local first = redis.call('ZRANGE', at.held, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+    local least = int(from * LIMITED_GROUP)
+    local first = redis.call('ZRANGE', at.limited, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
     if first[1] then
       ids[#ids + 1] = first[1]
       append(names, first[1], '.' .. first[1])
     end
-    from = first[1] and math.floor(tonumber(first[2]) / HELD_GROUP) + 1
+    from = first[1] and math.floor(tonumber(first[2]) / LIMITED_GROUP) + 1
   end
   local lines, tasks = read_first_lines(at.tasks, names), {}
   for i, id in ipairs(ids) do
@@ -89,7 +89,7 @@ local function reset_timers(at, now, times)
   commit(plan)
 end
 
--- Due tasks that go to `fair` or `held`.
+-- Due tasks that go to `fair` or `limited`.
 local function promote_shared(at, ids, now)
   for first = 1, #ids, PLAN do
     local names = {}

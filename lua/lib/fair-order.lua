@@ -1,18 +1,18 @@
--- fair-order: the order of each group's tasks in `fair`. A task's score there is its turn; the zset `order`
--- lists the turns of each group. If a task leaves early, the tasks behind it move up, so that the group is
--- where it would be without that task.
+-- fair-order: the order of each group's tasks in `fair`. A task's score there is its turn; the zset
+-- `fair-by-group` lists the turns of each group. If a task leaves early, the tasks behind it move up, so that
+-- the group is where it would be without that task.
 
 -- How many tasks of a group move up at once. The others do when these have had their turns.
 local RUN = 200
 
--- A member of `order`: sorted by group, then by score.
+-- A member of `fair-by-group`: sorted by group, then by score.
 local function turn_of(group, score, id)
   return group .. ' ' .. string.format('%016.0f', tonumber(score)) .. ' ' .. id
 end
 
 local function put_into_fair(plan, group, score, id)
   will(plan, 'ZADD fair', int(score), id)
-  will(plan, 'ZADD order', '0', turn_of(group.name, score, id))
+  will(plan, 'ZADD fair_by_group', '0', turn_of(group.name, score, id))
 end
 
 -- Notes that a task leaves `fair`. Returns its group's share of that priority.
@@ -20,7 +20,7 @@ local function take_off_fair(plan, task, score, id)
   local group, band = group_of(plan, task), tonumber(task.P or 0)
   local share = ready(group, band, -1)
   local member = turn_of(group.name, score, id)
-  will(plan, 'ZREM order', member)
+  will(plan, 'ZREM fair_by_group', member)
   plan.taken[member] = true
   share.gone = (share.gone or 0) + 1
   return share
@@ -37,7 +37,7 @@ end
 local function turns_from(plan, group, base, tag, most)
   local first, last = '[' .. turn_of(group.name, base + tag, ''), '(' .. turn_of(group.name, base + BAND, '')
   local turns = {}
-  local found = redis.call('ZRANGE', plan.at.order, first, last, 'BYLEX', 'LIMIT', '0', int(most))
+  local found = redis.call('ZRANGE', plan.at.fair_by_group, first, last, 'BYLEX', 'LIMIT', '0', int(most))
   for _, member in ipairs(found) do
     local score, id = string.match(member, ' (%d+) (%S+)$')
     if score and not plan.taken[member] then
@@ -69,8 +69,8 @@ local function move_up(plan, group, band, share)
     end
     if tag < place.tag then
       will(plan, 'ZADD fair XX', int(base + tag), place.id)
-      will(plan, 'ZADD order', '0', turn_of(group.name, base + tag, place.id))
-      will(plan, 'ZREM order', turn_of(group.name, base + place.tag, place.id))
+      will(plan, 'ZADD fair_by_group', '0', turn_of(group.name, base + tag, place.id))
+      will(plan, 'ZREM fair_by_group', turn_of(group.name, base + place.tag, place.id))
     end
     before = math.min(tag, place.tag)
   end

@@ -20,7 +20,7 @@ local function correct(group, is, text)
   wrong = wrong or (not group.changed and format_group(group) ~= text)
   if is.h > 0 and group.q == 0 then
     -- Behind all that are held.
-    group.q = HELD_LATER / 2
+    group.q = LIMITED_LATER / 2
   end
   group.w, group.h, group.ready = is.w, is.h, is.ready
   for band = 0, 9 do

@@ -1,6 +1,6 @@
 -- groups: the shares of a queue's groups, by weighted fair queueing. Each task of a group or with a priority
 -- has a tag, the virtual time at which its group's share pays for it; the zset `fair` is in their order,
--- priority by priority. A group at a limit keeps what is too much in the zset `held`, so that it is in
+-- priority by priority. A group at a limit keeps what is too much in the zset `limited`, so that it is in
 -- nobody's way.
 
 -- The virtual time that one delivery costs a group of weight 1: exact for weights 1 to 10.
@@ -19,15 +19,15 @@ local function read_score(score)
   return 9 - math.floor(score / BAND), score % BAND
 end
 
--- Room in the scores of `held` for one group, and in that for one priority.
-local HELD_GROUP = 68719476736
+-- Room in the scores of `limited` for one group, and in that for one priority.
+local LIMITED_GROUP = 68719476736
 
-local HELD_BAND = 4294967296
+local LIMITED_BAND = 4294967296
 
 -- In the room of one priority, where those stand that were never in `fair`.
-local HELD_LATER = 2147483648
+local LIMITED_LATER = 2147483648
 
--- True for a task that stands in `fair` or `held`, not in the list, when it waits.
+-- True for a task that stands in `fair` or `limited`, not in the list, when it waits.
 local function shared(task)
   return task.G or task.P
 end

@@ -31,7 +31,7 @@ local function lease_slice(plan, batch, call, first, last)
   if failed then
     redis.call('ZREM', plan.at.working, unpack(ids))
   else
-    write('ZADD', plan.at.hands, members)
+    write('ZADD', plan.at.worker_leases, members)
   end
   return failed
 end

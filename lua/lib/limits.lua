@@ -98,7 +98,7 @@ local function places_left(settings, at, control)
   if not settings or not settings.b then
     return math.huge
   end
-  local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.held)
+  local zsets = redis.call('ZCARD', at.fair) + redis.call('ZCARD', at.limited)
   local listed = redis.call('LLEN', at.pending) - standing(control, '~ghosts', '~dropped')
   return tonumber(settings.b) - listed - zsets
 end

@@ -2,18 +2,18 @@
 -- nothing.
 
 -- What was noted of an operator's call, nil if no copy of it has run; and all notes.
-local function noted(calls, token)
-  local notes = redis.call('GET', calls) or ''
+local function noted(operator_calls, token)
+  local notes = redis.call('GET', operator_calls) or ''
   local _, stop = string.find(notes, ' ' .. token .. '=', 1, true)
   return stop and string.match(string.sub(notes, stop + 1), '^%S*'), notes
 end
 
 -- Notes an operator's call. The last 16 are kept, until no call has come for the resend window. A full Redis
 -- may refuse the note if nothing else was written.
-local function note_call(calls, notes, token, answer)
+local function note_call(operator_calls, notes, token, answer)
   local _, count = string.gsub(notes, '=', '')
   if count >= 16 then
     notes = string.match(notes, '^ %S+(.*)$')
   end
-  redis.pcall('SET', calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
+  redis.pcall('SET', operator_calls, notes .. ' ' .. token .. '=' .. answer, 'PX', int(RESEND_WINDOW))
 end

@@ -84,11 +84,12 @@ local function behind(key, place, before)
 end
 
 -- As `behind`, of `fair`: those of one group, with nobody else's between them.
-local function turns_behind(order, group, place)
+local function turns_behind(fair_by_group, group, place)
   local score, id = string.match(place, '^(%S+) (.+)$')
   local first, last = '(' .. turn_of(group, score, id), '(' .. group .. '!'
   local entries = {}
-  for i, member in ipairs(redis.call('ZRANGE', order, first, last, 'BYLEX', 'LIMIT', '0', int(LOOK))) do
+  local found = redis.call('ZRANGE', fair_by_group, first, last, 'BYLEX', 'LIMIT', '0', int(LOOK))
+  for i, member in ipairs(found) do
     local own_score, own_id = string.match(member, ' 0*(%d+) (%S+)$')
     entries[i] = { id = own_id, score = own_score, place = own_score .. ' ' .. own_id }
   end

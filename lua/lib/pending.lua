@@ -163,7 +163,7 @@ local function fetch(line, most, time)
   -- With groups or statistics in the caller's hands, they must not change under them.
   if line.drained and not line.next_due and not line.busy and bring_due(line, first, most, time) then
     line.drained = pop(line, most) < most
-    -- A call that has read the line already does not see what went to `fair` or `held`.
+    -- A call that has read the line already does not see what went to `fair` or `limited`.
     line.unseen = line.looked
   end
 end

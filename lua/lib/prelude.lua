@@ -125,9 +125,27 @@ local function store(tasks, fields)
 end
 
 -- The keys of a queue by part; a script names those that it declares.
-local function queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-  local at =
-    { pending = pending, fair = fair, order = order, held = held, working = working, delayed = delayed }
-  at.tasks, at.expiry, at.dead, at.workers, at.hands = tasks, expiry, dead, workers, hands
+local function queue_at(
+  pending,
+  fair,
+  fair_by_group,
+  limited,
+  working,
+  delayed,
+  tasks,
+  expiry,
+  dead,
+  workers,
+  worker_leases
+)
+  local at = {
+    pending = pending,
+    fair = fair,
+    fair_by_group = fair_by_group,
+    limited = limited,
+    working = working,
+    delayed = delayed,
+  }
+  at.tasks, at.expiry, at.dead, at.workers, at.worker_leases = tasks, expiry, dead, workers, worker_leases
   return at
 end

@@ -1,10 +1,10 @@
 -- repair-entries: what the deep sweep knows of an id, and what it has decided to do.
 
 -- Where an id can stand, besides the list.
-local ZSETS = { 'fair', 'held', 'working', 'delayed', 'dead', 'expiry' }
+local ZSETS = { 'fair', 'limited', 'working', 'delayed', 'dead', 'expiry' }
 
 -- These places are often all empty, which one command shows.
-local RARE = { held = true, delayed = true, dead = true }
+local RARE = { limited = true, delayed = true, dead = true }
 
 -- Put over an entry of the list that is to go: to take it out would move the others. Blanks are counted like
 -- the ghosts of an id that no task can have, so dequeue drops them.
@@ -14,12 +14,13 @@ local BLANK = '-'
 local READ_BYTES = 4000000
 
 -- seen: if a script has read all of a queue: its members and fields, by place. They are not read again.
--- out: by place, whom to take from there. hands, turns: ids and what they have in `hands` and `order`. lost:
--- ids whose lease is gone. ghosts: how many were added. bytes: how much was read.
+-- out: by place, ids to remove from there. worker_leases, turns: ids, each with its member of `worker-leases`
+-- and `fair-by-group`. lost: ids whose lease is gone. ghosts: how many were added. bytes: how much was read.
 local function new_mending(at, now)
   local mending = { at = at, now = now, plan = new_plan(at, now), report = {}, ghosts = 0, bytes = 0 }
-  mending.out, mending.deadlines, mending.lost = { hands = {}, order = {}, workers = {} }, {}, {}
-  mending.hands, mending.turns = {}, {}
+  mending.out, mending.deadlines, mending.lost =
+    { worker_leases = {}, fair_by_group = {}, workers = {} }, {}, {}
+  mending.worker_leases, mending.turns = {}, {}
   for _, place in ipairs(ZSETS) do
     mending.out[place] = {}
   end
@@ -96,7 +97,7 @@ end
 -- Looks up ids: their records, and their scores by place. Returns entries, in order.
 local function look_up(mending, ids)
   local at, entries = mending.at, read_records(mending, ids)
-  local few = not mending.seen and redis.call('EXISTS', at.held, at.delayed, at.dead) == 0
+  local few = not mending.seen and redis.call('EXISTS', at.limited, at.delayed, at.dead) == 0
   for _, place in ipairs(ZSETS) do
     for i, score in ipairs(few and RARE[place] and {} or scores_in(mending, place, ids)) do
       entries[i][place] = finite(score)
@@ -169,9 +170,17 @@ local function write_mended(mending)
     mending.out[place] = {}
   end
   write('ZADD', mending.at.working, mending.deadlines)
-  write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))
-  write('ZADD', mending.at.order, missing_names(mending, 'order', mending.turns, 'turn_wrong'))
-  mending.hands, mending.turns, mending.deadlines = {}, {}, {}
+  write(
+    'ZADD',
+    mending.at.worker_leases,
+    missing_names(mending, 'worker_leases', mending.worker_leases, 'worker_lease_wrong')
+  )
+  write(
+    'ZADD',
+    mending.at.fair_by_group,
+    missing_names(mending, 'fair_by_group', mending.turns, 'turn_wrong')
+  )
+  mending.worker_leases, mending.turns, mending.deadlines = {}, {}, {}
   clear(mending.plan)
 end
 

@@ -12,8 +12,8 @@ local SETTINGS = {
   r = '^%d+/[1-9]%d*$',
 }
 
--- The scores of `held` have room for so many numbers of groups. One that is found without looking at all of
--- them is beyond those that were given out.
+-- The scores of `limited` have room for so many numbers of groups. A number that is found without reading
+-- all of them is higher than any that was given.
 local MOST_GROUPS = 131071
 
 local SPARE_GROUPS = 65536
@@ -93,7 +93,7 @@ local function mend_times(mending, names)
   end
 end
 
--- Members of `order` that are no turn in `fair`.
+-- Members of `fair-by-group` that are no turn in `fair`.
 local function mend_turns(mending, members)
   local ids = {}
   for i, member in ipairs(members) do
@@ -103,13 +103,13 @@ local function mend_turns(mending, members)
     local task = parse_with(sound(entry.fixed) and entry.fixed or '', entry.record)
     local own = entry.fair and turn_of(task.G or '', entry.fair, ids[i])
     if not entry.newer and own ~= members[i] then
-      take_from(mending, 'order', members[i])
+      take_from(mending, 'fair_by_group', members[i])
       note(mending, 'turn_wrong', ids[i])
     end
   end
 end
 
--- Members of `hands` whose lease is over, or is another's.
+-- Members of `worker-leases` whose lease is over, or is another's.
 local function mend_leases(mending, members)
   local ids, names = {}, {}
   for i, member in ipairs(members) do
@@ -120,8 +120,8 @@ local function mend_leases(mending, members)
     local task = parse(record)
     local holds = task.s == 'w' and task.W and hand(task.W, task.n, ids[i]) == members[i]
     if not (holds or newer(record)) then
-      take_from(mending, 'hands', members[i])
-      note(mending, 'hand_wrong', ids[i])
+      take_from(mending, 'worker_leases', members[i])
+      note(mending, 'worker_lease_wrong', ids[i])
     end
   end
 end

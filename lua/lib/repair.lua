@@ -1,7 +1,7 @@
 -- repair: what the deep sweep does with an id. Its records say where it belongs; it is taken out of every
 -- other place. The rules, for what a failover leaves behind where keys went back in time one by one:
 --   The record's state rules over the place. A waiting task stands where it is delivered first: in `fair`,
---   `held` or the list, in this order; in `delayed` while it is not due, or where it is nowhere else.
+--   `limited` or the list, in this order; in `delayed` while it is not due, or where it is nowhere else.
 --   A task marked working without its lease is taken back, as if that had expired. An id without a payload
 --   is taken out. An ended task stays known until its time in `expiry`, and is nowhere else, but in `dead`.
 --   A record beyond reading is set aside in `~b:<field>`. What a later release wrote is left alone.
@@ -40,15 +40,15 @@ end
 -- The zset where a waiting task belongs; nothing: the list.
 local function zset_of_waiting(mending, entry)
   local plan, task, due = mending.plan, entry.task, tonumber(entry.delayed)
-  local band, place = tonumber(task.P or 0), tonumber(entry.held)
+  local band, place = tonumber(task.P or 0), tonumber(entry.limited)
   local own_band, tag = read_score(tonumber(entry.fair or 0))
   local number = place and shared(task) and tonumber(plan.groups[task.G or ''].settings.n)
   if due and due >= mending.now + 1 then
     return 'delayed'
   elseif entry.fair and shared(task) and own_band == band and tag < LATEST_TAG then
     return 'fair'
-  elseif number and math.floor(place / HELD_BAND) == number * HELD_GROUP / HELD_BAND + 9 - band then
-    return 'held'
+  elseif number and math.floor(place / LIMITED_BAND) == number * LIMITED_GROUP / LIMITED_BAND + 9 - band then
+    return 'limited'
   elseif due and not (entry.listed and entry.ghosts == 0) then
     return 'delayed'
   end
@@ -96,7 +96,7 @@ local function mend_working(mending, entry)
     note(mending, 'time_broken', id)
   end
   if task.W then
-    append(mending.hands, id, hand(task.W, task.n, id))
+    append(mending.worker_leases, id, hand(task.W, task.n, id))
   end
   if tonumber(task.n) > (mending.lease or 0) then
     -- Further than any counter can have come, so that no number is given out twice.
@@ -176,7 +176,7 @@ local function mend_all(mending, entries, also)
   for _, entry in ipairs(entries) do
     if not entry.newer then
       understand(mending, entry)
-      append(tasks, (entry.held or also) and entry.live and entry.task or nil)
+      append(tasks, (entry.limited or also) and entry.live and entry.task or nil)
     end
   end
   open_groups(mending.plan, tasks)

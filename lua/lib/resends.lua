@@ -20,9 +20,9 @@ local function give(reply, id, task, deadline, fixed)
 end
 
 -- The reply to a copy of a call that has run already: what is still leased under its token.
-local function lease_again(at, now, token, held)
+local function lease_again(at, now, token, leased)
   local ids, fields = {}, {}
-  for id in string.gmatch(held, '%S+') do
+  for id in string.gmatch(leased, '%S+') do
     ids[#ids + 1] = id
     append(fields, id, '.' .. id)
   end

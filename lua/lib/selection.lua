@@ -36,8 +36,8 @@ local function stray(batch, entry, place)
   return false
 end
 
--- True for a task whose group is at its limit: it waits in `held`.
-local function limited(plan, entry, place)
+-- True for a task whose group is at its limit: it waits in `limited`.
+local function over_limit(plan, entry, place)
   local task = entry.task
   if in_list(place) or not shared(task) then
     return false
@@ -106,7 +106,7 @@ local function go_through(plan, line, batch, first, last, found)
       elseif place.score and shared(entry.task) then
         have_turn(plan, entry.task, place.score, entry.id)
       end
-    elseif not limited(plan, entry, place) then
+    elseif not over_limit(plan, entry, place) then
       if not take(batch, entry) then
         put_back(line, i)
         return true

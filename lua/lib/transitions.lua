@@ -3,7 +3,7 @@
 -- How many leases one plan may end: no command of `commit` then has more than SLICE arguments.
 local PLAN = 160
 
--- A member of `hands`: sorted by worker, then in the order in which it took its tasks.
+-- A member of `worker-leases`: sorted by worker, then in the order in which it took its tasks.
 local function hand(worker, lease, id)
   return worker .. ' ' .. string.format('%015.0f', tonumber(lease)) .. ' ' .. id
 end
@@ -12,7 +12,7 @@ end
 local function leave(plan, id, task)
   will(plan, 'ZREM working', id)
   if task.W then
-    will(plan, 'ZREM hands', hand(task.W, task.n, id))
+    will(plan, 'ZREM worker_leases', hand(task.W, task.n, id))
   end
   if shared(task) then
     local group = group_of(plan, task)
@@ -81,7 +81,7 @@ local function put_deadlines(at, deadlines)
   end
 end
 
--- take_back: working -> pending (at the front, the first id foremost), fair, held or rejected. (I5 I8)
+-- take_back: working -> pending (at the front, the first id foremost), fair, limited or rejected. (I5 I8)
 -- sure: whether a task is still the caller's to take back.
 -- Returns how many went back, how many ended, how many are a later release's and stay; and an error if any.
 local function take_back(at, ids, now, sure)

@@ -1,6 +1,5 @@
--- workers: who works on what. A worker is `<name> <incarnation>`: a process that starts anew is
--- another. Registered in the zset `workers`, until it is silent; the zset `hands` has the leases in its
--- hands.
+-- workers: which worker works on what. A worker is `<name> <incarnation>`: a restarted process is another
+-- worker. The zset `workers` registers it until it is silent; the zset `worker-leases` has its leases.
 
 -- How long a worker that is not to be failed stays in the registry after its last sign of life.
 local FORGOTTEN_AFTER = 3600000
@@ -20,10 +19,10 @@ local function note_worker(plan, worker, info, alarm)
   end
 end
 
--- The leases in the hands of a worker, from a lease number on: members of `hands`.
+-- The leases in the hands of a worker, from a lease number on: members of `worker-leases`.
 local function in_hands(at, worker, from, limit)
   local least, most = '[' .. hand(worker, from, ''), '(' .. worker .. '!'
-  return redis.call('ZRANGE', at.hands, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
+  return redis.call('ZRANGE', at.worker_leases, least, most, 'BYLEX', 'LIMIT', '0', int(limit))
 end
 
 -- Takes workers off the registry. being_failed: they stay in the zset until nothing is in their hands, so
@@ -48,13 +47,14 @@ local function note_lost(at, owners, now)
   write('ZADD', at.expiry, ends)
 end
 
--- fail: working -> pending (at the front), fair, held or rejected: the tasks of one worker, or of all
+-- fail: working -> pending (at the front), fair, limited or rejected: the tasks of one worker, or of all
 -- incarnations of a name, and no others. In the order in which they were taken. (I2 I5 I8)
 -- Returns as `take_back`, and true where some are left that the next call can take.
 local function fail(at, worker, now, limit)
   local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
   -- The last ones first, as each page goes to the front.
-  local members = redis.call('ZRANGE', at.hands, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
+  local members =
+    redis.call('ZRANGE', at.worker_leases, most, least, 'BYLEX', 'REV', 'LIMIT', '0', int(limit + 1))
   local more = #members > limit
   members[limit + 1] = nil
   local leases, by_id, owners, stale = {}, {}, {}, {}
@@ -78,7 +78,7 @@ local function fail(at, worker, now, limit)
     end
     stale[#stale + 1] = lease.member
   end)
-  write('ZREM', at.hands, stale)
+  write('ZREM', at.worker_leases, stale)
   if back + ended > 0 then
     note_lost(at, owners, now)
   end

@@ -5,18 +5,18 @@
 -- leaves its place, then what takes one (law 1). Of `RPUSH pending` the foremost comes first. The `timers` of
 -- `delayed`, which are counted, come last.
 local ORDER = {
-  'ZREM held',
-  'ZREM hands',
+  'ZREM limited',
+  'ZREM worker_leases',
   'HDEL tasks',
   'ZREM expiry',
   'ZREM dead',
   'RPUSH pending',
   'LPUSH pending',
   'ZADD fair',
-  'ZREM order',
-  'ZADD order',
+  'ZREM fair_by_group',
+  'ZADD fair_by_group',
   'ZADD fair XX',
-  'ZADD held',
+  'ZADD limited',
   'ZADD delayed',
   'ZADD workers',
   'ZADD expiry',
@@ -46,7 +46,7 @@ local function write_rest(plan)
   for _, what in ipairs(ORDER) do
     local args = plan.writes[what]
     if args then
-      local command, part, option = string.match(what, '^(%u+) (%l+) ?(%u*)$')
+      local command, part, option = string.match(what, '^(%u+) ([%l_]+) ?(%u*)$')
       write(
         command,
         plan.at[part],

@@ -1,17 +1,17 @@
--- configure: sets or unsets settings of a queue or a group; held -> fair where a limit is loosened. (I3)
+-- configure: sets or unsets settings of a queue or a group; limited -> fair where a limit is loosened. (I3)
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[2] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[3] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[3] -- zset  id -> place behind its group's limit
 local delayed = KEYS[4] -- zset  id -> due (ms)
 local tasks = KEYS[5] -- hash  records and control fields
-local calls = KEYS[6] -- string  the last calls of operators
+local operator_calls = KEYS[6] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, one a call
 local group = ARGV[3] -- whose settings; empty: the queue's
 local changes = ARGV -- then for each: letter, value (empty: unset)
 -- Returns {'ok', settings as they now are ('' for none)} | {'newer_schema'}
 
-local at = queue_at(nil, fair, order, held, nil, delayed, tasks)
+local at = queue_at(nil, fair, fair_by_group, limited, nil, delayed, tasks)
 local plan = new_plan(at, clock(test_now))
 local field = group == '' and '~set' or '~s:' .. group
 local found = redis.call('HMGET', tasks, field, '~groups', '~rate')
@@ -21,7 +21,7 @@ end
 if newer(found[1]) or newer(plan.was['~g:' .. group]) then
   return { 'newer_schema' }
 end
-local done, notes = noted(calls, token)
+local done, notes = noted(operator_calls, token)
 if done or #changes == 3 then
   return { 'ok', found[1] or '' }
 end
@@ -51,7 +51,7 @@ local function follow_queue()
   end
 end
 
--- A limit needs the group's number, with which `held` is sorted; so does what is still held without one.
+-- A limit needs the group's number, with which `limited` is sorted; so does what is still held without one.
 local function follow_group()
   local state = plan.groups[group]
   local used = recounted(state.u)
@@ -83,5 +83,5 @@ local failed = commit(plan)
 if failed then
   return failed
 end
-note_call(calls, notes, token, '')
+note_call(operator_calls, notes, token, '')
 return { 'ok', text }

@@ -1,7 +1,7 @@
 -- count: reads how many tasks a queue has in each place, and how old the next ones are. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[3] -- zset  id -> place behind its group's limit
+local limited = KEYS[3] -- zset  id -> place behind its group's limit
 local working = KEYS[4] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
@@ -105,14 +105,14 @@ end
 
 local listed = (next_listed and redis.call('LLEN', pending) or 0) - standing(found, '~ghosts', '~dropped')
 local in_fair = next_fair and redis.call('ZCARD', fair) or 0
-local in_held = parse_clock(found['~fair'] or nil).h
-local waiting = listed + in_fair + in_held
+local in_limited = parse_clock(found['~fair'] or nil).h
+local waiting = listed + in_fair + in_limited
 local ages = {}
 append(ages, next_listed and listed > 0 and age_in(pending, next_listed) or nil)
 append(ages, next_fair and age_in(fair, next_fair))
 -- No consumer could take these while their group is at its limit: they count only if no other task waits.
-if #ages == 0 and in_held > 0 then
-  append(ages, age_behind(held))
+if #ages == 0 and in_limited > 0 then
+  append(ages, age_behind(limited))
 end
 local oldest = #ages > 0 and math.max(unpack(ages))
 local settings = parse_settings(found['~set'] or nil)

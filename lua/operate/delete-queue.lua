@@ -1,24 +1,24 @@
 -- delete-queue: deletes a queue with all its data. Refused while tasks are working, unless forced. (I3)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[4] -- zset  id -> place behind its group's limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
 local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
 local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
 local schedules = KEYS[12] -- zset  schedule -> its next occurrence (ms)
 local timetable = KEYS[13] -- hash  records of schedules, and the tasks that recur
-local calls = KEYS[14] -- string  the last calls of operators: it stays, until its time is over
+local operator_calls = KEYS[14] -- string  the last calls of operators: it stays, until its time is over
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, one a call
 local force = ARGV[3] -- '1' to delete even where tasks are working
 -- Returns {'ok', when (ms)} | {'working', how many} | {'newer_schema'}
 
-local done, notes = noted(calls, token)
+local done, notes = noted(operator_calls, token)
 if not done then
   local plan = new_plan({ tasks = tasks }, clock(test_now))
   if heed(plan, redis.call('HGET', tasks, '~set')) then
@@ -26,7 +26,8 @@ if not done then
   end
   local count = force == '1' and 0 or redis.call('ZCARD', working)
   if count == 0 then
-    local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
+    local parts =
+      { pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, workers, worker_leases }
     append(parts, schedules, timetable)
     redis.call('UNLINK', unpack(parts))
     if plan.settings.e then
@@ -35,7 +36,7 @@ if not done then
     end
   end
   done = count > 0 and 'working,' .. int(count) or 'ok,' .. int(plan.now)
-  note_call(calls, notes, token, done)
+  note_call(operator_calls, notes, token, done)
 end
 local status, number = string.match(done, '^(%a+),(%d+)$')
 return { status, tonumber(number) }

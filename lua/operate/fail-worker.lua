@@ -1,22 +1,34 @@
--- fail-worker: working -> pending, fair, held or rejected, for all tasks of a worker. Removes the worker.
+-- fail-worker: working -> pending, fair, limited or rejected, for all tasks of a worker. Removes the worker.
 -- (I2 I5 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[4] -- zset  id -> place behind its group's limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
 local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
 local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local worker = ARGV[2] -- '<name> <incarnation>', or '<name>': all its incarnations
 local limit = ARGV[3] -- at most this many tasks, 1 to 1,000
 -- Returns {'ok', how many went back, how many ended, 1 where some are left} | {'newer_schema'}
 
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(
+  pending,
+  fair,
+  fair_by_group,
+  limited,
+  working,
+  delayed,
+  tasks,
+  expiry,
+  dead,
+  workers,
+  worker_leases
+)
 local back, ended, left, failed, more = fail(at, worker, clock(test_now), tonumber(limit))
 if failed then
   return failed

@@ -1,7 +1,7 @@
 -- list-workers: reads a page of the registered workers, and what is in their hands. Changes nothing.
 local tasks = KEYS[1] -- hash  records and control fields
 local workers = KEYS[2] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[3] -- zset  worker, lease number and id, by name
+local worker_leases = KEYS[3] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local cursor = ARGV[2] -- '0' for the first page, else the cursor of the page before
 local size = ARGV[3] -- about this many workers a page, 1 to 1,000
@@ -11,7 +11,7 @@ local most = ARGV[4] -- at most this many ids of each worker's tasks
 --          then their ids, the first taken first}}
 
 local page = redis.call('ZSCAN', workers, cursor, 'COUNT', size)
-local at = queue_at(nil, nil, nil, nil, nil, nil, tasks, nil, nil, workers, hands)
+local at = queue_at(nil, nil, nil, nil, nil, nil, tasks, nil, nil, workers, worker_leases)
 local names, silent = {}, {}
 for i = 1, #page[2], 2 do
   append(names, '~w:' .. page[2][i])
@@ -24,7 +24,7 @@ for i, name in ipairs(names) do
   local members = in_hands(at, worker, 0, tonumber(most))
   local count = #members
   if count == tonumber(most) then
-    count = redis.call('ZLEXCOUNT', hands, '[' .. worker .. ' ', '(' .. worker .. '!')
+    count = redis.call('ZLEXCOUNT', worker_leases, '[' .. worker .. ' ', '(' .. worker .. '!')
   end
   local told = { worker, records[i] or '', silent[i], count }
   for _, member in ipairs(members) do

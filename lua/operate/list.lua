@@ -1,7 +1,7 @@
 -- list: reads some of the tasks in one state, in order. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local held = KEYS[3] -- zset  id -> place behind its group's limit
+local limited = KEYS[3] -- zset  id -> place behind its group's limit
 local working = KEYS[4] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
@@ -26,7 +26,7 @@ local entries
 -- What waits, in the order of delivery: the list and `fair` by their tags, then what is held.
 -- Returns entries, and a function that tells the place behind so many of them.
 local function read_line(place)
-  local index, fair_place, held_place = string.match(place, '^(%d+) (%S+ %S+) (%S+ %S+)$')
+  local index, fair_place, limited_place = string.match(place, '^(%d+) (%S+ %S+) (%S+ %S+)$')
   index = tonumber(index)
   local control = redis.call('HGET', tasks, '~fair')
   local times = parse_clock(control)
@@ -44,7 +44,7 @@ local function read_line(place)
     end
   end
   local waiting = #line
-  for _, entry in ipairs(control and waiting < LOOK and behind(held, held_place) or {}) do
+  for _, entry in ipairs(control and waiting < LOOK and behind(limited, limited_place) or {}) do
     line[#line + 1] = entry
   end
   return line,
@@ -55,10 +55,10 @@ local function read_line(place)
         elseif k <= waiting then
           fair_place = line[k].place
         else
-          held_place = line[k].place
+          limited_place = line[k].place
         end
       end
-      return int(index) .. ' ' .. fair_place .. ' ' .. held_place
+      return int(index) .. ' ' .. fair_place .. ' ' .. limited_place
     end
 end
 

@@ -1,8 +1,8 @@
 -- purge: pending | delayed -> rejected (cancelled); completed | rejected -> nothing, as by remove. (I1 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[4] -- zset  id -> place behind its group's limit
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
 local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
@@ -16,7 +16,7 @@ local filter = ARGV[5] -- which of them; see README.md. Of pending ones it has t
 --          because their records are a later release's or beyond reading}
 --      or {'newer_schema'}
 
-local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
+local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
 local now, most = clock(test_now), tonumber(limit)
 local wanted = parse_filter(filter)
 local letter = state == 'completed' and 'c' or state == 'rejected' and 'r' or ''
@@ -27,7 +27,8 @@ local reply = { 'ok', 0, '', 0 }
 local function purge_zset(key, place)
   local grouped = key == fair and wanted.G
   local chosen, entries =
-    {}, grouped and turns_behind(order, wanted.G, place) or behind(key, place, key == dead and wanted.Z)
+    {},
+    grouped and turns_behind(fair_by_group, wanted.G, place) or behind(key, place, key == dead and wanted.Z)
   local done = look_through(tasks, entries, function(entry, number)
     local task = entry.task
     if #chosen == most then
@@ -119,15 +120,15 @@ if state ~= 'pending' then
 end
 local part, place = string.match(cursor, '^(%a+) (.+)$')
 if not part then
-  part, place = redis.call('HEXISTS', tasks, '~fair') == 1 and 'held' or 'pending', place_from()
+  part, place = redis.call('HEXISTS', tasks, '~fair') == 1 and 'limited' or 'pending', place_from()
 end
 local failed, more = nil, filter == ''
 if part ~= 'pending' then
-  failed = purge_zset(part == 'held' and held or fair, place)
+  failed = purge_zset(part == 'limited' and limited or fair, place)
   if reply[3] ~= '' then
     reply[3] = part .. ' ' .. reply[3]
-  elseif part == 'held' or more then
-    reply[3] = (part == 'held' and 'fair ' or 'pending ') .. place_from()
+  elseif part == 'limited' or more then
+    reply[3] = (part == 'limited' and 'fair ' or 'pending ') .. place_from()
   end
   return failed or reply
 end

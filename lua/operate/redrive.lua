@@ -1,8 +1,8 @@
 -- redrive: rejected, of the dead letters -> pending, at the back, or delayed. (I1 I4 I5 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[4] -- zset  id -> place behind its group's limit
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
 local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
@@ -21,7 +21,7 @@ local items = ARGV -- then for each: id, lease (the last lease number it must ha
 --          'newer_schema'}
 --      or {'newer_schema'}
 
-local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
+local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
 local now = clock(test_now)
 -- Those that die while this goes on are left for another time.
 local began, slot, place = string.match(cursor, '^(%d+) (%d+) (.+)$')

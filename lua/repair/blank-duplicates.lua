@@ -2,15 +2,15 @@
 -- stays. (I1)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[4] -- zset  id -> place behind its group's limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
 local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
 local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local reach = ARGV[2] -- so far to the right of where it was seen an entry is looked for, 1 to 10,000
 local items = ARGV -- then for each: id, index (where an entry of its was seen, from the left)
@@ -19,7 +19,19 @@ local items = ARGV -- then for each: id, index (where an entry of its was seen, 
 
 -- Entries move as others come in; only what this call itself finds in two places is in two places.
 
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(
+  pending,
+  fair,
+  fair_by_group,
+  limited,
+  working,
+  delayed,
+  tasks,
+  expiry,
+  dead,
+  workers,
+  worker_leases
+)
 local mending = new_mending(at, clock(test_now))
 local ids, places, met, again = {}, {}, {}, {}
 for i = 3, #items, 2 do

@@ -1,15 +1,15 @@
 -- check: reads all of a small queue and reports whether it is sound. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[4] -- zset  id -> place behind its group's limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
 local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
 local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
 local schedules = KEYS[12] -- zset  schedule -> its next occurrence (ms)
 local timetable = KEYS[13] -- hash  records of schedules, and the tasks that recur
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
@@ -29,10 +29,24 @@ local FIRST_PAGE = 16
 local PAGE = 1000
 local BYTES = 1000000
 
-local PLACES = { 'fair', 'order', 'held', 'working', 'delayed', 'expiry', 'dead', 'workers', 'hands' }
+local PLACES =
+  { 'fair', 'fair_by_group', 'limited', 'working', 'delayed', 'expiry', 'dead', 'workers', 'worker_leases' }
 
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
-local parts = { pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands }
+local at = queue_at(
+  pending,
+  fair,
+  fair_by_group,
+  limited,
+  working,
+  delayed,
+  tasks,
+  expiry,
+  dead,
+  workers,
+  worker_leases
+)
+local parts =
+  { pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, workers, worker_leases }
 append(parts, schedules, timetable)
 if redis.call('EXISTS', unpack(parts)) == 0 then
   return { 'sound', 0, 0 }
@@ -139,7 +153,7 @@ local function counts_agree(entries, timers)
     and standing(control, '~broken', '~mended') == 0
 end
 
--- True if the states of groups agree with `fair`, `held` and `working`.
+-- True if the states of groups agree with `fair`, `limited` and `working`.
 local function groups_agree(entries, names, groups)
   local actual = {}
   for _, name in ipairs(names) do
@@ -157,8 +171,8 @@ local function groups_agree(entries, names, groups)
   for _, name in ipairs(names) do
     local group, is = groups[name], actual[name]
     local number = tonumber(group.settings.n)
-    for _, id in ipairs(number and members.held or {}) do
-      is.h = is.h + (math.floor(tonumber(mending.seen.held[id]) / HELD_GROUP) == number and 1 or 0)
+    for _, id in ipairs(number and members.limited or {}) do
+      is.h = is.h + (math.floor(tonumber(mending.seen.limited[id]) / LIMITED_GROUP) == number and 1 or 0)
     end
     local was = mending.plan.was['~g:' .. name] or ''
     if newer(was) or correct(group, is, was) or unwatched(mending, group) then
@@ -182,19 +196,23 @@ local function sound_queue()
   local next_silent = members.workers[1]
   local first = next_silent and math.floor(tonumber(finite(mending.seen.workers[next_silent])))
   local timer = tonumber(finite(mending.seen.delayed['~w'] or ''))
-  mend_control(mending, found, { fair = #members.fair, held = #members.held, first = first, timer = timer })
+  mend_control(
+    mending,
+    found,
+    { fair = #members.fair, limited = #members.limited, first = first, timer = timer }
+  )
 
   local fields_ids, states = mend_fields(mending, fields)
   local later, timers = split('delayed')
   local ends, times = split('expiry')
   mend_times(mending, times)
-  mend_leases(mending, members.hands)
-  mend_turns(mending, members.order)
+  mend_leases(mending, members.worker_leases)
+  mend_turns(mending, members.fair_by_group)
   mend_workers(mending, members.workers)
   for _, place in ipairs({
     members.working,
     members.fair,
-    members.held,
+    members.limited,
     later,
     members.dead,
     ends,
@@ -209,7 +227,7 @@ local function sound_queue()
     end
   end
   take_in(once)
-  looked = looked + #members.hands + #members.order + #members.workers
+  looked = looked + #members.worker_leases + #members.fair_by_group + #members.workers
 
   local entries, kinds, names, named = look_up(mending, ids), {}, {}, {}
   for _, entry in ipairs(entries) do
@@ -233,8 +251,8 @@ local function sound_queue()
     put(mending, entry.id, entry.had_fixed, entry.fixed)
     put(mending, '.' .. entry.id, entry.had_record, entry.record)
   end
-  missing_names(mending, 'hands', mending.hands, 'hand_wrong')
-  missing_names(mending, 'order', mending.turns, 'turn_wrong')
+  missing_names(mending, 'worker_leases', mending.worker_leases, 'worker_lease_wrong')
+  missing_names(mending, 'fair_by_group', mending.turns, 'turn_wrong')
   for _, task in ipairs(kinds) do
     local name = task.G or ''
     if not named[name] then

@@ -2,15 +2,15 @@
 -- nothing has changed since before the list was read. (I1)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[4] -- zset  id -> place behind its group's limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
 local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
 local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local items = ARGV -- then for each: id, witness (from before the list was read), seen (its entries there)
 -- Returns {'ok', ghosts added, ghosts dropped, {fault, id, …}} | {'newer_schema'}
@@ -20,7 +20,19 @@ local items = ARGV -- then for each: id, witness (from before the list was read)
 -- changes its witness.
 
 local STRIDE = 3
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(
+  pending,
+  fair,
+  fair_by_group,
+  limited,
+  working,
+  delayed,
+  tasks,
+  expiry,
+  dead,
+  workers,
+  worker_leases
+)
 local mending = new_mending(at, clock(test_now))
 local ids, witness, seen = {}, {}, {}
 local added, dropped = 0, 0

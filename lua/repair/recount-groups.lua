@@ -1,7 +1,7 @@
 -- recount-groups: sets states of groups right by where their tasks are, and lets in what has room then.
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[2] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[3] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[3] -- zset  id -> place behind its group's limit
 local working = KEYS[4] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
@@ -18,7 +18,7 @@ local items = ARGV -- then for each group: name, before (its state before the co
 local STRIDE = 3
 -- At most so many tasks of a place are counted here.
 local COUNTED = 200
-local at = queue_at(nil, fair, order, held, working, delayed, tasks)
+local at = queue_at(nil, fair, fair_by_group, limited, working, delayed, tasks)
 local mending = new_mending(at, clock(test_now))
 local plan = mending.plan
 local names, before, actual = {}, {}, {}
@@ -64,8 +64,9 @@ for first = 1, #groups, PLAN do
     local name = names[i]
     local group, was = plan.groups[name], plan.was['~g:' .. name]
     local number = tonumber(group.settings.n)
-    local least = number and int(number * HELD_GROUP)
-    actual[name].h = number and redis.call('ZCOUNT', held, least, '(' .. int((number + 1) * HELD_GROUP)) or 0
+    local least = number and int(number * LIMITED_GROUP)
+    actual[name].h = number and redis.call('ZCOUNT', limited, least, '(' .. int((number + 1) * LIMITED_GROUP))
+      or 0
     local sure = counted ~= '1' or (was or '') == before[name]
     if sure and not newer(was) and correct(group, actual[name], was or '') then
       group.changed = true

@@ -1,13 +1,13 @@
 -- repair-control: mends what a deep sweep finds in one look among the control fields, and sets right what it
 -- counted.
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[2] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[3] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[3] -- zset  id -> place behind its group's limit
 local delayed = KEYS[4] -- zset  id -> due (ms)
 local tasks = KEYS[5] -- hash  records and control fields
 local expiry = KEYS[6] -- zset  id -> when its record goes away (ms)
 local workers = KEYS[7] -- zset  worker -> when it is silent (ms)
-local calls = KEYS[8] -- string  the last calls of operators
+local operator_calls = KEYS[8] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local began = ARGV[2] -- when the count began (ms), from the reply to the first call; empty in that call
 local items = ARGV -- then for each pair: field (that counts what came), came, gone, count
@@ -19,7 +19,7 @@ local items = ARGV -- then for each pair: field (that counts what came), came, g
 -- were before: neither ever goes down, so nothing has come or gone. Both begin anew after the queue was
 -- deleted, which the notes of operators' calls show.
 
-local at = queue_at(nil, fair, order, held, nil, delayed, tasks, expiry, nil, workers)
+local at = queue_at(nil, fair, fair_by_group, limited, nil, delayed, tasks, expiry, nil, workers)
 local mending = new_mending(at, clock(test_now))
 local found = {}
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(CONTROL_NAMES))) do
@@ -29,7 +29,7 @@ if newer(found['~set']) then
   return { 'newer_schema' }
 end
 
-local is = { fair = redis.call('ZCARD', fair), held = redis.call('ZCARD', held), first = head(workers) }
+local is = { fair = redis.call('ZCARD', fair), limited = redis.call('ZCARD', limited), first = head(workers) }
 is.timer = tonumber(finite(redis.call('ZSCORE', delayed, '~w')))
 mend_control(mending, found, is)
 
@@ -40,7 +40,7 @@ for i = 1, #PAIRS, 2 do
 end
 
 local function was_deleted()
-  for when in string.gmatch(redis.call('GET', calls) or '', '=ok,(%d+)') do
+  for when in string.gmatch(redis.call('GET', operator_calls) or '', '=ok,(%d+)') do
     if tonumber(when) >= tonumber(began) then
       return true
     end

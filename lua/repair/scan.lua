@@ -2,15 +2,15 @@
 -- (I1 I2 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[4] -- zset  id -> place behind its group's limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
 local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
 local workers = KEYS[10] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[11] -- zset  worker, lease number and id, by name
+local worker_leases = KEYS[11] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local part = ARGV[2] -- which place: a key, by its part
 local cursor = ARGV[3] -- '0' for the first page, else the cursor of the page before; of the list an index
@@ -22,7 +22,19 @@ local size = ARGV[4] -- about this many entries, 1 to 400
 --          or ''.
 --      or {'newer_schema'}
 
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, workers, hands)
+local at = queue_at(
+  pending,
+  fair,
+  fair_by_group,
+  limited,
+  working,
+  delayed,
+  tasks,
+  expiry,
+  dead,
+  workers,
+  worker_leases
+)
 local mending = new_mending(at, clock(test_now))
 local groups, timers, expected, members = {}, {}, {}, {}
 
@@ -41,7 +53,7 @@ end
 
 -- Members of a zset that are no ids stand aside.
 local function read_zset()
-  local page = redis.call('ZSCAN', at[part], cursor, 'COUNT', size)
+  local page = redis.call('ZSCAN', at[(string.gsub(part, '-', '_'))], cursor, 'COUNT', size)
   local ids, times = {}, {}
   for i = 1, #page[2], 2 do
     local member = page[2][i]
@@ -83,7 +95,9 @@ local function look_at_ids(ids, places)
       end
     end
     local band, tag = read_score(tonumber(entry.fair or 0))
-    local counted = entry.working and '1' or entry.fair and int(band) .. '=' .. int(tag) or entry.held and ''
+    local counted = entry.working and '1'
+      or entry.fair and int(band) .. '=' .. int(tag)
+      or entry.limited and ''
     if counted and entry.live and shared(task) and not entry.newer then
       append(members, entry.id, task.G or '')
       members[#members + 1] = counted
@@ -95,10 +109,10 @@ end
 local read_part = { tasks = read_tasks, pending = read_list }
 local next_cursor, ids, places = (read_part[part] or read_zset)()
 local answer
-if part == 'hands' then
+if part == 'worker-leases' then
   mend_leases(mending, ids)
   answer = write_mended(mending)
-elseif part == 'order' then
+elseif part == 'fair-by-group' then
   mend_turns(mending, ids)
   answer = mending.newer and { 'newer_schema' } or write_mended(mending)
 elseif part == 'workers' then

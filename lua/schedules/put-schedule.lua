@@ -1,7 +1,7 @@
 -- put-schedule: writes one schedule, or removes it, where it still is as the caller read it. (I3)
 local schedules = KEYS[1] -- zset  schedule -> its next occurrence (ms)
 local timetable = KEYS[2] -- hash  records of schedules, and the tasks that recur
-local calls = KEYS[3] -- string  the last calls of operators
+local operator_calls = KEYS[3] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local token = ARGV[2] -- the caller's token, one a call; empty: it is not remembered
 local name = ARGV[3] -- of the schedule
@@ -27,13 +27,13 @@ end
 
 local done, notes
 if token ~= '' and (was ~= '?' or found == '') then
-  done, notes = noted(calls, token)
+  done, notes = noted(operator_calls, token)
 end
 -- A pause or resume that finds no schedule is noted, so that a late copy does nothing to one that was put
 -- since. A put brings a task.
 local finds_none = found == '' and task == '' and was ~= '*'
 if notes and not done and (was == '!' or finds_none) then
-  note_call(calls, notes, token, 'refused')
+  note_call(operator_calls, notes, token, 'refused')
 end
 if was == '?' or was == '!' then
   return changed()
@@ -60,7 +60,7 @@ if not done then
   end
   done = (found ~= '' and '1' or '0') .. ',' .. at
   if notes then
-    note_call(calls, notes, token, done)
+    note_call(operator_calls, notes, token, done)
   end
 end
 local before, due = string.match(done, '^(%d),(%d+)$')

@@ -3,8 +3,8 @@
 -- (I1 I3 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[4] -- zset  id -> place behind its group's limit
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
 local schedules = KEYS[7] -- zset  schedule -> its next occurrence (ms)
@@ -22,7 +22,7 @@ local MAX_BYTES = 8000000
 -- How many tasks that recur are read at once: payloads come along.
 local READ = 16
 
-local at = queue_at(pending, fair, order, held, nil, delayed, tasks)
+local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks)
 local plan = new_plan(at, clock(test_now))
 local count = (#items - 1) / STRIDE
 local names, fields = {}, { '~set', '~stats', '~ghosts', '~dropped' }

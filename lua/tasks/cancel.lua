@@ -1,7 +1,7 @@
 -- cancel: pending | delayed -> rejected (cancelled); working -> working, flagged for its holder. (I1 I3)
 local fair = KEYS[1] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[2] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[3] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[2] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[3] -- zset  id -> place behind its group's limit
 local working = KEYS[4] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
@@ -12,7 +12,7 @@ local lease = ARGV[3] -- lease number that the task must have; empty for any
 -- Returns {'rejected'} | {'working'}: done, now or by an earlier copy
 --      or {'not_found'} | {'already_ended'} | {'lease_lost'} | {'newer_schema'}
 
-local at = queue_at(nil, fair, order, held, working, delayed, tasks, expiry)
+local at = queue_at(nil, fair, fair_by_group, limited, working, delayed, tasks, expiry)
 local plan = new_plan(at)
 local found = redis.call('HMGET', tasks, id, '.' .. id, '~ghosts', '~set', '~stats')
 local fixed, record, ghosts = found[1], found[2], tonumber(found[3] or 0)

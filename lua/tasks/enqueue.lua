@@ -1,8 +1,8 @@
 -- enqueue: nothing -> pending | delayed. A known id changes nothing. (I1 I3 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[4] -- zset  id -> place behind its group's limit
 local delayed = KEYS[5] -- zset  id -> due (ms)
 local tasks = KEYS[6] -- hash  records and control fields
 local expiry = KEYS[7] -- zset  id -> when its record goes away (ms)
@@ -73,7 +73,7 @@ else
 end
 
 -- Not plain.
-local at = queue_at(pending, fair, order, held, nil, delayed, tasks, expiry, dead)
+local at = queue_at(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
 local plan, options, keys = new_plan(at, tonumber(now_text)), {}, {}
 for i = 1, count do
   options[i] = parse_fixed(fields[2 * i])
@@ -178,7 +178,7 @@ end
 local function coming()
   return planned(plan, 'LPUSH pending')
     + plan.ghosts
-    + (planned(plan, 'ZADD fair') + planned(plan, 'ZADD held')) / 2
+    + (planned(plan, 'ZADD fair') + planned(plan, 'ZADD limited')) / 2
 end
 
 plan.ghosts = 0

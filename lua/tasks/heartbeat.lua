@@ -4,7 +4,7 @@ local working = KEYS[1] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[2] -- zset  id -> due (ms)
 local tasks = KEYS[3] -- hash  records and control fields
 local workers = KEYS[4] -- zset  worker -> when it is silent (ms)
-local hands = KEYS[5] -- zset  worker, lease number and id, by name
+local worker_leases = KEYS[5] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local worker = ARGV[2] -- '<name> <incarnation>'
 local info = ARGV[3] -- of the worker: '<silent after, ms>;<node>;<pid>'
@@ -19,7 +19,7 @@ local leases = ARGV -- then for each that it tells, at most 1,000: id, lease num
 --      or {'worker_lost'}: tasks were taken from it, and it has not dequeued since
 --      or {'newer_schema'}
 
-local at = queue_at(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, hands)
+local at = queue_at(nil, nil, nil, nil, working, delayed, tasks, nil, nil, workers, worker_leases)
 local now = clock(test_now)
 local most = tonumber(limit)
 local names = { '~w:' .. worker, '~f:' .. worker, '~alarm' }

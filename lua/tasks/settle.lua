@@ -2,14 +2,14 @@
 -- Only the holder of the current lease. (I2 I3 I5 I8)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
-local order = KEYS[3] -- zset  group, score and id of what is in fair, by name
-local held = KEYS[4] -- zset  id -> place behind its group's limit
+local fair_by_group = KEYS[3] -- zset  group, score and id of what is in fair, by name
+local limited = KEYS[4] -- zset  id -> place behind its group's limit
 local working = KEYS[5] -- zset  id -> lease deadline (ms)
 local delayed = KEYS[6] -- zset  id -> due (ms)
 local tasks = KEYS[7] -- hash  records and control fields
 local expiry = KEYS[8] -- zset  id -> when its record goes away (ms)
 local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
-local hands = KEYS[10] -- zset  worker, lease number and id, by name
+local worker_leases = KEYS[10] -- zset  worker, lease number and id, by name
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local call = ARGV[2] -- the caller's token, one a call; empty where no extend tells progress
 local items = ARGV -- then for each: id, proof ('<lease number>,<token>'), terms, text
@@ -30,5 +30,6 @@ if reply and store_completed(tasks, expiry, fields, ids) then
 end
 
 -- Not plain.
-local at = queue_at(pending, fair, order, held, working, delayed, tasks, expiry, dead, nil, hands)
+local at =
+  queue_at(pending, fair, fair_by_group, limited, working, delayed, tasks, expiry, dead, nil, worker_leases)
 return settle_in_full(at, tonumber(now_text), call, items, 2, records)

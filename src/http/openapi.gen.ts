@@ -6215,7 +6215,7 @@ export const openapi: OpenApiDocument = {
                     "ghosts_wrong",
                     "group_wrong",
                     "timer_wrong",
-                    "hand_wrong",
+                    "worker_lease_wrong",
                     "turn_wrong",
                     "worker_wrong",
                     "schedule_broken",

@@ -67,7 +67,7 @@ describe("the script table says what the Lua says", () => {
       { id: "b", when: "+5", unique: "again", record: "\nj2" },
     ]);
     expect(call.keys).toEqual(
-      ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"].map(
+      ["pending", "fair", "fair-by-group", "limited", "delayed", "tasks", "expiry", "dead"].map(
         (part) => `p:{q}:${part}`,
       ),
     );

@@ -60,7 +60,7 @@ describe("what a Redis keeps", () => {
       const told = times[at];
       return told && "reply" in told && told.reply !== -1;
     });
-    expect(mortal).toEqual(["sluice:{emails}:calls"]);
+    expect(mortal).toEqual(["sluice:{emails}:operator-calls"]);
     expect(keys.length).toBeGreaterThan(12);
   });
 });

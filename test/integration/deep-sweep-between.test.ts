@@ -55,7 +55,7 @@ test("a task that leaves the list and comes back while it looks gets no second p
   const list = `LRANGE ${key("pending")}`;
   const faults = await lookWith({
     [list]: async () => leased.push(...(await queue.dequeue())),
-    repair: async () => leased[0]?.requeue(),
+    placeLost: async () => leased[0]?.requeue(),
   });
   expect(faults).toEqual([]);
   expect((await rig.space()).pending).toEqual(["a", "b"]);
@@ -194,7 +194,7 @@ test("a task that falls due while it looks, and whose ghost is gone, gets no sec
     rig.now += 1_000;
     await rig.sweepOnce();
   };
-  expect(await lookWith({ repair: promote })).toEqual([]);
+  expect(await lookWith({ placeLost: promote })).toEqual([]);
   expect((await rig.space()).pending).toEqual(["a"]);
   expect((await look()).faults).toMatchObject([{ fault: "ghosts_wrong", ids: ["a"] }]);
 });

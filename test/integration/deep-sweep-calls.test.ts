@@ -168,7 +168,7 @@ describe("bounds", () => {
 test("a Redis without room refuses the repair as a whole, and what is missing is found another time", async () => {
   await enqueue("a", "b", { id: "g", group: "g" });
   await rig.command("LREM", key("pending"), "1", "a");
-  await rig.command("DEL", key("fair"), key("order"));
+  await rig.command("DEL", key("fair"), key("fair-by-group"));
   const before = await rig.keySpace();
   expect(await deepSweep(roomFor(rig.transport, 0), { now: () => rig.now })).toMatchObject({
     queues: 0,
@@ -192,7 +192,14 @@ describe("over HTTP, as Upstash runs scripts", () => {
     await rig.operator().configureGroup("g", { maxWorking: 1, rate: { max: 1, per: "1s" } });
     await enqueue("a", "b", { id: "g1", group: "g" }, { id: "g2", group: "g" }, { id: "d", delay: 5 });
     await rig.queue().dequeue({ max: 2, worker: { name: "w" } });
-    await rig.command("DEL", key("pending"), key("working"), key("fair"), key("delayed"), key("hands"));
+    await rig.command(
+      "DEL",
+      key("pending"),
+      key("working"),
+      key("fair"),
+      key("delayed"),
+      key("worker-leases"),
+    );
     await rig.command("LPUSH", key("pending"), "a", "lost");
     const report = await deepSweep(transport, { now: () => rig.now });
     expect(report).toMatchObject({ queues: 1, failed: [], cursor: null });

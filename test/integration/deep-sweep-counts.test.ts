@@ -103,7 +103,7 @@ describe("what is counted is counted anew", () => {
       await rig.operator().configureGroup(group, { maxWorking: 1 });
       await rig.queue().enqueueMany(numbered(5, { group }, group));
     }
-    expect((await rig.space()).held.size).toBe(12);
+    expect((await rig.space()).limited.size).toBe(12);
     expect(await found()).toEqual({});
   });
 
@@ -184,11 +184,11 @@ describe("turns", () => {
   test("one more, one less, one of another group, one out of order", async () => {
     const ids = ["a", "b", "c", "d"];
     await enqueue(...ids.map((id) => ({ id, group: "g" })));
-    const [a = "", b = "", c = ""] = (await rig.space()).order.keys();
-    await rig.command("ZREM", key("order"), a);
-    await rig.command("ZADD", key("order"), "0", c.replace("g", "h"), "0", "junk", "3", b);
+    const [a = "", b = "", c = ""] = (await rig.space()).fairByGroup.keys();
+    await rig.command("ZREM", key("fair-by-group"), a);
+    await rig.command("ZADD", key("fair-by-group"), "0", c.replace("g", "h"), "0", "junk", "3", b);
     expect(await found()).toEqual({ turn_wrong: ["a", "b", "c", "junk"] });
-    await rig.command("DEL", key("order"));
+    await rig.command("DEL", key("fair-by-group"));
     expect(await found()).toEqual({ turn_wrong: ids });
     await rig.queue().cancel("a");
     expect(await drained()).toEqual(["b", "c", "d"]);
@@ -199,10 +199,19 @@ describe("workers, timers and keys", () => {
   test("hands: a lease more, one less, one out of order", async () => {
     await enqueue("a", "b", "c");
     await rig.queue().dequeue({ max: 3, worker: { name: "w", incarnation: "1" } });
-    const hands = [...(await rig.space()).hands.keys()];
-    await rig.command("ZREM", key("hands"), hands[0] ?? "");
-    await rig.command("ZADD", key("hands"), "0", "w 1 000000000000009 a", "0", "junk", "3", hands[1] ?? "");
-    const { hand_wrong: wrong } = await found();
+    const hands = [...(await rig.space()).workerLeases.keys()];
+    await rig.command("ZREM", key("worker-leases"), hands[0] ?? "");
+    await rig.command(
+      "ZADD",
+      key("worker-leases"),
+      "0",
+      "w 1 000000000000009 a",
+      "0",
+      "junk",
+      "3",
+      hands[1] ?? "",
+    );
+    const { worker_lease_wrong: wrong } = await found();
     expect(wrong).toEqual(["a", "b", "junk"]);
     expect(await rig.operator().failWorker({ name: "w", incarnation: "1" })).toMatchObject({ returned: 3 });
   });

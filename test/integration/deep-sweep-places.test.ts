@@ -7,12 +7,12 @@ const rig = useRig();
 const { look, found, enqueue, drained } = deepTools(rig);
 
 describe("an id without a payload is taken out, and stands in nobody's way (I1)", () => {
-  test.each(["fair", "held", "working", "dead", "expiry", "delayed"])("in %s", async (place) => {
+  test.each(["fair", "limited", "working", "dead", "expiry", "delayed"])("in %s", async (place) => {
     await enqueue("a");
     await rig.command("ZADD", key(place), "7", "lost");
     expect(await found()).toEqual({
       payload_missing: ["lost"],
-      ...(["fair", "held"].includes(place) && { control_broken: ["~fair"] }),
+      ...(["fair", "limited"].includes(place) && { control_broken: ["~fair"] }),
     });
     expect(await drained()).toEqual(["a"]);
   });
@@ -54,7 +54,7 @@ describe("an id without a payload is taken out, and stands in nobody's way (I1)"
     await rig.command("HDEL", key("tasks"), "w", "r", "d");
     expect(await found()).toEqual({
       payload_missing: ["d", "w"],
-      hand_wrong: ["w"],
+      worker_lease_wrong: ["w"],
       wrong_place: ["r"],
       record_incomplete: ["r"],
     });
@@ -92,7 +92,7 @@ describe("a payload without a place gets one, by its record (law 10)", () => {
   test("of a group: in fair with a new tag, or held behind its limit", async () => {
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" }, { id: "c", group: "h", priority: 4 });
-    await rig.command("DEL", key("fair"), key("held"));
+    await rig.command("DEL", key("fair"), key("limited"));
     expect(await found()).toMatchObject({ place_missing: ["a", "b", "c"] });
     expect((await drained())[0]).toBe("c");
     expect(await rig.queue().counts()).toMatchObject({ pending: 0, working: 0, broken: 0 });

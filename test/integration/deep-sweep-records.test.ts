@@ -60,7 +60,7 @@ describe("where record and place disagree, the record is right (I2)", () => {
   test("among another group's tasks, or without a group: to its own place", async () => {
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" }, { id: "c", priority: 3 }, "d");
-    await rig.command("ZADD", key("held"), "5", "b");
+    await rig.command("ZADD", key("limited"), "5", "b");
     await rig.command("ZADD", key("fair"), "5", "c", "9", "d");
     await rig.command("LREM", key("pending"), "1", "d");
     expect(await found()).toMatchObject({ wrong_place: ["b", "c", "d"], place_missing: ["b", "c", "d"] });
@@ -165,7 +165,7 @@ describe("a record beyond reading is kept where it does no harm, for seven days 
     await rig.command("HSET", key("tasks"), "~s:g", "1;m=1", "~s:h", "1;m=1;n=4");
     expect(await found()).toEqual({ control_broken: ["~s:g"] });
     await enqueue({ id: "b", group: "g" });
-    expect((await rig.space()).held.size).toBe(1);
+    expect((await rig.space()).limited.size).toBe(1);
     expect(await drained()).toEqual(["a", "b"]);
   });
 
@@ -176,7 +176,7 @@ describe("a record beyond reading is kept where it does no harm, for seven days 
     const [, number] = /;n=(\d+)/.exec((await rig.space()).tasks.get("~s:g") ?? "") ?? [];
     expect(Number(number)).toBeLessThan(131_071);
     await enqueue({ id: "b", group: "g" });
-    expect((await rig.space()).held.size).toBe(1);
+    expect((await rig.space()).limited.size).toBe(1);
     expect(await drained()).toEqual(["a", "b"]);
   });
 });
@@ -198,8 +198,8 @@ test("the turn of a newer release's task stays, and what its worker has in hand 
   await enqueue("leased", { id: "shared", group: "g" });
   await rig.queue().dequeue({ worker: { name: "w" } });
   for (const [field, place] of [
-    ["shared", "order"],
-    [".leased", "hands"],
+    ["shared", "fairByGroup"],
+    [".leased", "workerLeases"],
   ] as const) {
     const record = String(await rig.command("HGET", key("tasks"), field));
     await rig.command("HSET", key("tasks"), field, "2;new");

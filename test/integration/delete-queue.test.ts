@@ -5,7 +5,7 @@ import { key, QUEUE, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 /** What stays of a deleted queue for five minutes: that the call which deleted it has run. */
-const CALLS = key("calls");
+const CALLS = key("operator-calls");
 
 const registered = async () => (await listQueues(rig.transport)).queues.map(({ name }) => name);
 

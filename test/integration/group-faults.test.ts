@@ -33,7 +33,7 @@ describe("what groups must not do to each other, or to themselves", () => {
     await (await queue.dequeue())[0]?.complete();
     rig.now += 1_200;
     await sweep(roomFor(rig.transport, 0), { now: () => rig.now });
-    const { delayed, held, fair } = await rig.space();
+    const { delayed, limited: held, fair } = await rig.space();
     expect([...delayed]).toEqual([["~g:slow", rig.now + 60_000]]);
     expect([held.size, fair.size]).toEqual([2, 0]);
     rig.now += 60_000;
@@ -58,7 +58,7 @@ describe("what groups must not do to each other, or to themselves", () => {
     await groupSettings(rig)("g", "m=1");
     await queue.enqueueMany(ofGroup("g", 3));
     expect((await queue.dequeue({ max: 3 })).map(({ payload }) => payload)).toEqual([0, 1, 2]);
-    expect((await rig.space()).held.size).toBe(0);
+    expect((await rig.space()).limited.size).toBe(0);
   });
 
   test("more timers than one call looks after are told of by the sweep", async () => {
@@ -172,7 +172,7 @@ describe("what groups must not do to each other, or to themselves", () => {
     const watching: Transport = {
       async send(commands, options) {
         const outcomes = await rig.transport.send(commands, options);
-        held.push((await rig.space()).held.size);
+        held.push((await rig.space()).limited.size);
         return outcomes;
       },
     };

@@ -45,7 +45,7 @@ describe("a group's limit on how many work at once", () => {
       batch.length,
     ]).toEqual([3, 23]);
     expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
-    expect((await rig.space()).held.size).toBe(197);
+    expect((await rig.space()).limited.size).toBe(197);
     const [one, two] = batch.filter(({ group }) => group === "capped");
     await one?.complete();
     await two?.requeue();
@@ -175,7 +175,7 @@ describe("a group's limit on how often it is dequeued", () => {
     for (const from of times) {
       expect(times.filter((at) => at >= from && at < from + 10_000).length).toBeLessThanOrEqual(3);
     }
-    expect((await rig.space()).held.size).toBe(0);
+    expect((await rig.space()).limited.size).toBe(0);
   });
 
   test("set over a backlog holds from the next dequeue on", async () => {

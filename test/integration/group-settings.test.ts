@@ -106,7 +106,7 @@ describe("settings of a group", () => {
 });
 
 describe("a group's limit that is loosened", () => {
-  const held = async () => (await rig.space()).held.size;
+  const held = async () => (await rig.space()).limited.size;
 
   test("lets in at once what it held, in order, as far as there is room", async () => {
     const queue = rig.queue();

@@ -281,7 +281,7 @@ describe("for days", () => {
         holder = { worker, task };
       }
       if (holder) expect(await queue.heartbeat(holder.worker)).toMatchObject({ ok: true, leases: 1 });
-      const { working, pending, hands } = await rig.space();
+      const { working, pending, workerLeases: hands } = await rig.space();
       expect(working.size + pending.length).toBe(1);
       expect(hands.size).toBe(working.size);
     }

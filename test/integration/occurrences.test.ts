@@ -64,7 +64,7 @@ describe("an occurrence", () => {
     rig.now = FIRST + 2 * MINUTE;
     expect(await run()).toMatchObject({ scheduled: 3 });
     expect((await rig.queue().dequeue({ max: 10 })).map(({ id }) => id)).toEqual([`x.${FIRST}`]);
-    expect((await rig.space()).held.size).toBe(2);
+    expect((await rig.space()).limited.size).toBe(2);
   });
 
   test("is counted as enqueued", async () => {

@@ -58,7 +58,7 @@ describe("a dead letter that is redriven", () => {
     await bury(queue, named(["a", "b", "c"], { group: "g", priority: 3 }));
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     expect(await rig.operator().redrive({ group: "g" })).toMatchObject({ redriven: 3 });
-    const { fair, held, dead } = await rig.space();
+    const { fair, limited: held, dead } = await rig.space();
     expect([fair.size, held.size, dead.size]).toEqual([1, 2, 0]);
     const [first] = await queue.dequeue({ max: 5 });
     expect(first?.id).toBe("a");

@@ -52,7 +52,7 @@ describe("reminders", () => {
       await run();
     }
     const left = Object.keys(await rig.keySpace());
-    expect(left).toEqual([key("calls"), key("tasks")]);
+    expect(left).toEqual([key("operator-calls"), key("tasks")]);
   });
 
   test("stay for paused schedules, with nothing to look at", async () => {
@@ -82,7 +82,7 @@ describe("reminders", () => {
   test("go with a deleted queue, and its schedules too", async () => {
     await schedules().put("x", minutely);
     expect(await rig.operator().deleteQueue()).toEqual({ ok: true });
-    expect(Object.keys(await rig.keySpace())).toEqual([key("calls")]);
+    expect(Object.keys(await rig.keySpace())).toEqual([key("operator-calls")]);
     rig.now = FIRST;
     expect(await run()).toMatchObject({ queues: 0, scheduled: 0 });
     await schedules().put("x", minutely);

@@ -207,7 +207,7 @@ describe("schedules", () => {
     expect(await schedules().pause("x")).toEqual(refused);
     expect(await schedules().resume("x")).toEqual(refused);
     expect(await schedules().get("x")).toBeNull();
-    const { [key("calls")]: _, ...space } = await rig.keySpace();
+    const { [key("operator-calls")]: _, ...space } = await rig.keySpace();
     expect(space).toEqual({});
   });
 

@@ -144,8 +144,8 @@ describe("a copy of a configure (law 5)", () => {
   test("is known for five minutes, in a key that then goes by itself, and beside sixteen later calls at most", async () => {
     const operator = rig.operator();
     await operator.configure({ maxWorking: 1 }, { idempotencyKey: "one" });
-    expect(Number(await rig.command("PTTL", key("calls")))).toBeGreaterThan(290_000);
-    const size = async () => Number(await rig.command("STRLEN", key("calls")));
+    expect(Number(await rig.command("PTTL", key("operator-calls")))).toBeGreaterThan(290_000);
+    const size = async () => Number(await rig.command("STRLEN", key("operator-calls")));
     for (let i = 0; i < 40; i++) await operator.configure({ maxWorking: 2 });
     const full = await size();
     await operator.configure({ maxWorking: 2 });

@@ -115,13 +115,17 @@ describe("those behind a task that leaves its group's line move up", () => {
   test("and a turn that is left over from a task that is no more brings nothing into line", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many("a", 0, 3));
-    const left = [...(await rig.space()).order.keys()].filter((turn) => turn.endsWith(" a2"));
+    const left = [...(await rig.space()).fairByGroup.keys()].filter((turn) => turn.endsWith(" a2"));
     await queue.cancel("a2");
-    await rig.command("ZADD", key("order"), "0", ...left);
+    await rig.command("ZADD", key("fair-by-group"), "0", ...left);
     await queue.cancel("a0");
-    const { fair, order } = await rig.space();
+    const { fair, fairByGroup: order } = await rig.space();
     expect([...fair.keys()]).toEqual(["a1"]);
-    await rig.command("ZREM", key("order"), ...[...order.keys()].filter((turn) => turn.endsWith(" a2")));
+    await rig.command(
+      "ZREM",
+      key("fair-by-group"),
+      ...[...order.keys()].filter((turn) => turn.endsWith(" a2")),
+    );
   });
 
   test("one that was handed back, and then cancelled, has had its turn", async () => {
@@ -168,7 +172,7 @@ describe("moving up is bounded", () => {
     const queue = rig.queue();
     for (const group of groups) await queue.enqueueMany(many(group, 0, 600));
     for (const group of groups) await queue.cancel(`${group}0`);
-    const turns = async () => (await rig.command("ZRANGE", key("order"), "0", "-1")) as string[];
+    const turns = async () => (await rig.command("ZRANGE", key("fair-by-group"), "0", "-1")) as string[];
     const order: string[] = [];
     let most = 0;
     for (let taken = 200; taken > 0;) {

@@ -216,7 +216,7 @@ describe("failing a worker", () => {
       batch = await queue.dequeue({ max: 100 });
     }
     expect(done.toSorted()).toEqual(namesOf(400).toSorted());
-    expect((await rig.space()).hands.size).toBe(0);
+    expect((await rig.space()).workerLeases.size).toBe(0);
   });
 
   test("refuses what names no worker", async () => {

@@ -10,7 +10,7 @@ const ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
 /** What the zset `hands` says, without the lease numbers. */
 const hands = async () =>
-  [...(await rig.space()).hands.keys()].map((member) => member.replace(/ \d{15} /, " "));
+  [...(await rig.space()).workerLeases.keys()].map((member) => member.replace(/ \d{15} /, " "));
 
 async function leased(count: number, options = {}) {
   const queue = rig.queue();
@@ -83,7 +83,7 @@ test("an entry of a lease that is no more is passed over, and goes when its work
   await tasks[1]?.requeue();
   await queue.dequeue({ worker: two });
   for (const member of ["two  000000000000001 a", "one a 000000000000002 b", "one a 000000000000009 x"]) {
-    await rig.command("ZADD", key("hands"), "0", member);
+    await rig.command("ZADD", key("worker-leases"), "0", member);
   }
   rig.now += 1_000;
   expect(await queue.heartbeat(one)).toMatchObject({ leases: 1 });

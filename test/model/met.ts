@@ -22,11 +22,11 @@ export const MET = [
   "cancel not_found",
   "cancel already_ended",
   "cancel lease_lost",
-  ...["delayed", "working", "expiry", "dead", "workers", "hands"].map((place) => `tasks are ${place}`),
+  ...["delayed", "working", "expiry", "dead", "workers", "workerLeases"].map((place) => `tasks are ${place}`),
 ];
 
 /** What a run with groups meets besides. */
-export const MET_SHARED = ["fair", "held"].map((place) => `tasks are ${place}`);
+export const MET_SHARED = ["fair", "limited"].map((place) => `tasks are ${place}`);
 
 interface Told {
   readonly ok?: boolean;

@@ -144,7 +144,7 @@ export function realPlaces(space: QueueSpace): ReturnType<typeof modelPlaces> {
   const timersOfGroups = ([member]: readonly [string, number]) => !member.startsWith("~g:");
   return {
     line: space.pending.toReversed(),
-    shared: [...space.fair.keys(), ...space.held.keys()].toSorted(),
+    shared: [...space.fair.keys(), ...space.limited.keys()].toSorted(),
     working: sorted(space.working),
     delayed: sorted([...space.delayed].filter(timersOfGroups)),
     expiry: sorted(space.expiry),

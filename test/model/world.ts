@@ -118,7 +118,7 @@ export class World {
     if (operation.does !== "purge" || operation.state !== "pending") return undefined;
     if (!before.tasks.has("~fair")) return undefined;
     const { group } = operation;
-    return [...before.held.keys()].filter(
+    return [...before.limited.keys()].filter(
       (id) => (group ?? this.queue.task(id).group) === this.queue.task(id).group,
     ).length;
   }
@@ -162,7 +162,7 @@ export class World {
       sharing: before.tasks.has("~fair") || after.tasks.has("~fair"),
       began: !before.tasks.has("~fair") && after.tasks.has("~fair"),
       // A settle in the same request may have let in tasks that were held before it.
-      holding: [...before.held.keys()].some((id) => !afterSettle || after.held.has(id)),
+      holding: [...before.limited.keys()].some((id) => !afterSettle || after.limited.has(id)),
       moving: [...before.tasks].some(([field, text]) => field.startsWith("~g:") && /;\d=\d+,\d+,/.test(text)),
       brought: wasDue(before.delayed, after.delayed) || wasDue(this.queue.working, after.working),
       line: after.pending.toReversed(),

@@ -189,7 +189,7 @@ export const lanes: readonly Mutant[] = [
   {
     name: "settle that is not plain forgets the workers' hands",
     file: "lua/tasks/settle.lua",
-    find: "expiry, dead, nil, hands)",
+    find: "expiry, dead, nil, worker_leases)",
     replace: "expiry, dead, nil, dead)",
     breaks: "workers",
     because: "a worker has tasks in its hands that have ended",

@@ -205,8 +205,8 @@ export const library: readonly Mutant[] = [
   {
     name: "a queue whose tasks all work counts as empty",
     file: "src/queue/sweep/sweep.ts",
-    find: "const places = [pending, fair, held, working, delayed, expiry];",
-    replace: "const places = [pending, fair, held, delayed, expiry];",
+    find: "const places = [pending, fair, limited, working, delayed, expiry];",
+    replace: "const places = [pending, fair, limited, delayed, expiry];",
     breaks: "I6",
     because: "its expired leases are reclaimed by no sweep",
   },

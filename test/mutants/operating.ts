@@ -261,7 +261,7 @@ export const operating: readonly Mutant[] = [
   {
     name: "drop deletes again for a late copy",
     file: "lua/operate/delete-queue.lua",
-    find: "local done, notes = noted(calls, token)",
+    find: "local done, notes = noted(operator_calls, token)",
     replace: "local done, notes = nil, ''",
     breaks: "law 5",
     because: "a queue of that name that began anew is deleted too",
@@ -277,7 +277,7 @@ export const operating: readonly Mutant[] = [
   {
     name: "drop leaves who works on what",
     file: "lua/operate/delete-queue.lua",
-    find: "expiry, dead, workers, hands }\n    append",
+    find: "expiry, dead, workers, worker_leases }\n    append",
     replace: "expiry, dead, workers }\n    append",
     breaks: "workers",
     because: "a new queue of that name has hands that hold nothing",

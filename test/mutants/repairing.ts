@@ -189,7 +189,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "control overlooks a wrong count of what is held",
     file: "lua/lib/control-fields.lua",
-    find: "if lost or times.h ~= is.held then",
+    find: "if lost or times.h ~= is.limited then",
     replace: "if lost then",
     breaks: "repair",
     because: "counts tell tasks that are not there",
@@ -213,7 +213,7 @@ export const repairing: readonly Mutant[] = [
   {
     name: "a hand that is missing is not written",
     file: "lua/lib/repair-entries.lua",
-    find: "  write('ZADD', mending.at.hands, missing_names(mending, 'hands', mending.hands, 'hand_wrong'))\n",
+    find: "  write(\n    'ZADD',\n    mending.at.worker_leases,\n    missing_names(mending, 'worker_leases', mending.worker_leases, 'worker_lease_wrong')\n  )\n",
     replace: "",
     breaks: "repair",
     because: "a worker's failing does not return all its tasks",

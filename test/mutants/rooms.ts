@@ -133,7 +133,7 @@ export const rooms: readonly Mutant[] = [
   {
     name: "an ended lease stays in its worker's hands",
     file: "lua/lib/writes.lua",
-    find: "  'ZREM hands',\n",
+    find: "  'ZREM worker_leases',\n",
     replace: "",
     breaks: "workers",
     because: "a worker seems to have what it has settled long since",

@@ -21,8 +21,8 @@ export const scheduling: readonly Mutant[] = [
   {
     name: "schedule does it again for a late copy",
     file: "lua/schedules/put-schedule.lua",
-    find: "  done, notes = noted(calls, token)",
-    replace: "  notes = redis.call('GET', calls) or ''",
+    find: "  done, notes = noted(operator_calls, token)",
+    replace: "  notes = redis.call('GET', operator_calls) or ''",
     breaks: "law 5",
     because: "a late removal takes a schedule that was put anew",
   },

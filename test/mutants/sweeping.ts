@@ -125,7 +125,7 @@ export const sweeping: readonly Mutant[] = [
   {
     name: "count leaves out what is held",
     file: "lua/operate/count.lua",
-    find: "local waiting = listed + in_fair + in_held",
+    find: "local waiting = listed + in_fair + in_limited",
     replace: "local waiting = listed + in_fair",
     breaks: "answers",
     because: "tasks behind a group's limit are in no count",

@@ -8,7 +8,7 @@ const DEFAULT_MAX_ATTEMPTS = 5;
  */
 export function violations(space: QueueSpace): string[] {
   const found: string[] = [];
-  const { pending, fair, held, working, expiry, dead, tasks } = space;
+  const { pending, fair, limited: held, working, expiry, dead, tasks } = space;
   const delayed = new Map([...space.delayed].filter(([member]) => !member.startsWith("~")));
   const entries = new Map<string, number>();
   for (const id of pending) entries.set(id, (entries.get(id) ?? 0) + 1);
@@ -79,7 +79,14 @@ interface GroupNumbers {
   ready: Record<string, number>;
 }
 
-function groupViolations({ fair, order, held, working, delayed, tasks }: QueueSpace): string[] {
+function groupViolations({
+  fair,
+  fairByGroup: order,
+  limited: held,
+  working,
+  delayed,
+  tasks,
+}: QueueSpace): string[] {
   const found: string[] = [];
   const actual = new Map<string, GroupNumbers>();
   const fixed = (id: string) => says(tasks.get(id)?.replace(/^1;\d*/, "1;;;;;;;;;"));
@@ -142,7 +149,7 @@ function groupViolations({ fair, order, held, working, delayed, tasks }: QueueSp
 }
 
 /** `hands` has exactly the leases that workers have, and each registered worker has its record. */
-function workerViolations({ working, workers, hands, tasks, expiry }: QueueSpace): string[] {
+function workerViolations({ working, workers, workerLeases: hands, tasks, expiry }: QueueSpace): string[] {
   const found: string[] = [];
   const held = new Set<string>();
   for (const id of working.keys()) {

@@ -50,14 +50,14 @@ function sorted(hash: Record<string, string>): Record<string, string> {
 export interface QueueSpace {
   readonly pending: string[];
   readonly fair: Map<string, number>;
-  readonly order: Map<string, number>;
-  readonly held: Map<string, number>;
+  readonly fairByGroup: Map<string, number>;
+  readonly limited: Map<string, number>;
   readonly working: Map<string, number>;
   readonly delayed: Map<string, number>;
   readonly expiry: Map<string, number>;
   readonly dead: Map<string, number>;
   readonly workers: Map<string, number>;
-  readonly hands: Map<string, number>;
+  readonly workerLeases: Map<string, number>;
   readonly tasks: Map<string, string>;
   readonly schedules: Map<string, number>;
   readonly timetable: Map<string, string>;
@@ -77,14 +77,14 @@ export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): Q
   return {
     pending: pending && "list" in pending ? pending.list : [],
     fair: zset("fair"),
-    order: zset("order"),
-    held: zset("held"),
+    fairByGroup: zset("fair-by-group"),
+    limited: zset("limited"),
     working: zset("working"),
     delayed: zset("delayed"),
     expiry: zset("expiry"),
     dead: zset("dead"),
     workers: zset("workers"),
-    hands: zset("hands"),
+    workerLeases: zset("worker-leases"),
     tasks: hash("tasks"),
     schedules: zset("schedules"),
     timetable: hash("timetable"),
@@ -106,25 +106,25 @@ export async function readQueueSpace(
     return new Map(pairs(flat).map(([member, score]) => [member, Number(score)]));
   };
   const hash = async (part: string) => new Map(pairs(await read("HGETALL", part)));
-  const names = [
-    "fair",
-    "order",
-    "held",
-    "working",
-    "delayed",
-    "expiry",
-    "dead",
-    "workers",
-    "hands",
-    "schedules",
-  ];
+  const parts = {
+    fair: "fair",
+    fairByGroup: "fair-by-group",
+    limited: "limited",
+    working: "working",
+    delayed: "delayed",
+    expiry: "expiry",
+    dead: "dead",
+    workers: "workers",
+    workerLeases: "worker-leases",
+    schedules: "schedules",
+  };
   const [pending, tasks, timetable, ...zsets] = await Promise.all([
     read("LRANGE", "pending", "0", "-1"),
     hash("tasks"),
     hash("timetable"),
-    ...names.map(zset),
+    ...Object.values(parts).map(zset),
   ]);
-  const found = Object.fromEntries(names.map((name, i) => [name, zsets[i]]));
+  const found = Object.fromEntries(Object.keys(parts).map((name, i) => [name, zsets[i]]));
   return { pending, tasks, timetable, ...found } as unknown as QueueSpace;
 }
 

@@ -1,7 +1,17 @@
 import { dice } from "./dice.ts";
 import { type Rig, key } from "./rig.ts";
 
-const zsets = ["fair", "order", "held", "working", "delayed", "dead", "expiry", "workers", "hands"];
+const zsets = [
+  "fair",
+  "fair-by-group",
+  "limited",
+  "working",
+  "delayed",
+  "dead",
+  "expiry",
+  "workers",
+  "worker-leases",
+];
 
 /**
  * Damages a queue's keys at random, one blow a call, past the product's own code: deletes, duplicates and

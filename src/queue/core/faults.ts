@@ -28,9 +28,9 @@ export const FAULTS = [
   "group_wrong",
   /** A timer that was not set, or miscounted. */
   "timer_wrong",
-  /** A lease that a worker had, or lacked, in `hands` against its record. */
-  "hand_wrong",
-  /** A turn that a group had, or lacked, in `order` against `fair`. */
+  /** A lease that a worker had, or lacked, in `worker-leases` against its record. */
+  "worker_lease_wrong",
+  /** A turn that a group had, or lacked, in `fair-by-group` against `fair`. */
   "turn_wrong",
   /** The record of a worker that is not registered: gone. */
   "worker_wrong",

@@ -1,27 +1,32 @@
 import { keyPrefix, queueName } from "./validation.ts";
 
-/** The keys of one queue, and the registry of all. All are declared to every script that touches them. */
+/** The keys of one queue. All are declared to every script that touches them. */
 export const parts = [
   "pending",
   "fair",
-  "order",
-  "held",
+  "fairByGroup",
+  "limited",
   "working",
   "delayed",
   "tasks",
   "expiry",
   "dead",
   "workers",
-  "hands",
+  "workerLeases",
 ] as const;
 
-/**
- * Beside the parts, and declared only where they are used: `schedules` and `timetable`, what recurs, and when; `calls`,
- * what is remembered of operators' calls; and `queues`, the registry.
- */
-export type KeyName = (typeof parts)[number] | "schedules" | "timetable" | "calls" | "queues";
+/** Declared only where they are used: schedules, and what is remembered of operators' calls. */
+const furtherParts = ["schedules", "timetable", "operatorCalls"] as const;
+
+/** The parts, and `queues`: the registry of all queues. */
+export type KeyName = (typeof parts)[number] | (typeof furtherParts)[number] | "queues";
 
 export type Keys = Readonly<Record<KeyName, string>>;
+
+/** Each name with the part of the key that it stands for, such as `fair-by-group`. */
+const names = [...parts, ...furtherParts].map(
+  (name) => [name, name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)] as const,
+);
 
 export const DEFAULT_PREFIX = "sluice";
 
@@ -33,13 +38,6 @@ export function registryKey(prefix: string = DEFAULT_PREFIX): string {
 /** The keys of a queue; its name is the hash tag, so one cluster node holds them all. */
 export function queueKeys(queue: string, prefix: string = DEFAULT_PREFIX): Keys {
   const tag = `${keyPrefix(prefix)}:{${queueName(queue)}}`;
-  const key = (part: string): string => `${tag}:${part}`;
-  const keys = Object.fromEntries(parts.map((part) => [part, key(part)]));
-  return {
-    ...(keys as Record<(typeof parts)[number], string>),
-    schedules: key("schedules"),
-    timetable: key("timetable"),
-    calls: key("calls"),
-    queues: registryKey(prefix),
-  };
+  const keys = Object.fromEntries(names.map(([name, part]) => [name, `${tag}:${part}`]));
+  return { ...keys, queues: registryKey(prefix) } as Keys;
 }

@@ -71,7 +71,7 @@ const CURSORS = {
   /** A page of what waits, in the order of delivery. */
   line: new RegExp(String.raw`^\d{1,16} ${inLine} ${inLine}$`),
   /** A purge of what waits, one place after the other. */
-  places: new RegExp(`^(?:held|fair|pending) ${place}$`),
+  places: new RegExp(`^(?:limited|fair|pending) ${place}$`),
   redrive: new RegExp(String.raw`^\d{1,16} \d{1,16} ${place}$`),
 };
 

@@ -103,26 +103,44 @@ end
 return failed
 end
 `;
-const $queue_at = `local function queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
-local at=
-{pending=pending,fair=fair,order=order,held=held,working=working,delayed=delayed}
-at.tasks,at.expiry,at.dead,at.workers,at.hands=tasks,expiry,dead,workers,hands
+const $queue_at = `local function queue_at(
+pending,
+fair,
+fair_by_group,
+limited,
+working,
+delayed,
+tasks,
+expiry,
+dead,
+workers,
+worker_leases
+)
+local at={
+pending=pending,
+fair=fair,
+fair_by_group=fair_by_group,
+limited=limited,
+working=working,
+delayed=delayed,
+}
+at.tasks,at.expiry,at.dead,at.workers,at.worker_leases=tasks,expiry,dead,workers,worker_leases
 return at
 end
 `;
 const $ORDER = `local ORDER={
-'ZREM held',
-'ZREM hands',
+'ZREM limited',
+'ZREM worker_leases',
 'HDEL tasks',
 'ZREM expiry',
 'ZREM dead',
 'RPUSH pending',
 'LPUSH pending',
 'ZADD fair',
-'ZREM order',
-'ZADD order',
+'ZREM fair_by_group',
+'ZADD fair_by_group',
 'ZADD fair XX',
-'ZADD held',
+'ZADD limited',
 'ZADD delayed',
 'ZADD workers',
 'ZADD expiry',
@@ -148,7 +166,7 @@ const $write_rest = `local function write_rest(plan)
 for _,what in ipairs(ORDER)do
 local args=plan.writes[what]
 if args then
-local command,part,option=string.match(what,'^(%u+) (%l+) ?(%u*)$')
+local command,part,option=string.match(what,'^(%u+) ([%l_]+) ?(%u*)$')
 write(
 command,
 plan.at[part],
@@ -388,7 +406,7 @@ const $places_left = `local function places_left(settings,at,control)
 if not settings or not settings.b then
 return math.huge
 end
-local zsets=redis.call('ZCARD',at.fair)+redis.call('ZCARD',at.held)
+local zsets=redis.call('ZCARD',at.fair)+redis.call('ZCARD',at.limited)
 local listed=redis.call('LLEN',at.pending)-standing(control,'~ghosts','~dropped')
 return tonumber(settings.b)-listed-zsets
 end
@@ -409,11 +427,11 @@ const $read_score = `local function read_score(score)
 return 9-math.floor(score/BAND),score%BAND
 end
 `;
-const $HELD_GROUP = `local HELD_GROUP=68719476736
+const $LIMITED_GROUP = `local LIMITED_GROUP=68719476736
 `;
-const $HELD_BAND = `local HELD_BAND=4294967296
+const $LIMITED_BAND = `local LIMITED_BAND=4294967296
 `;
-const $HELD_LATER = `local HELD_LATER=2147483648
+const $LIMITED_LATER = `local LIMITED_LATER=2147483648
 `;
 const $shared = `local function shared(task)
 return task.G or task.P
@@ -566,14 +584,14 @@ end
 `;
 const $put_into_fair = `local function put_into_fair(plan,group,score,id)
 will(plan,'ZADD fair',int(score),id)
-will(plan,'ZADD order','0',turn_of(group.name,score,id))
+will(plan,'ZADD fair_by_group','0',turn_of(group.name,score,id))
 end
 `;
 const $take_off_fair = `local function take_off_fair(plan,task,score,id)
 local group,band=group_of(plan,task),tonumber(task.P or 0)
 local share=ready(group,band,-1)
 local member=turn_of(group.name,score,id)
-will(plan,'ZREM order',member)
+will(plan,'ZREM fair_by_group',member)
 plan.taken[member]=true
 share.gone=(share.gone or 0)+1
 return share
@@ -588,7 +606,7 @@ end
 const $turns_from = `local function turns_from(plan,group,base,tag,most)
 local first,last='['..turn_of(group.name,base+tag,''),'('..turn_of(group.name,base+BAND,'')
 local turns={}
-local found=redis.call('ZRANGE',plan.at.order,first,last,'BYLEX','LIMIT','0',int(most))
+local found=redis.call('ZRANGE',plan.at.fair_by_group,first,last,'BYLEX','LIMIT','0',int(most))
 for _,member in ipairs(found)do
 local score,id=string.match(member,' (%d+) (%S+)$')
 if score and not plan.taken[member]then
@@ -616,8 +634,8 @@ tag=math.max(tag,place.tag-passed*cost)
 end
 if tag<place.tag then
 will(plan,'ZADD fair XX',int(base+tag),place.id)
-will(plan,'ZADD order','0',turn_of(group.name,base+tag,place.id))
-will(plan,'ZREM order',turn_of(group.name,base+place.tag,place.id))
+will(plan,'ZADD fair_by_group','0',turn_of(group.name,base+tag,place.id))
+will(plan,'ZREM fair_by_group',turn_of(group.name,base+place.tag,place.id))
 end
 before=math.min(tag,place.tag)
 end
@@ -664,26 +682,26 @@ elseif place=='aside'or(full and ready_below(group,band)==0)then
 local zone=place=='aside'and'p'or'q'
 group[zone],group.h,group.fresh=group[zone]+1,group.h+1,group.fresh+1
 plan.times.h=plan.times.h+1
-local number=group[zone]+(zone=='q'and HELD_LATER or 0)
-will(plan,'ZADD held',int(group.settings.n*HELD_GROUP+(9-band)*HELD_BAND+number),id)
+local number=group[zone]+(zone=='q'and LIMITED_LATER or 0)
+will(plan,'ZADD limited',int(group.settings.n*LIMITED_GROUP+(9-band)*LIMITED_BAND+number),id)
 else
 admit(plan,group,band,id)
 end
 task.S=nil
 end
 `;
-const $held_by = `local function held_by(plan,group,lowest,most)
-local waiting,highest={},lowest+HELD_GROUP
+const $limited_of = `local function limited_of(plan,group,lowest,most)
+local waiting,highest={},lowest+LIMITED_GROUP
 if most>0 then
 local least,before,limit=int(lowest),'('..int(highest),int(most)
 local ids=
-redis.call('ZRANGE',plan.at.held,least,before,'BYSCORE','LIMIT','0',limit,'WITHSCORES')
+redis.call('ZRANGE',plan.at.limited,least,before,'BYSCORE','LIMIT','0',limit,'WITHSCORES')
 for i=1,#ids,2 do
 waiting[#waiting+1]={id=ids[i],score=tonumber(ids[i+1])}
 end
 end
 local found=#waiting
-local fresh=group.fresh>0 and writes_of(plan,'ZADD held')or{}
+local fresh=group.fresh>0 and writes_of(plan,'ZADD limited')or{}
 for i=1,#fresh,2 do
 local score=tonumber(fresh[i])
 if score>=lowest and score<highest then
@@ -703,13 +721,13 @@ local past=group.returned and math.min(group.h,deliverable(group,plan.now),100)o
 local most=math.max(free,past)
 group.returned=nil
 if most>=1 then
-local lowest=group.settings.n*HELD_GROUP
+local lowest=group.settings.n*LIMITED_GROUP
 local wanted=math.min(most,group.h-group.fresh)
-local waiting,found=held_by(plan,group,lowest,wanted)
+local waiting,found=limited_of(plan,group,lowest,wanted)
 local kept,taken,count={},{},0
 for i=1,math.min(most,#waiting)do
 local task=waiting[i]
-local band=9-math.floor((task.score-lowest)/HELD_BAND)
+local band=9-math.floor((task.score-lowest)/LIMITED_BAND)
 if i>free and ready_below(group,band)==0 then
 break
 end
@@ -718,10 +736,10 @@ admit(plan,group,band,task.id)
 if task.place then
 taken[task.place]=true
 else
-will(plan,'ZREM held',task.id)
+will(plan,'ZREM limited',task.id)
 end
 end
-local fresh=writes_of(plan,'ZADD held')
+local fresh=writes_of(plan,'ZADD limited')
 for i=1,#fresh,2 do
 if taken[i]then
 group.fresh=group.fresh-1
@@ -729,7 +747,7 @@ else
 append(kept,fresh[i],fresh[i+1])
 end
 end
-plan.writes['ZADD held']=kept
+plan.writes['ZADD limited']=kept
 local left=(found<wanted and#waiting or group.h)-count
 plan.times.h,group.h=plan.times.h-group.h+left,left
 end
@@ -764,7 +782,7 @@ const $take_out = `local function take_out(plan,id,task)
 local at,place=plan.at,plan.at.fair
 local score=redis.call('ZSCORE',place,id)
 if not score then
-place=at.held
+place=at.limited
 score=redis.call('ZSCORE',place,id)
 end
 if score then
@@ -818,9 +836,9 @@ plan.shared=true
 end
 end
 if plan.shared then
-local held=plan.times.h>0
-plan.times.t=held and math.max(plan.times.t or 0,plan.now)or nil
-plan.times.c=held and plan.times.c or nil
+local any_limited=plan.times.h>0
+plan.times.t=any_limited and math.max(plan.times.t or 0,plan.now)or nil
+plan.times.c=any_limited and plan.times.c or nil
 end
 if plan.times then
 plan.times.m=math.max(0,plan.times.m+more_stuck)
@@ -948,7 +966,7 @@ end
 const $leave = `local function leave(plan,id,task)
 will(plan,'ZREM working',id)
 if task.W then
-will(plan,'ZREM hands',hand(task.W,task.n,id))
+will(plan,'ZREM worker_leases',hand(task.W,task.n,id))
 end
 if shared(task)then
 local group=group_of(plan,task)
@@ -1078,7 +1096,7 @@ end
 `;
 const $in_hands = `local function in_hands(at,worker,from,limit)
 local least,most='['..hand(worker,from,''),'('..worker..'!'
-return redis.call('ZRANGE',at.hands,least,most,'BYLEX','LIMIT','0',int(limit))
+return redis.call('ZRANGE',at.worker_leases,least,most,'BYLEX','LIMIT','0',int(limit))
 end
 `;
 const $forget_workers = `local function forget_workers(at,workers,being_failed)
@@ -1102,7 +1120,8 @@ end
 `;
 const $fail = `local function fail(at,worker,now,limit)
 local least,most='['..worker..' ','('..worker..'!'
-local members=redis.call('ZRANGE',at.hands,most,least,'BYLEX','REV','LIMIT','0',int(limit+1))
+local members=
+redis.call('ZRANGE',at.worker_leases,most,least,'BYLEX','REV','LIMIT','0',int(limit+1))
 local more=#members>limit
 members[limit+1]=nil
 local leases,by_id,owners,stale={},{},{},{}
@@ -1126,7 +1145,7 @@ return true
 end
 stale[#stale+1]=lease.member
 end)
-write('ZREM',at.hands,stale)
+write('ZREM',at.worker_leases,stale)
 if back+ended>0 then
 note_lost(at,owners,now)
 end
@@ -1245,13 +1264,13 @@ end
 const $reset_timers = `local function reset_timers(at,now,times)
 local plan,ids,names,from=new_plan(at,now),{},{},times.c or 0
 while from and#ids<32 do
-local least=int(from*HELD_GROUP)
-local first=redis.call('ZRANGE',at.held,least,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
+local least=int(from*LIMITED_GROUP)
+local first=redis.call('ZRANGE',at.limited,least,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
 if first[1]then
 ids[#ids+1]=first[1]
 append(names,first[1],'.'..first[1])
 end
-from=first[1]and math.floor(tonumber(first[2])/HELD_GROUP)+1
+from=first[1]and math.floor(tonumber(first[2])/LIMITED_GROUP)+1
 end
 local lines,tasks=read_first_lines(at.tasks,names),{}
 for i,id in ipairs(ids)do
@@ -1517,7 +1536,7 @@ end
 return false
 end
 `;
-const $limited = `local function limited(plan,entry,place)
+const $over_limit = `local function over_limit(plan,entry,place)
 local task=entry.task
 if in_list(place)or not shared(task)then
 return false
@@ -1582,7 +1601,7 @@ line.unpaid=line.unpaid+SHARE
 elseif place.score and shared(entry.task)then
 have_turn(plan,entry.task,place.score,entry.id)
 end
-elseif not limited(plan,entry,place)then
+elseif not over_limit(plan,entry,place)then
 if not take(batch,entry)then
 put_back(line,i)
 return true
@@ -1649,7 +1668,7 @@ failed=store(plan.at.tasks,writes_of(plan,'HSET tasks'))
 if failed then
 redis.call('ZREM',plan.at.working,unpack(ids))
 else
-write('ZADD',plan.at.hands,members)
+write('ZADD',plan.at.worker_leases,members)
 end
 return failed
 end
@@ -1709,9 +1728,9 @@ append(reply,tonumber(task.n),deadline)
 reply[#reply+1]=fixed
 end
 `;
-const $lease_again = `local function lease_again(at,now,token,held)
+const $lease_again = `local function lease_again(at,now,token,leased)
 local ids,fields={},{}
-for id in string.gmatch(held,'%S+')do
+for id in string.gmatch(leased,'%S+')do
 ids[#ids+1]=id
 append(fields,id,'.'..id)
 end
@@ -1727,18 +1746,18 @@ end
 return reply
 end
 `;
-const $noted = `local function noted(calls,token)
-local notes=redis.call('GET',calls)or''
+const $noted = `local function noted(operator_calls,token)
+local notes=redis.call('GET',operator_calls)or''
 local _,stop=string.find(notes,' '..token..'=',1,true)
 return stop and string.match(string.sub(notes,stop+1),'^%S*'),notes
 end
 `;
-const $note_call = `local function note_call(calls,notes,token,answer)
+const $note_call = `local function note_call(operator_calls,notes,token,answer)
 local _,count=string.gsub(notes,'=','')
 if count>=16 then
 notes=string.match(notes,'^ %S+(.*)$')
 end
-redis.pcall('SET',calls,notes..' '..token..'='..answer,'PX',int(RESEND_WINDOW))
+redis.pcall('SET',operator_calls,notes..' '..token..'='..answer,'PX',int(RESEND_WINDOW))
 end
 `;
 const $SETTLEMENT = `local SETTLEMENT=4
@@ -2259,11 +2278,12 @@ end
 return entries
 end
 `;
-const $turns_behind = `local function turns_behind(order,group,place)
+const $turns_behind = `local function turns_behind(fair_by_group,group,place)
 local score,id=string.match(place,'^(%S+) (.+)$')
 local first,last='('..turn_of(group,score,id),'('..group..'!'
 local entries={}
-for i,member in ipairs(redis.call('ZRANGE',order,first,last,'BYLEX','LIMIT','0',int(LOOK)))do
+local found=redis.call('ZRANGE',fair_by_group,first,last,'BYLEX','LIMIT','0',int(LOOK))
+for i,member in ipairs(found)do
 local own_score,own_id=string.match(member,' 0*(%d+) (%S+)$')
 entries[i]={id=own_id,score=own_score,place=own_score..' '..own_id}
 end
@@ -2348,9 +2368,9 @@ will(plan,'ZREM dead',id)
 tell(plan,'deleted',id)
 end
 `;
-const $ZSETS = `local ZSETS={'fair','held','working','delayed','dead','expiry'}
+const $ZSETS = `local ZSETS={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $RARE = `local RARE={held=true,delayed=true,dead=true}
+const $RARE = `local RARE={limited=true,delayed=true,dead=true}
 `;
 const $BLANK = `local BLANK='-'
 `;
@@ -2358,8 +2378,9 @@ const $READ_BYTES = `local READ_BYTES=4000000
 `;
 const $new_mending = `local function new_mending(at,now)
 local mending={at=at,now=now,plan=new_plan(at,now),report={},ghosts=0,bytes=0}
-mending.out,mending.deadlines,mending.lost={hands={},order={},workers={}},{},{}
-mending.hands,mending.turns={},{}
+mending.out,mending.deadlines,mending.lost=
+{worker_leases={},fair_by_group={},workers={}},{},{}
+mending.worker_leases,mending.turns={},{}
 for _,place in ipairs(ZSETS)do
 mending.out[place]={}
 end
@@ -2430,7 +2451,7 @@ end
 `;
 const $look_up = `local function look_up(mending,ids)
 local at,entries=mending.at,read_records(mending,ids)
-local few=not mending.seen and redis.call('EXISTS',at.held,at.delayed,at.dead)==0
+local few=not mending.seen and redis.call('EXISTS',at.limited,at.delayed,at.dead)==0
 for _,place in ipairs(ZSETS)do
 for i,score in ipairs(few and RARE[place]and{}or scores_in(mending,place,ids))do
 entries[i][place]=finite(score)
@@ -2495,9 +2516,17 @@ write('ZREM',mending.at[place],ids)
 mending.out[place]={}
 end
 write('ZADD',mending.at.working,mending.deadlines)
-write('ZADD',mending.at.hands,missing_names(mending,'hands',mending.hands,'hand_wrong'))
-write('ZADD',mending.at.order,missing_names(mending,'order',mending.turns,'turn_wrong'))
-mending.hands,mending.turns,mending.deadlines={},{},{}
+write(
+'ZADD',
+mending.at.worker_leases,
+missing_names(mending,'worker_leases',mending.worker_leases,'worker_lease_wrong')
+)
+write(
+'ZADD',
+mending.at.fair_by_group,
+missing_names(mending,'fair_by_group',mending.turns,'turn_wrong')
+)
+mending.worker_leases,mending.turns,mending.deadlines={},{},{}
 clear(mending.plan)
 end
 `;
@@ -2548,15 +2577,15 @@ end
 `;
 const $zset_of_waiting = `local function zset_of_waiting(mending,entry)
 local plan,task,due=mending.plan,entry.task,tonumber(entry.delayed)
-local band,place=tonumber(task.P or 0),tonumber(entry.held)
+local band,place=tonumber(task.P or 0),tonumber(entry.limited)
 local own_band,tag=read_score(tonumber(entry.fair or 0))
 local number=place and shared(task)and tonumber(plan.groups[task.G or''].settings.n)
 if due and due>=mending.now+1 then
 return'delayed'
 elseif entry.fair and shared(task)and own_band==band and tag<LATEST_TAG then
 return'fair'
-elseif number and math.floor(place/HELD_BAND)==number*HELD_GROUP/HELD_BAND+9-band then
-return'held'
+elseif number and math.floor(place/LIMITED_BAND)==number*LIMITED_GROUP/LIMITED_BAND+9-band then
+return'limited'
 elseif due and not(entry.listed and entry.ghosts==0)then
 return'delayed'
 end
@@ -2603,7 +2632,7 @@ append(mending.deadlines,int(mending.now),id)
 note(mending,'time_broken',id)
 end
 if task.W then
-append(mending.hands,id,hand(task.W,task.n,id))
+append(mending.worker_leases,id,hand(task.W,task.n,id))
 end
 if tonumber(task.n)>(mending.lease or 0)then
 mending.lease=math.max(mending.now,tonumber(task.n))
@@ -2675,7 +2704,7 @@ local tasks={}
 for _,entry in ipairs(entries)do
 if not entry.newer then
 understand(mending,entry)
-append(tasks,(entry.held or also)and entry.live and entry.task or nil)
+append(tasks,(entry.limited or also)and entry.live and entry.task or nil)
 end
 end
 open_groups(mending.plan,tasks)
@@ -2796,7 +2825,7 @@ for i,entry in ipairs(look_up(mending,ids))do
 local task=parse_with(sound(entry.fixed)and entry.fixed or'',entry.record)
 local own=entry.fair and turn_of(task.G or'',entry.fair,ids[i])
 if not entry.newer and own~=members[i]then
-take_from(mending,'order',members[i])
+take_from(mending,'fair_by_group',members[i])
 note(mending,'turn_wrong',ids[i])
 end
 end
@@ -2812,8 +2841,8 @@ for i,record in ipairs(fields_in(mending,names))do
 local task=parse(record)
 local holds=task.s=='w'and task.W and hand(task.W,task.n,ids[i])==members[i]
 if not(holds or newer(record))then
-take_from(mending,'hands',members[i])
-note(mending,'hand_wrong',ids[i])
+take_from(mending,'worker_leases',members[i])
+note(mending,'worker_lease_wrong',ids[i])
 end
 end
 end
@@ -2904,8 +2933,8 @@ end
 if(times.l or 0)>=LATEST_TAG then
 times.l,lost=nil,true
 end
-if lost or times.h~=is.held then
-times.h=is.held
+if lost or times.h~=is.limited then
+times.h=is.limited
 will(plan,'HSET tasks','~fair',format_clock(times))
 note(mending,'control_broken','~fair')
 end
@@ -2937,7 +2966,7 @@ const $correct = `local function correct(group,is,text)
 local wrong=group.w~=is.w or group.h~=is.h
 wrong=wrong or(not group.changed and format_group(group)~=text)
 if is.h>0 and group.q==0 then
-group.q=HELD_LATER/2
+group.q=LIMITED_LATER/2
 end
 group.w,group.h,group.ready=is.w,is.h,is.ready
 for band=0,9 do
@@ -2970,16 +2999,16 @@ export const configure: Script = {
   name: "configure",
   get source() {
     return `local fair=KEYS[1]
-local order=KEYS[2]
-local held=KEYS[3]
+local fair_by_group=KEYS[2]
+local limited=KEYS[3]
 local delayed=KEYS[4]
 local tasks=KEYS[5]
-local calls=KEYS[6]
+local operator_calls=KEYS[6]
 local test_now=ARGV[1]
 local token=ARGV[2]
 local group=ARGV[3]
 local changes=ARGV
-${$queue_at}local at=queue_at(nil,fair,order,held,nil,delayed,tasks)
+${$queue_at}local at=queue_at(nil,fair,fair_by_group,limited,nil,delayed,tasks)
 ${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan(at,clock(test_now))
 local field=group==''and'~set'or'~s:'..group
 local found=redis.call('HMGET',tasks,field,'~groups','~rate')
@@ -2989,7 +3018,7 @@ end
 ${$newer}if newer(found[1])or newer(plan.was['~g:'..group])then
 return{'newer_schema'}
 end
-${$noted}local done,notes=noted(calls,token)
+${$noted}local done,notes=noted(operator_calls,token)
 if done or#changes==3 then
 return{'ok',found[1]or''}
 end
@@ -3014,7 +3043,7 @@ will(plan,'HDEL tasks','~m'..int(i))
 end
 end
 end
-${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$held_by}${$release}local function follow_group()
+${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$limited_of}${$release}local function follow_group()
 local state=plan.groups[group]
 local used=recounted(state.u)
 state.settings=settings
@@ -3044,12 +3073,12 @@ ${$SLICE}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$
 if failed then
 return failed
 end
-${$RESEND_WINDOW}${$note_call}note_call(calls,notes,token,'')
+${$RESEND_WINDOW}${$note_call}note_call(operator_calls,notes,token,'')
 return{'ok',text}
 `;
   },
-  sha1: "4ddeb70c6478e2864bf46681f7e682f922703b1b",
-  keyLockingSha1: "87814ce9b82b6ab9f6e80a6220605675ebd58859",
+  sha1: "62531061de2f01fb4ae5d098c6a74d5618a31a81",
+  keyLockingSha1: "dfaaaaf0167b2cfb0e935a8bc9fc1b5f39f6606d",
 };
 
 export const count: Script = {
@@ -3057,7 +3086,7 @@ export const count: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local held=KEYS[3]
+local limited=KEYS[3]
 local working=KEYS[4]
 local delayed=KEYS[5]
 local tasks=KEYS[6]
@@ -3141,13 +3170,13 @@ return not haunted and may_wait(record)and age_of(found[id])or age_behind(line)
 end
 ${$standing}local listed=(next_listed and redis.call('LLEN',pending)or 0)-standing(found,'~ghosts','~dropped')
 local in_fair=next_fair and redis.call('ZCARD',fair)or 0
-${$parse_clock}local in_held=parse_clock(found['~fair']or nil).h
-local waiting=listed+in_fair+in_held
+${$parse_clock}local in_limited=parse_clock(found['~fair']or nil).h
+local waiting=listed+in_fair+in_limited
 local ages={}
 append(ages,next_listed and listed>0 and age_in(pending,next_listed)or nil)
 append(ages,next_fair and age_in(fair,next_fair))
-if#ages==0 and in_held>0 then
-append(ages,age_behind(held))
+if#ages==0 and in_limited>0 then
+append(ages,age_behind(limited))
 end
 local oldest=#ages>0 and math.max(unpack(ages))
 ${$parse_settings}local settings=parse_settings(found['~set']or nil)
@@ -3166,8 +3195,8 @@ settings.p and 1 or 0,
 }
 `;
   },
-  sha1: "4957485f61632c2eb93879f33deda5bc1725ee8a",
-  keyLockingSha1: "711a9256e46641dd6ccc7f94371ae4e65c326c92",
+  sha1: "2309cb8c97bd01c384498e56fefec6efadce7d06",
+  keyLockingSha1: "a5e06b7c8b5d5b0e3e7200b5929e75e0288d6e4f",
 };
 
 export const deleteQueue: Script = {
@@ -3175,22 +3204,22 @@ export const deleteQueue: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local working=KEYS[5]
 local delayed=KEYS[6]
 local tasks=KEYS[7]
 local expiry=KEYS[8]
 local dead=KEYS[9]
 local workers=KEYS[10]
-local hands=KEYS[11]
+local worker_leases=KEYS[11]
 local schedules=KEYS[12]
 local timetable=KEYS[13]
-local calls=KEYS[14]
+local operator_calls=KEYS[14]
 local test_now=ARGV[1]
 local token=ARGV[2]
 local force=ARGV[3]
-${$noted}local done,notes=noted(calls,token)
+${$noted}local done,notes=noted(operator_calls,token)
 if not done then
 ${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan({tasks=tasks},clock(test_now))
 ${$newer}${$parse_settings}${$heed}if heed(plan,redis.call('HGET',tasks,'~set'))then
@@ -3198,7 +3227,8 @@ return{'newer_schema'}
 end
 local count=force=='1'and 0 or redis.call('ZCARD',working)
 if count==0 then
-local parts={pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands}
+local parts=
+{pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,workers,worker_leases}
 ${$append}append(parts,schedules,timetable)
 redis.call('UNLINK',unpack(parts))
 if plan.settings.e then
@@ -3207,14 +3237,14 @@ ${$sorted_keys}${$publish}publish(plan)
 end
 end
 done=count>0 and'working,'..int(count)or'ok,'..int(plan.now)
-${$RESEND_WINDOW}${$note_call}note_call(calls,notes,token,done)
+${$RESEND_WINDOW}${$note_call}note_call(operator_calls,notes,token,done)
 end
 local status,number=string.match(done,'^(%a+),(%d+)$')
 return{status,tonumber(number)}
 `;
   },
-  sha1: "e18b9fcd9d573f70fc1ba9e1f81c28e6ad4f3515",
-  keyLockingSha1: "65bee3cd968a3248dc8f96956d80df430cd8d617",
+  sha1: "dc9804d1e6ad8a42fb4c86126774321bf0aeb669",
+  keyLockingSha1: "589b9b2ea0be836dafc8b7863adc24ad73f36bf3",
 };
 
 export const failWorker: Script = {
@@ -3222,20 +3252,32 @@ export const failWorker: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local working=KEYS[5]
 local delayed=KEYS[6]
 local tasks=KEYS[7]
 local expiry=KEYS[8]
 local dead=KEYS[9]
 local workers=KEYS[10]
-local hands=KEYS[11]
+local worker_leases=KEYS[11]
 local test_now=ARGV[1]
 local worker=ARGV[2]
 local limit=ARGV[3]
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
-${$RESEND_WINDOW}${$SLICE}${$int}${$clock_text}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$LOST_FOR}${$note_lost}${$fail}local back,ended,left,failed,more=fail(at,worker,clock(test_now),tonumber(limit))
+${$queue_at}local at=queue_at(
+pending,
+fair,
+fair_by_group,
+limited,
+working,
+delayed,
+tasks,
+expiry,
+dead,
+workers,
+worker_leases
+)
+${$RESEND_WINDOW}${$SLICE}${$int}${$clock_text}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$LOST_FOR}${$note_lost}${$fail}local back,ended,left,failed,more=fail(at,worker,clock(test_now),tonumber(limit))
 if failed then
 return failed
 elseif left>0 and back+ended==0 then
@@ -3252,8 +3294,8 @@ ${$forget_workers}forget_workers(at,gone,more)
 return{'ok',back,ended,more and 1 or 0}
 `;
   },
-  sha1: "dca6d7c9f496e5f995f8fc641d56f7ce7c43f33a",
-  keyLockingSha1: "90524a47bfbaf996703a50b0cc2db56e2592a65f",
+  sha1: "77be989725356a1d0b7455ac52f11046d9b7d53e",
+  keyLockingSha1: "cb0da482777dc382effd43eb29cca33d3ff8e8ec",
 };
 
 export const listWorkers: Script = {
@@ -3261,13 +3303,13 @@ export const listWorkers: Script = {
   get source() {
     return `local tasks=KEYS[1]
 local workers=KEYS[2]
-local hands=KEYS[3]
+local worker_leases=KEYS[3]
 local test_now=ARGV[1]
 local cursor=ARGV[2]
 local size=ARGV[3]
 local most=ARGV[4]
 local page=redis.call('ZSCAN',workers,cursor,'COUNT',size)
-${$queue_at}local at=queue_at(nil,nil,nil,nil,nil,nil,tasks,nil,nil,workers,hands)
+${$queue_at}local at=queue_at(nil,nil,nil,nil,nil,nil,tasks,nil,nil,workers,worker_leases)
 local names,silent={},{}
 ${$append}for i=1,#page[2],2 do
 append(names,'~w:'..page[2][i])
@@ -3280,7 +3322,7 @@ local worker=string.sub(name,4)
 local members=in_hands(at,worker,0,tonumber(most))
 local count=#members
 if count==tonumber(most)then
-count=redis.call('ZLEXCOUNT',hands,'['..worker..' ','('..worker..'!')
+count=redis.call('ZLEXCOUNT',worker_leases,'['..worker..' ','('..worker..'!')
 end
 local told={worker,records[i]or'',silent[i],count}
 for _,member in ipairs(members)do
@@ -3291,8 +3333,8 @@ end
 return reply
 `;
   },
-  sha1: "e5f4f4c4b17e0d5babaeb1a3012bcb12bac76e3e",
-  keyLockingSha1: "a4fa6081018e464fb66ad2a1144f50d8f3a0f0c0",
+  sha1: "09b633855e804a425655d915acd3b7bbd0eb7371",
+  keyLockingSha1: "a3f0acc3eca6e7314ba7ade3304bd48ebc233485",
 };
 
 export const list: Script = {
@@ -3300,7 +3342,7 @@ export const list: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local held=KEYS[3]
+local limited=KEYS[3]
 local working=KEYS[4]
 local delayed=KEYS[5]
 local tasks=KEYS[6]
@@ -3317,7 +3359,7 @@ ${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
 local letter=({working='w',completed='c',rejected='r'})[state]or''
 local entries
 ${$int}${$SHARE}${$BAND}${$parse_clock}${$LOOK}${$precedes}${$behind}local function read_line(place)
-local index,fair_place,held_place=string.match(place,'^(%d+) (%S+ %S+) (%S+ %S+)$')
+local index,fair_place,limited_place=string.match(place,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 index=tonumber(index)
 local control=redis.call('HGET',tasks,'~fair')
 local times=parse_clock(control)
@@ -3335,7 +3377,7 @@ j=j+1
 end
 end
 local waiting=#line
-for _,entry in ipairs(control and waiting<LOOK and behind(held,held_place)or{})do
+for _,entry in ipairs(control and waiting<LOOK and behind(limited,limited_place)or{})do
 line[#line+1]=entry
 end
 return line,
@@ -3346,10 +3388,10 @@ index=index+1
 elseif k<=waiting then
 fair_place=line[k].place
 else
-held_place=line[k].place
+limited_place=line[k].place
 end
 end
-return int(index)..' '..fair_place..' '..held_place
+return int(index)..' '..fair_place..' '..limited_place
 end
 end
 local seen={}
@@ -3401,8 +3443,8 @@ ${$left_among}reply[3]=left_among(entries,done)
 return reply
 `;
   },
-  sha1: "2b133b6cdf951000291484aa85a78e4de294c4d0",
-  keyLockingSha1: "d15da713297db54363814698fc48c6fd2852e829",
+  sha1: "f625bd092c86a4167acda61b117b7c325511d2bf",
+  keyLockingSha1: "f538c733c8864e42cf79e2bf1e36ec9534bb283e",
 };
 
 export const purge: Script = {
@@ -3410,8 +3452,8 @@ export const purge: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local delayed=KEYS[5]
 local tasks=KEYS[6]
 local expiry=KEYS[7]
@@ -3421,7 +3463,7 @@ local state=ARGV[2]
 local limit=ARGV[3]
 local cursor=ARGV[4]
 local filter=ARGV[5]
-${$queue_at}local at=queue_at(pending,fair,order,held,nil,delayed,tasks,expiry,dead)
+${$queue_at}local at=queue_at(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
 ${$int}${$clock_text}${$clock}local now,most=clock(test_now),tonumber(limit)
 ${$parse_settings}${$parse_filter}local wanted=parse_filter(filter)
 local letter=state=='completed'and'c'or state=='rejected'and'r'or''
@@ -3430,7 +3472,8 @@ local reply={'ok',0,'',0}
 ${$RESEND_WINDOW}${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$forget_task}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$ready}${$cost_of}${$RUN}${$turn_of}${$take_off_fair}${$turns_from}${$move_up}${$straighten}${$set_timer}${$refund}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$open_plan}${$close}${$commit}${$PLAN}${$finish}${$LOOK}${$LOOK_BYTES}${$within}${$matches}${$precedes}${$place_from}${$behind}${$turns_behind}${$look_through}${$left_among}${$place_behind}${$carry_out}${$erase}local function purge_zset(key,place)
 local grouped=key==fair and wanted.G
 local chosen,entries=
-{},grouped and turns_behind(order,wanted.G,place)or behind(key,place,key==dead and wanted.Z)
+{},
+grouped and turns_behind(fair_by_group,wanted.G,place)or behind(key,place,key==dead and wanted.Z)
 local done=look_through(tasks,entries,function(entry,number)
 local task=entry.task
 if#chosen==most then
@@ -3516,15 +3559,15 @@ return purge_zset(key,cursor~=''and cursor or place_from(key==dead and wanted.z)
 end
 local part,place=string.match(cursor,'^(%a+) (.+)$')
 if not part then
-part,place=redis.call('HEXISTS',tasks,'~fair')==1 and'held'or'pending',place_from()
+part,place=redis.call('HEXISTS',tasks,'~fair')==1 and'limited'or'pending',place_from()
 end
 local failed,more=nil,filter==''
 if part~='pending'then
-failed=purge_zset(part=='held'and held or fair,place)
+failed=purge_zset(part=='limited'and limited or fair,place)
 if reply[3]~=''then
 reply[3]=part..' '..reply[3]
-elseif part=='held'or more then
-reply[3]=(part=='held'and'fair 'or'pending ')..place_from()
+elseif part=='limited'or more then
+reply[3]=(part=='limited'and'fair 'or'pending ')..place_from()
 end
 return failed or reply
 end
@@ -3536,8 +3579,8 @@ end
 return failed or reply
 `;
   },
-  sha1: "89ad8f6f52ef556ace0c0abf31e0f111c905e70a",
-  keyLockingSha1: "3a075684cf3efef422097032b8cc8a9ff1dc7fe6",
+  sha1: "7af943031bc0741051ae67ab242777e3adba4aad",
+  keyLockingSha1: "b0c0ff609bfd19ecbfea6efe059c522afe8d329c",
 };
 
 export const redrive: Script = {
@@ -3545,8 +3588,8 @@ export const redrive: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local delayed=KEYS[5]
 local tasks=KEYS[6]
 local expiry=KEYS[7]
@@ -3558,7 +3601,7 @@ local interval=ARGV[4]
 local cursor=ARGV[5]
 local filter=ARGV[6]
 local items=ARGV
-${$queue_at}local at=queue_at(pending,fair,order,held,nil,delayed,tasks,expiry,dead)
+${$queue_at}local at=queue_at(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
 ${$int}${$clock_text}${$clock}local now=clock(test_now)
 local began,slot,place=string.match(cursor,'^(%d+) (%d+) (.+)$')
 slot=math.max(tonumber(slot or now),now)
@@ -3597,7 +3640,7 @@ elseif matches(wanted,entry.task,entry.text)then
 choose(entry,number)
 end
 end
-${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$HISTORY}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$close}${$commit}${$score_when_due}${$wait_again}local function redrive(plan,ids,known,before)
+${$SLICE}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$HISTORY}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$close}${$commit}${$score_when_due}${$wait_again}local function redrive(plan,ids,known,before)
 open_groups(plan,known)
 for i,task in ipairs(known)do
 local due=math.floor(slot+(before+i-1)*interval)
@@ -3643,8 +3686,8 @@ end
 return reply
 `;
   },
-  sha1: "c63ba8d5ca96425e2a52ea2a7966d77d794779f4",
-  keyLockingSha1: "28551bd1e575b0178326c948cef935fa9cf60e82",
+  sha1: "3a43bbb5497a15378b7ad0b53ea9bad71b654b8a",
+  keyLockingSha1: "22a564677e17f1ea3f990a8dbf49788f27b434b4",
 };
 
 export const remove: Script = {
@@ -3674,8 +3717,8 @@ ${$RESEND_WINDOW}${$append}${$add}${$writes_of}${$will}${$LETTERS}${$format}${$b
 ${$SLICE}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$parse_rate}${$recent}${$stuck}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}return commit(plan)or{'removed'}
 `;
   },
-  sha1: "65745f7a9c22d4764cda951f8d69380eb4b0ba4f",
-  keyLockingSha1: "909ef4406b71096ae940b5f02de613f54fd0ed3e",
+  sha1: "9cc5f753503415419ddaec13010be19a7c0a9fc4",
+  keyLockingSha1: "e5d8f16c2a4c55bb13f99020ecda19f961963349",
 };
 
 export const settings: Script = {
@@ -3729,19 +3772,31 @@ export const blankDuplicates: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local working=KEYS[5]
 local delayed=KEYS[6]
 local tasks=KEYS[7]
 local expiry=KEYS[8]
 local dead=KEYS[9]
 local workers=KEYS[10]
-local hands=KEYS[11]
+local worker_leases=KEYS[11]
 local test_now=ARGV[1]
 local reach=ARGV[2]
 local items=ARGV
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+${$queue_at}local at=queue_at(
+pending,
+fair,
+fair_by_group,
+limited,
+working,
+delayed,
+tasks,
+expiry,
+dead,
+workers,
+worker_leases
+)
 ${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
 local ids,places,met,again={},{},{},{}
 ${$append}for i=3,#items,2 do
@@ -3772,12 +3827,12 @@ append(blanks,sorted[i])
 note(mending,'two_places',entry.id)
 end
 end
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$BLANK}${$take_from}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,weed)or blank(mending,blanks)
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$BLANK}${$take_from}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,weed)or blank(mending,blanks)
 return failed or{'ok',mending.ghosts,mending.report,unpack(again)}
 `;
   },
-  sha1: "2c8994eaeb576f8da3f71108f9438bc519b19ad0",
-  keyLockingSha1: "e083b4b9be79e2b9a3174ca647d1fd8d47fdf23d",
+  sha1: "5527ad96c14d907137882094158833a78a3a7f85",
+  keyLockingSha1: "4eb4e888a5c134293671bfd6075abd93e07c4799",
 };
 
 export const check: Script = {
@@ -3785,15 +3840,15 @@ export const check: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local working=KEYS[5]
 local delayed=KEYS[6]
 local tasks=KEYS[7]
 local expiry=KEYS[8]
 local dead=KEYS[9]
 local workers=KEYS[10]
-local hands=KEYS[11]
+local worker_leases=KEYS[11]
 local schedules=KEYS[12]
 local timetable=KEYS[13]
 local test_now=ARGV[1]
@@ -3802,9 +3857,23 @@ local PAGES=4
 local FIRST_PAGE=16
 local PAGE=1000
 local BYTES=1000000
-local PLACES={'fair','order','held','working','delayed','expiry','dead','workers','hands'}
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
-local parts={pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands}
+local PLACES=
+{'fair','fair_by_group','limited','working','delayed','expiry','dead','workers','worker_leases'}
+${$queue_at}local at=queue_at(
+pending,
+fair,
+fair_by_group,
+limited,
+working,
+delayed,
+tasks,
+expiry,
+dead,
+workers,
+worker_leases
+)
+local parts=
+{pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,workers,worker_leases}
 ${$append}append(parts,schedules,timetable)
 if redis.call('EXISTS',unpack(parts))==0 then
 return{'sound',0,0}
@@ -3894,7 +3963,7 @@ return standing(control,'~ghosts','~dropped')==ghosts
 and standing(control,'~timers','~rung')==timers
 and standing(control,'~broken','~mended')==0
 end
-${$SLICE}${$read}${$writes_of}${$will}${$planned}${$newer}${$parse_settings}${$parse_rate}${$recent}${$BAND}${$read_score}${$HELD_GROUP}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct}${$unwatched}local function groups_agree(entries,names,groups)
+${$SLICE}${$read}${$writes_of}${$will}${$planned}${$newer}${$parse_settings}${$parse_rate}${$recent}${$BAND}${$read_score}${$LIMITED_GROUP}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$ready}${$set_timer}${$scores_in}${$LATEST_TAG}${$count_ready}${$count_working}${$correct}${$unwatched}local function groups_agree(entries,names,groups)
 local actual={}
 for _,name in ipairs(names)do
 actual[name]=parse_group(name)
@@ -3911,8 +3980,8 @@ end
 for _,name in ipairs(names)do
 local group,is=groups[name],actual[name]
 local number=tonumber(group.settings.n)
-for _,id in ipairs(number and members.held or{})do
-is.h=is.h+(math.floor(tonumber(mending.seen.held[id])/HELD_GROUP)==number and 1 or 0)
+for _,id in ipairs(number and members.limited or{})do
+is.h=is.h+(math.floor(tonumber(mending.seen.limited[id])/LIMITED_GROUP)==number and 1 or 0)
 end
 local was=mending.plan.was['~g:'..name]or''
 if newer(was)or correct(group,is,was)or unwatched(mending,group)then
@@ -3921,7 +3990,7 @@ end
 end
 return true
 end
-${$RESEND_WINDOW}${$sorted_keys}${$finite}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$format_settings}${$SHARE}${$score_at}${$HELD_BAND}${$parse_clock}${$format_clock}${$open_groups}${$turn_of}${$hand}${$score_when_due}${$LOST_FOR}${$in_hands}${$RARE}${$BLANK}${$READ_BYTES}${$note}${$take_from}${$fields_in}${$read_records}${$look_up}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_times}${$mend_turns}${$mend_leases}${$mend_workers}${$mend_fields}${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}${$mend_control}local function sound_queue()
+${$RESEND_WINDOW}${$sorted_keys}${$finite}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$format_settings}${$SHARE}${$score_at}${$LIMITED_BAND}${$parse_clock}${$format_clock}${$open_groups}${$turn_of}${$hand}${$score_when_due}${$LOST_FOR}${$in_hands}${$RARE}${$BLANK}${$READ_BYTES}${$note}${$take_from}${$fields_in}${$read_records}${$look_up}${$set_aside}${$rewritten}${$put}${$keep_in}${$missing_names}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_group_settings}${$mend_infos}${$mend_kept}${$mend_times}${$mend_turns}${$mend_leases}${$mend_workers}${$mend_fields}${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}${$mend_control}local function sound_queue()
 if not(read_places()and read_tasks())then
 return false
 end
@@ -3935,18 +4004,22 @@ end
 local next_silent=members.workers[1]
 local first=next_silent and math.floor(tonumber(finite(mending.seen.workers[next_silent])))
 local timer=tonumber(finite(mending.seen.delayed['~w']or''))
-mend_control(mending,found,{fair=#members.fair,held=#members.held,first=first,timer=timer})
+mend_control(
+mending,
+found,
+{fair=#members.fair,limited=#members.limited,first=first,timer=timer}
+)
 local fields_ids,states=mend_fields(mending,fields)
 local later,timers=split('delayed')
 local ends,times=split('expiry')
 mend_times(mending,times)
-mend_leases(mending,members.hands)
-mend_turns(mending,members.order)
+mend_leases(mending,members.worker_leases)
+mend_turns(mending,members.fair_by_group)
 mend_workers(mending,members.workers)
 for _,place in ipairs({
 members.working,
 members.fair,
-members.held,
+members.limited,
 later,
 members.dead,
 ends,
@@ -3961,7 +4034,7 @@ met[id],once[#once+1]=true,id
 end
 end
 take_in(once)
-looked=looked+#members.hands+#members.order+#members.workers
+looked=looked+#members.worker_leases+#members.fair_by_group+#members.workers
 local entries,kinds,names,named=look_up(mending,ids),{},{},{}
 for _,entry in ipairs(entries)do
 if entry.newer then
@@ -3984,8 +4057,8 @@ mend(mending,entry)
 put(mending,entry.id,entry.had_fixed,entry.fixed)
 put(mending,'.'..entry.id,entry.had_record,entry.record)
 end
-missing_names(mending,'hands',mending.hands,'hand_wrong')
-missing_names(mending,'order',mending.turns,'turn_wrong')
+missing_names(mending,'worker_leases',mending.worker_leases,'worker_lease_wrong')
+missing_names(mending,'fair_by_group',mending.turns,'turn_wrong')
 for _,task in ipairs(kinds)do
 local name=task.G or''
 if not named[name]then
@@ -4002,8 +4075,8 @@ end
 return{'sound',looked,redis.call('EXISTS',schedules,timetable)>0 and 1 or 0}
 `;
   },
-  sha1: "0f25ef700af2628589aadf1fc8c7465fa07df0a4",
-  keyLockingSha1: "e586b053f5252765ff3f89c973efe9dde50f07bc",
+  sha1: "51e2305f2bb2366293e22beaaee73ab84a872a6e",
+  keyLockingSha1: "c1da68ebad5b8ff2c084f703fecd3794a08408e0",
 };
 
 export const placeLost: Script = {
@@ -4011,19 +4084,31 @@ export const placeLost: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local working=KEYS[5]
 local delayed=KEYS[6]
 local tasks=KEYS[7]
 local expiry=KEYS[8]
 local dead=KEYS[9]
 local workers=KEYS[10]
-local hands=KEYS[11]
+local worker_leases=KEYS[11]
 local test_now=ARGV[1]
 local items=ARGV
 local STRIDE=3
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+${$queue_at}local at=queue_at(
+pending,
+fair,
+fair_by_group,
+limited,
+working,
+delayed,
+tasks,
+expiry,
+dead,
+workers,
+worker_leases
+)
 ${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
 local ids,witness,seen={},{},{}
 local added,dropped=0,0
@@ -4035,7 +4120,7 @@ ${$SLICE}${$append}${$read}${$finite}${$first_line}${$newer}${$RARE}${$READ_BYTE
 if mending.newer then
 return{'newer_schema'}
 end
-${$add}${$writes_of}${$will}${$HISTORY}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$note}${$rewritten}${$LATEST_TAG}local function repair(entry)
+${$add}${$writes_of}${$will}${$HISTORY}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$note}${$rewritten}${$LATEST_TAG}local function repair(entry)
 local id,task,plan=entry.id,entry.task,mending.plan
 if entry.witness~=witness[id]or entry.expected<=seen[id]then
 return
@@ -4060,7 +4145,7 @@ local nothing=task.s=='g'and ghosts==0
 entry.fixed=not nothing and entry.fixed
 entry.record=not nothing and rewritten(mending,entry)
 end
-${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$parse_fixed}${$sound}${$TAKEN_OVER}${$parse_with}${$bare_record}${$exhausted}${$parse_settings}${$read_score}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$BLANK}${$take_from}${$set_aside}${$put}${$keep_in}${$missing_names}${$write_mended}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,repair)
+${$RESEND_WINDOW}${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$parse_fixed}${$sound}${$TAKEN_OVER}${$parse_with}${$bare_record}${$exhausted}${$parse_settings}${$read_score}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$BLANK}${$take_from}${$set_aside}${$put}${$keep_in}${$missing_names}${$write_mended}${$STATES}${$LAST}${$LONGEST}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local failed=mend_all(mending,entries,repair)
 if failed then
 return failed
 end
@@ -4073,16 +4158,16 @@ end
 return{'ok',added,dropped,mending.report}
 `;
   },
-  sha1: "fe0684a7e405697d3b1589d43bb8ed4a6ca01156",
-  keyLockingSha1: "dd822541f0fe4f6be65fde12808cdeb21d7b3912",
+  sha1: "ae6979898076e6d5ccef74c73fef586de68d04ff",
+  keyLockingSha1: "887859727c16f27b452afff766933d0aafe85037",
 };
 
 export const recountGroups: Script = {
   name: "recountGroups",
   get source() {
     return `local fair=KEYS[1]
-local order=KEYS[2]
-local held=KEYS[3]
+local fair_by_group=KEYS[2]
+local limited=KEYS[3]
 local working=KEYS[4]
 local delayed=KEYS[5]
 local tasks=KEYS[6]
@@ -4091,7 +4176,7 @@ local counted=ARGV[2]
 local items=ARGV
 local STRIDE=3
 local COUNTED=200
-${$queue_at}local at=queue_at(nil,fair,order,held,working,delayed,tasks)
+${$queue_at}local at=queue_at(nil,fair,fair_by_group,limited,working,delayed,tasks)
 ${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
 local plan=mending.plan
 local names,before,actual={},{},{}
@@ -4126,14 +4211,15 @@ local groups={}
 for i,name in ipairs(names)do
 groups[i]={G=name~=''and name or nil,P='0'}
 end
-${$SLICE}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$SHARE}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$deliverable}${$room}${$ready_below}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$held_by}${$release}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$PLAN}${$note}${$scores_in}${$correct}${$unwatched}for first=1,#groups,PLAN do
+${$SLICE}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$parse_rate}${$recent}${$SHARE}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$deliverable}${$room}${$ready_below}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$limited_of}${$release}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}${$PLAN}${$note}${$scores_in}${$correct}${$unwatched}for first=1,#groups,PLAN do
 open_groups(plan,{unpack(groups,first,math.min(first+PLAN-1,#groups))})
 for i=first,math.min(first+PLAN-1,#groups)do
 local name=names[i]
 local group,was=plan.groups[name],plan.was['~g:'..name]
 local number=tonumber(group.settings.n)
-local least=number and int(number*HELD_GROUP)
-actual[name].h=number and redis.call('ZCOUNT',held,least,'('..int((number+1)*HELD_GROUP))or 0
+local least=number and int(number*LIMITED_GROUP)
+actual[name].h=number and redis.call('ZCOUNT',limited,least,'('..int((number+1)*LIMITED_GROUP))
+or 0
 local sure=counted~='1'or(was or'')==before[name]
 if sure and not newer(was)and correct(group,actual[name],was or'')then
 group.changed=true
@@ -4153,25 +4239,25 @@ end
 return{'ok',mending.report}
 `;
   },
-  sha1: "a7b22da630232503793dbc796a5c76d26957bf58",
-  keyLockingSha1: "34d46c145abab0cbe826721595bc2473d60562dc",
+  sha1: "2c5a9de23f264943f127eb68f5ee488c16977e06",
+  keyLockingSha1: "14b45e6f9001e39435fa8c1dcfc5e1c89ededc82",
 };
 
 export const repairControl: Script = {
   name: "repairControl",
   get source() {
     return `local fair=KEYS[1]
-local order=KEYS[2]
-local held=KEYS[3]
+local fair_by_group=KEYS[2]
+local limited=KEYS[3]
 local delayed=KEYS[4]
 local tasks=KEYS[5]
 local expiry=KEYS[6]
 local workers=KEYS[7]
-local calls=KEYS[8]
+local operator_calls=KEYS[8]
 local test_now=ARGV[1]
 local began=ARGV[2]
 local items=ARGV
-${$queue_at}local at=queue_at(nil,fair,order,held,nil,delayed,tasks,expiry,nil,workers)
+${$queue_at}local at=queue_at(nil,fair,fair_by_group,limited,nil,delayed,tasks,expiry,nil,workers)
 ${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
 local found={}
 ${$PAIRS}${$NUMBERS}${$CONTROL_NAMES}for i,value in ipairs(redis.call('HMGET',tasks,unpack(CONTROL_NAMES)))do
@@ -4180,7 +4266,7 @@ end
 ${$newer}if newer(found['~set'])then
 return{'newer_schema'}
 end
-${$finite}${$head}local is={fair=redis.call('ZCARD',fair),held=redis.call('ZCARD',held),first=head(workers)}
+${$finite}${$head}local is={fair=redis.call('ZCARD',fair),limited=redis.call('ZCARD',limited),first=head(workers)}
 is.timer=tonumber(finite(redis.call('ZSCORE',delayed,'~w')))
 ${$append}${$sorted_keys}${$writes_of}${$will}${$DEFAULT_DEAD_TTL}${$parse_settings}${$format_settings}${$SHARE}${$BAND}${$score_at}${$parse_clock}${$format_clock}${$note}${$set_aside}${$put}${$LAST}${$LONGEST}${$LATEST_TAG}${$SETTINGS}${$MOST_GROUPS}${$SPARE_GROUPS}${$mend_settings}${$mend_control}mend_control(mending,found,is)
 local gone_of={}
@@ -4188,7 +4274,7 @@ for i=1,#PAIRS,2 do
 gone_of[PAIRS[i]]=PAIRS[i+1]
 end
 local function was_deleted()
-for when in string.gmatch(redis.call('GET',calls)or'','=ok,(%d+)')do
+for when in string.gmatch(redis.call('GET',operator_calls)or'','=ok,(%d+)')do
 if tonumber(when)>=tonumber(began)then
 return true
 end
@@ -4217,8 +4303,8 @@ reply[#reply+1]=mending.report
 return failed or reply
 `;
   },
-  sha1: "4f49cb5515f2fa0f1d63416409621fe0d4966c07",
-  keyLockingSha1: "bcf8f01d2bf05920a8cec909a19477ee58ac5ee8",
+  sha1: "ddaecee82cfa0a55863e5a1451b7eb4e2881ae8b",
+  keyLockingSha1: "abd9f37ece59aa1bd7674d5906571d1d007ab65b",
 };
 
 export const scan: Script = {
@@ -4226,20 +4312,32 @@ export const scan: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local working=KEYS[5]
 local delayed=KEYS[6]
 local tasks=KEYS[7]
 local expiry=KEYS[8]
 local dead=KEYS[9]
 local workers=KEYS[10]
-local hands=KEYS[11]
+local worker_leases=KEYS[11]
 local test_now=ARGV[1]
 local part=ARGV[2]
 local cursor=ARGV[3]
 local size=ARGV[4]
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+${$queue_at}local at=queue_at(
+pending,
+fair,
+fair_by_group,
+limited,
+working,
+delayed,
+tasks,
+expiry,
+dead,
+workers,
+worker_leases
+)
 ${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}${$ZSETS}${$new_mending}local mending=new_mending(at,clock(test_now))
 local groups,timers,expected,members={},{},{},{}
 ${$append}local function read_list()
@@ -4254,7 +4352,7 @@ end
 return#found<tonumber(size)and'0'or int(first+#found),ids,places
 end
 ${$SLICE}${$read}${$note}${$take_from}${$fields_in}${$mend_times}local function read_zset()
-local page=redis.call('ZSCAN',at[part],cursor,'COUNT',size)
+local page=redis.call('ZSCAN',at[(string.gsub(part,'-','_'))],cursor,'COUNT',size)
 local ids,times={},{}
 for i=1,#page[2],2 do
 local member=page[2][i]
@@ -4271,7 +4369,7 @@ local found,states=mend_fields(mending,page[2])
 groups=states
 return page[1],found
 end
-${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$look_up}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local function look_at_ids(ids,places)
+${$RESEND_WINDOW}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$HISTORY}${$first_line}${$TEXTS}${$parse_letters}${$parse_fixed}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$bare_record}${$exhausted}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$RARE}${$BLANK}${$READ_BYTES}${$read_records}${$look_up}${$rewritten}${$put}${$keep_in}${$missing_names}${$write_mended}${$blank}${$STATES}${$LAST}${$LONGEST}${$LATEST_TAG}${$understand}${$zset_of_waiting}${$mend_waiting}${$mend_working}${$mend_ended}${$mend_lost}${$mend}${$mend_all}local function look_at_ids(ids,places)
 local entries,blanks=look_up(mending,ids),{}
 if mending.newer then
 return{'newer_schema'}
@@ -4292,7 +4390,9 @@ note(mending,entry.live and'two_places'or'payload_missing',entry.id)
 end
 end
 local band,tag=read_score(tonumber(entry.fair or 0))
-local counted=entry.working and'1'or entry.fair and int(band)..'='..int(tag)or entry.held and''
+local counted=entry.working and'1'
+or entry.fair and int(band)..'='..int(tag)
+or entry.limited and''
 if counted and entry.live and shared(task)and not entry.newer then
 append(members,entry.id,task.G or'')
 members[#members+1]=counted
@@ -4303,10 +4403,10 @@ end
 local read_part={tasks=read_tasks,pending=read_list}
 local next_cursor,ids,places=(read_part[part]or read_zset)()
 local answer
-if part=='hands'then
+if part=='worker-leases'then
 ${$mend_leases}mend_leases(mending,ids)
 answer=write_mended(mending)
-elseif part=='order'then
+elseif part=='fair-by-group'then
 ${$mend_turns}mend_turns(mending,ids)
 answer=mending.newer and{'newer_schema'}or write_mended(mending)
 elseif part=='workers'then
@@ -4320,8 +4420,8 @@ return answer
 or{'ok',next_cursor,#ids,mending.bytes,mending.ghosts,report,expected,groups,timers,members}
 `;
   },
-  sha1: "d548564a5260f47bdd8feef61ee34ec3a1e94f32",
-  keyLockingSha1: "d586d5df3f879d362aed4266415bd259767d98c4",
+  sha1: "cd6b07be959add4891ae0d0558fa69dd90a0376f",
+  keyLockingSha1: "af942a46967957b094945105b70913b15a88be2d",
 };
 
 export const dueSchedules: Script = {
@@ -4396,7 +4496,7 @@ export const putSchedule: Script = {
   get source() {
     return `local schedules=KEYS[1]
 local timetable=KEYS[2]
-local calls=KEYS[3]
+local operator_calls=KEYS[3]
 local test_now=ARGV[1]
 local token=ARGV[2]
 local name=ARGV[3]
@@ -4414,11 +4514,11 @@ return{'changed',clock(test_now),found,tonumber(string.match(score,'^%d+$')or 0)
 end
 local done,notes
 if token~=''and(was~='?'or found=='')then
-${$noted}done,notes=noted(calls,token)
+${$noted}done,notes=noted(operator_calls,token)
 end
 local finds_none=found==''and task==''and was~='*'
 if notes and not done and(was=='!'or finds_none)then
-${$RESEND_WINDOW}${$note_call}note_call(calls,notes,token,'refused')
+${$RESEND_WINDOW}${$note_call}note_call(operator_calls,notes,token,'refused')
 end
 if was=='?'or was=='!'then
 return changed()
@@ -4444,15 +4544,15 @@ redis.call('ZREM',schedules,name)
 end
 done=(found~=''and'1'or'0')..','..at
 if notes then
-${$RESEND_WINDOW}${$note_call}note_call(calls,notes,token,done)
+${$RESEND_WINDOW}${$note_call}note_call(operator_calls,notes,token,done)
 end
 end
 local before,due=string.match(done,'^(%d),(%d+)$')
 return{'ok',tonumber(before),tonumber(due)}
 `;
   },
-  sha1: "9aaea90354f24914b8b356bbd58b153a98315158",
-  keyLockingSha1: "d785b0b9dde67f3c8e3a5211355e7e1c8346e22c",
+  sha1: "d233f5ded9ff300e2bff9dc97b425fcbcead691c",
+  keyLockingSha1: "963552316a7f66ad06921dee54fffe64c5f9a540",
 };
 
 export const runSchedules: Script = {
@@ -4460,8 +4560,8 @@ export const runSchedules: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local delayed=KEYS[5]
 local tasks=KEYS[6]
 local schedules=KEYS[7]
@@ -4471,7 +4571,7 @@ local items=ARGV
 local STRIDE=5
 local MAX_BYTES=8000000
 local READ=16
-${$queue_at}local at=queue_at(pending,fair,order,held,nil,delayed,tasks)
+${$queue_at}local at=queue_at(pending,fair,fair_by_group,limited,nil,delayed,tasks)
 ${$int}${$clock_text}${$clock}${$RUN}${$clear}${$new_plan}local plan=new_plan(at,clock(test_now))
 local count=(#items-1)/STRIDE
 local names,fields={},{'~set','~stats','~ghosts','~dropped'}
@@ -4511,7 +4611,7 @@ local longer=string.gsub(line,';h=%d+',';h='..int(size+#time))
 local headers=string.sub(rest,1,size-2)..time..string.sub(rest,size-1,size)
 return'1;'..int(plan.now)..longer..'\\n'..headers..string.sub(rest,size+1)
 end
-${$SLICE}${$read}${$writes_of}${$will}${$TEXTS}${$parse_letters}${$parse_fixed}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}local function enqueue_due(i,task)
+${$SLICE}${$read}${$writes_of}${$will}${$TEXTS}${$parse_letters}${$parse_fixed}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$parse_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}local function enqueue_due(i,task)
 local name,_,_,times,following=unpack(items,STRIDE*i-3,STRIDE*i+1)
 local added,last=0,nil
 for time in string.gmatch(times,'%d+')do
@@ -4568,8 +4668,8 @@ write('ZADD',schedules,moved)
 return reply
 `;
   },
-  sha1: "44eb99e57cb522133e4ce0b55c778acd09f96f59",
-  keyLockingSha1: "ab27d72970fb530523416935370b00d11782e70f",
+  sha1: "9bdc9dba32414ddb847a91f4bf521a4c49c946be",
+  keyLockingSha1: "384b2cf311a9f2c3c5d8ed9ca184ba2940a3213a",
 };
 
 export const setReminder: Script = {
@@ -4654,21 +4754,33 @@ export const sweep: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local working=KEYS[5]
 local delayed=KEYS[6]
 local tasks=KEYS[7]
 local expiry=KEYS[8]
 local dead=KEYS[9]
 local workers=KEYS[10]
-local hands=KEYS[11]
+local worker_leases=KEYS[11]
 local test_now=ARGV[1]
 local limit=ARGV[2]
 local wake=ARGV[3]
 local MAX_BYTES=8000000
 local UNHEARD=1000
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+${$queue_at}local at=queue_at(
+pending,
+fair,
+fair_by_group,
+limited,
+working,
+delayed,
+tasks,
+expiry,
+dead,
+workers,
+worker_leases
+)
 local most=tonumber(limit)
 ${$int}${$clock_text}${$clock}local now=clock(test_now)
 ${$SLICE}${$append}${$write}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$bare_record}${$forget_task}local function expire()
@@ -4705,7 +4817,7 @@ write('HSET',tasks,ghosts)
 return#over,#over>0 and(last<#ids or#over==most),left
 end
 local expired,more,old_left=expire()
-${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$parse_fixed}${$TAKEN_OVER}${$parse_with}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(at,now,most)
+${$RESEND_WINDOW}${$sorted_keys}${$add}${$reversed}${$read}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$parse_fixed}${$TAKEN_OVER}${$parse_with}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}local reclaimed,rejected,left,failed=reclaim(at,now,most)
 if failed then
 return failed
 end
@@ -4727,8 +4839,8 @@ left=left+old_left
 return{'ok',promoted,reclaimed,rejected,expired,more and 1 or 0,left,nobody_comes()and 1 or 0}
 `;
   },
-  sha1: "827b7a7763307a64fac372676effe57628228ece",
-  keyLockingSha1: "d2135842caab70a6026f2a2f3e9407bfb83eac17",
+  sha1: "8fbdae2dbc261630b9c239ce87f6fc16c5b75c5a",
+  keyLockingSha1: "d9fec8df01ee3651e1b866e44b4aa7cb22449282",
 };
 
 export const unregister: Script = {
@@ -4756,8 +4868,8 @@ export const cancel: Script = {
   name: "cancel",
   get source() {
     return `local fair=KEYS[1]
-local order=KEYS[2]
-local held=KEYS[3]
+local fair_by_group=KEYS[2]
+local limited=KEYS[3]
 local working=KEYS[4]
 local delayed=KEYS[5]
 local tasks=KEYS[6]
@@ -4765,7 +4877,7 @@ local expiry=KEYS[7]
 local test_now=ARGV[1]
 local id=ARGV[2]
 local lease=ARGV[3]
-${$queue_at}local at=queue_at(nil,fair,order,held,working,delayed,tasks,expiry)
+${$queue_at}local at=queue_at(nil,fair,fair_by_group,limited,working,delayed,tasks,expiry)
 ${$RUN}${$clear}${$new_plan}local plan=new_plan(at)
 local found=redis.call('HMGET',tasks,id,'.'..id,'~ghosts','~set','~stats')
 local fixed,record,ghosts=found[1],found[2],tonumber(found[3]or 0)
@@ -4807,7 +4919,7 @@ ${$writes_of}${$will}will(plan,'HSET tasks','~ghosts',int(ghosts+1))
 end
 ${$RESEND_WINDOW}${$add}${$writes_of}${$will}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$LETTERS}${$format}${$transition}${$tell}${$finish}finish(plan,id,task,'','rejected','cancelled')
 ${$SHARE}${$BAND}${$score_at}${$cost_of}${$turn_of}${$turns_from}${$move_up}${$straighten}straighten(plan)
-${$HELD_GROUP}${$HELD_BAND}${$deliverable}${$room}${$ready_below}${$ready}${$put_into_fair}${$admit}${$held_by}${$release}release(plan)
+${$LIMITED_GROUP}${$LIMITED_BAND}${$deliverable}${$room}${$ready_below}${$ready}${$put_into_fair}${$admit}${$limited_of}${$release}release(plan)
 ${$sorted_keys}${$write}${$reversed}${$refusal}${$store}${$ORDER}${$planned}${$write_rest}${$format_group}${$format_clock}${$set_timer}${$close_groups}${$count_news}${$publish}${$close}${$commit}local failed=commit(plan)
 if failed and score then
 redis.call('ZADD',place,score,id)
@@ -4815,8 +4927,8 @@ end
 return failed or{'rejected'}
 `;
   },
-  sha1: "98d752a02ae2eb2e4649dc2ad574b56423f8a620",
-  keyLockingSha1: "ae400639c724fa9caa96f32f22e5e976d515fca1",
+  sha1: "37476349ff8e4efd212121e08051ae82ede12a30",
+  keyLockingSha1: "1689adfe7b8bdd30bd9947cb7b6b73ed8c21e7d9",
 };
 
 export const dequeue: Script = {
@@ -4824,15 +4936,15 @@ export const dequeue: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local working=KEYS[5]
 local delayed=KEYS[6]
 local tasks=KEYS[7]
 local expiry=KEYS[8]
 local dead=KEYS[9]
 local workers=KEYS[10]
-local hands=KEYS[11]
+local worker_leases=KEYS[11]
 local test_now=ARGV[1]
 local max_tasks=ARGV[2]
 local lease=ARGV[3]
@@ -4860,14 +4972,26 @@ end
 if reply then
 return reply
 end
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+${$queue_at}local at=queue_at(
+pending,
+fair,
+fair_by_group,
+limited,
+working,
+delayed,
+tasks,
+expiry,
+dead,
+workers,
+worker_leases
+)
 local call={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
 call.worker,call.info,call.test_now,call.now=worker,info,test_now,now_text and tonumber(now_text)
-${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
+${$RESEND_WINDOW}${$SLICE}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$serve}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$over_limit}${$take}${$look_at}${$go_through}${$write_strays}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}return dequeue_in_full(at,call,ids,ahead,reads)
 `;
   },
-  sha1: "df59e678ce4da7f43b4ac9f4c598e9cc24747de9",
-  keyLockingSha1: "e2166bfcb0fa1313abaa31c2bda2de43eb700350",
+  sha1: "6fb33d24249af7238c348f114265c0bf25a99b03",
+  keyLockingSha1: "5ffc0a504260f82dda28291208802c97b2bc2aef",
 };
 
 export const enqueue: Script = {
@@ -4875,8 +4999,8 @@ export const enqueue: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local delayed=KEYS[5]
 local tasks=KEYS[6]
 local expiry=KEYS[7]
@@ -4928,7 +5052,7 @@ redis.call('LPUSH',pending,unpack(ids))
 return reply
 end
 end
-${$queue_at}local at=queue_at(pending,fair,order,held,nil,delayed,tasks,expiry,dead)
+${$queue_at}local at=queue_at(pending,fair,fair_by_group,limited,nil,delayed,tasks,expiry,dead)
 ${$RUN}${$clear}${$new_plan}local plan,options,keys=new_plan(at,tonumber(now_text)),{},{}
 ${$TEXTS}${$parse_letters}${$parse_fixed}for i=1,count do
 options[i]=parse_fixed(fields[2*i])
@@ -4990,7 +5114,7 @@ local when=new[STRIDE*i+2]
 local due=tonumber(when~=''and when or 0)
 return string.sub(when,1,1)=='+'and plan.now+due or due
 end
-${$add}${$writes_of}${$will}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$first_record}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}${$score_when_due}local function begin(i,old)
+${$add}${$writes_of}${$will}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$bare_record}${$first_record}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$turn_of}${$put_into_fair}${$admit}${$enter}${$tell}${$score_when_due}local function begin(i,old)
 local id,due=ids[i],due_of(i)
 local later=due>plan.now
 if old or not lone then
@@ -5019,7 +5143,7 @@ end
 ${$planned}local function coming()
 return planned(plan,'LPUSH pending')
 +plan.ghosts
-+(planned(plan,'ZADD fair')+planned(plan,'ZADD held'))/2
++(planned(plan,'ZADD fair')+planned(plan,'ZADD limited'))/2
 end
 plan.ghosts=0
 ${$standing}${$places_left}local places=apart=='1'and places_left(plan.settings,at,stored)
@@ -5099,8 +5223,8 @@ end
 return reply
 `;
   },
-  sha1: "b30bd30ab8c1c1d8a080c03c9c57e4c7b8558d66",
-  keyLockingSha1: "679d29058db09de05bde7e00f2e50cfe77d3399a",
+  sha1: "e366e67baa04070eec112382a047f9b3d6e5d9e4",
+  keyLockingSha1: "ecce6b38d42c4859c76e40ff362e1b00daf89019",
 };
 
 export const get: Script = {
@@ -5143,7 +5267,7 @@ export const heartbeat: Script = {
 local delayed=KEYS[2]
 local tasks=KEYS[3]
 local workers=KEYS[4]
-local hands=KEYS[5]
+local worker_leases=KEYS[5]
 local test_now=ARGV[1]
 local worker=ARGV[2]
 local info=ARGV[3]
@@ -5152,7 +5276,7 @@ local from=ARGV[5]
 local limit=ARGV[6]
 local told=ARGV[7]
 local leases=ARGV
-${$queue_at}local at=queue_at(nil,nil,nil,nil,working,delayed,tasks,nil,nil,workers,hands)
+${$queue_at}local at=queue_at(nil,nil,nil,nil,working,delayed,tasks,nil,nil,workers,worker_leases)
 ${$int}${$clock_text}${$clock}local now=clock(test_now)
 local most=tonumber(limit)
 local names={'~w:'..worker,'~f:'..worker,'~alarm'}
@@ -5212,8 +5336,8 @@ reply[4]=next_one and tonumber((string.match(next_one,'(%d+) %S+$')))or 0
 return reply
 `;
   },
-  sha1: "f323b723cc003281bb2135e20c4f99324b015eeb",
-  keyLockingSha1: "db7297aab8afd292b002727ce45d15e95b921eb2",
+  sha1: "e49bff98885a239130172ce71d3704fc9d0dfe61",
+  keyLockingSha1: "1e6176e46b4b0fc4f8d00935051cb3775df3bdad",
 };
 
 export const settleAndDequeue: Script = {
@@ -5221,15 +5345,15 @@ export const settleAndDequeue: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local working=KEYS[5]
 local delayed=KEYS[6]
 local tasks=KEYS[7]
 local expiry=KEYS[8]
 local dead=KEYS[9]
 local workers=KEYS[10]
-local hands=KEYS[11]
+local worker_leases=KEYS[11]
 local test_now=ARGV[1]
 local max_tasks=ARGV[2]
 local lease=ARGV[3]
@@ -5278,12 +5402,24 @@ else
 ahead,records=nil,not found.err and records or nil
 end
 end
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,workers,hands)
+${$queue_at}local at=queue_at(
+pending,
+fair,
+fair_by_group,
+limited,
+working,
+delayed,
+tasks,
+expiry,
+dead,
+workers,
+worker_leases
+)
 local now=tonumber(now_text)
 local pull={max=max,slot=slot,lease=lease,token=token,resend=resend,max_bytes=max_bytes}
 pull.worker,pull.info,pull.test_now,pull.now=worker,info,test_now,now
 if not settled then
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$put_deadlines}${$MARKS}${$MARK}${$append_settled}${$settle_in_full}local fine,answer=pcall(function()
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$put_deadlines}${$MARKS}${$MARK}${$append_settled}${$settle_in_full}local fine,answer=pcall(function()
 records=records or read('HMGET',tasks,append_settled({'~set','~stats'},items,FIRST))
 return settle_in_full(at,now,call,items,FIRST,records)
 end)
@@ -5293,12 +5429,12 @@ write('RPUSH',pending,reversed(ids or{},1))
 return settled
 end
 end
-${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$serve}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$limited}${$take}${$look_at}${$go_through}${$write_strays}${$LEASES}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}reply=dequeue_in_full(at,pull,ids,ahead)
+${$RESEND_WINDOW}${$clock}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$read}${$finite}${$head}${$refusal}${$raised}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$first_line}${$read_first_lines}${$newer}${$TEXTS}${$parse_letters}${$parse_fixed}${$lease_of}${$sound}${$CHANGING}${$parse}${$TAKEN_OVER}${$parse_with}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$ASK_AGAIN}${$allowed}${$SHARE}${$BAND}${$score_at}${$read_score}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$take_off_fair}${$have_turn}${$turns_from}${$move_up}${$straighten}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$serve}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$take_back}${$reclaim}${$FORGOTTEN_AFTER}${$LOST_FOR}${$note_worker}${$in_hands}${$forget_workers}${$note_lost}${$fail}${$fail_silent}${$parse_wake}${$awake_from}${$RETRY}${$upcoming}${$look_ahead}${$ring}${$reset_timers}${$promote_shared}${$promote}${$CONTROL}${$slice_end}${$read_waiting}${$control_in}${$new_line}${$in_list}${$pay_back}${$pop_shared}${$pop}${$put_back}${$bring_due}${$fetch}${$when_again}${$new_batch}${$entry_of}${$stray}${$over_limit}${$take}${$look_at}${$go_through}${$write_strays}${$LEASES}${$lease_slice}${$give_up}${$lease_all}${$spend_token}${$give}${$lease_again}${$SHARED}${$GROUPS}${$PASSED}${$dequeue_in_full}reply=dequeue_in_full(at,pull,ids,ahead)
 return reply.err and reply or{settled,reply}
 `;
   },
-  sha1: "99afc66509aa241b1642c1a3094f555d8d01dc43",
-  keyLockingSha1: "c8558b7b1f9477c638e122112fcdd1713d1749ca",
+  sha1: "161fbe863aaf6d6431f19bf4f209585fd9bc15d6",
+  keyLockingSha1: "559d6a22d3d81c6ed0949a868b8c8b8a3d13f6f6",
 };
 
 export const settle: Script = {
@@ -5306,14 +5442,14 @@ export const settle: Script = {
   get source() {
     return `local pending=KEYS[1]
 local fair=KEYS[2]
-local order=KEYS[3]
-local held=KEYS[4]
+local fair_by_group=KEYS[3]
+local limited=KEYS[4]
 local working=KEYS[5]
 local delayed=KEYS[6]
 local tasks=KEYS[7]
 local expiry=KEYS[8]
 local dead=KEYS[9]
-local hands=KEYS[10]
+local worker_leases=KEYS[10]
 local test_now=ARGV[1]
 local call=ARGV[2]
 local items=ARGV
@@ -5326,12 +5462,13 @@ end
 ${$stored}${$store_completed}if reply and store_completed(tasks,expiry,fields,ids)then
 return reply
 end
-${$queue_at}local at=queue_at(pending,fair,order,held,working,delayed,tasks,expiry,dead,nil,hands)
-${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$HELD_GROUP}${$HELD_BAND}${$HELD_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$held_by}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
+${$queue_at}local at=
+queue_at(pending,fair,fair_by_group,limited,working,delayed,tasks,expiry,dead,nil,worker_leases)
+${$RESEND_WINDOW}${$append}${$sorted_keys}${$add}${$write}${$reversed}${$finite}${$refusal}${$store}${$ORDER}${$writes_of}${$will}${$planned}${$write_rest}${$DEFAULT_MAX_ATTEMPTS}${$DEFAULT_RESULT_TTL}${$DEFAULT_DEAD_TTL}${$HISTORY}${$newer}${$TEXTS}${$parse_letters}${$CHANGING}${$parse}${$LETTERS}${$format}${$transition}${$exhausted}${$parse_settings}${$parse_rate}${$recent}${$SHARE}${$BAND}${$score_at}${$LIMITED_GROUP}${$LIMITED_BAND}${$LIMITED_LATER}${$shared}${$stuck}${$parse_group}${$format_group}${$parse_clock}${$format_clock}${$open_groups}${$group_of}${$deliverable}${$room}${$ready_below}${$ready}${$cost_of}${$RUN}${$turn_of}${$put_into_fair}${$admit}${$enter}${$limited_of}${$release}${$set_timer}${$close_groups}${$tell}${$count_news}${$publish}${$clear}${$new_plan}${$heed}${$close}${$commit}${$PLAN}${$hand}${$leave}${$score_when_due}${$wait_again}${$finish}${$put_deadlines}${$MARKS}${$MARK}${$settle_in_full}return settle_in_full(at,tonumber(now_text),call,items,2,records)
 `;
   },
-  sha1: "4e215c0d7114d7dcc49ab4b60fd8e98ea74b1aa2",
-  keyLockingSha1: "0cbe7ae2ca3eae30d4b167e34b567482b2ff06b1",
+  sha1: "fc31d3663cde7adef4f3e3cee18f149785fdc5b6",
+  keyLockingSha1: "182964468bcd07eb15213626c8f575360499b8c9",
 };
 
 export const wake: Script = {

@@ -7,7 +7,7 @@ import type { Reply } from "./transport.ts";
 
 export const countScript = {
   script: lua.count,
-  keys: ["pending", "fair", "held", "working", "delayed", "tasks", "dead", "workers"],
+  keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "dead", "workers"],
   args: ["testNow"],
   each: [],
   decode: (reply: Reply) => {
@@ -28,7 +28,7 @@ export const countScript = {
 
 export const listScript = {
   script: lua.list,
-  keys: ["pending", "fair", "held", "working", "delayed", "tasks", "expiry", "dead"],
+  keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "expiry", "dead"],
   args: ["state", "cursor", "size", "filter", "payloads", "maxBytes"],
   each: [],
   decode: (reply: Reply) => {
@@ -57,7 +57,7 @@ export const removeScript = {
 
 export const redriveScript = {
   script: lua.redrive,
-  keys: ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"],
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "limit", "dry", "interval", "cursor", "filter"],
   each: ["id", "lease"],
   decode: (reply: Reply) => {
@@ -75,7 +75,7 @@ export const redriveScript = {
 
 export const purgeScript = {
   script: lua.purge,
-  keys: ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"],
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "state", "limit", "cursor", "filter"],
   each: [],
   decode: (reply: Reply) => {
@@ -86,7 +86,7 @@ export const purgeScript = {
 
 export const configureScript = {
   script: lua.configure,
-  keys: ["fair", "order", "held", "delayed", "tasks", "calls"],
+  keys: ["fair", "fairByGroup", "limited", "delayed", "tasks", "operatorCalls"],
   args: ["testNow", "token", "group"],
   each: ["letter", "value"],
   decode: (reply: Reply) => readLetters(okay("configure", reply).text()),
@@ -130,7 +130,7 @@ export const failWorkerScript = {
 
 export const listWorkersScript = {
   script: lua.listWorkers,
-  keys: ["tasks", "workers", "hands"],
+  keys: ["tasks", "workers", "workerLeases"],
   args: ["testNow", "cursor", "size", "most"],
   each: [],
   decode: (reply: Reply) => {
@@ -158,18 +158,18 @@ export const deleteQueueScript = {
   keys: [
     "pending",
     "fair",
-    "order",
-    "held",
+    "fairByGroup",
+    "limited",
     "working",
     "delayed",
     "tasks",
     "expiry",
     "dead",
     "workers",
-    "hands",
+    "workerLeases",
     "schedules",
     "timetable",
-    "calls",
+    "operatorCalls",
   ],
   args: ["testNow", "token", "force"],
   each: [],

@@ -14,15 +14,15 @@ export const checkScript = {
   keys: [
     "pending",
     "fair",
-    "order",
-    "held",
+    "fairByGroup",
+    "limited",
     "working",
     "delayed",
     "tasks",
     "expiry",
     "dead",
     "workers",
-    "hands",
+    "workerLeases",
     "schedules",
     "timetable",
   ],
@@ -93,7 +93,7 @@ export const blankDuplicatesScript = {
 
 export const recountGroupsScript = {
   script: lua.recountGroups,
-  keys: ["fair", "order", "held", "working", "delayed", "tasks"],
+  keys: ["fair", "fairByGroup", "limited", "working", "delayed", "tasks"],
   args: ["testNow", "counted"],
   each: ["name", "before", "state"],
   decode: (reply: Reply) => {
@@ -104,7 +104,7 @@ export const recountGroupsScript = {
 
 export const repairControlScript = {
   script: lua.repairControl,
-  keys: ["fair", "order", "held", "delayed", "tasks", "expiry", "workers", "calls"],
+  keys: ["fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "workers", "operatorCalls"],
   args: ["testNow", "began"],
   each: ["field", "came", "gone", "count"],
   decode: (reply: Reply) => {

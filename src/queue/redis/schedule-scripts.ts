@@ -6,7 +6,7 @@ import type { Reply } from "./transport.ts";
 
 export const putScheduleScript = {
   script: lua.putSchedule,
-  keys: ["schedules", "timetable", "calls"],
+  keys: ["schedules", "timetable", "operatorCalls"],
   args: ["testNow", "token", "name", "was", "record", "task", "at"],
   each: [],
   decode: (reply: Reply) => {
@@ -63,7 +63,7 @@ export const dueSchedulesScript = {
 
 export const runSchedulesScript = {
   script: lua.runSchedules,
-  keys: ["pending", "fair", "order", "held", "delayed", "tasks", "schedules", "timetable"],
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "schedules", "timetable"],
   args: ["testNow"],
   each: ["name", "at", "record", "times", "following"],
   decode: (reply: Reply) => {

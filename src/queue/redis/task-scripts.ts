@@ -10,7 +10,7 @@ import type { Reply, ScriptCall } from "./transport.ts";
 
 export const enqueueScript = {
   script: lua.enqueue,
-  keys: ["pending", "fair", "order", "held", "delayed", "tasks", "expiry", "dead"],
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "look", "wake", "apart"],
   each: ["id", "when", "unique", "record"],
   decode: (reply: Reply) => {
@@ -79,7 +79,18 @@ const REASONS = ["", ...rejectReasons] as const;
 
 export const settleScript = {
   script: lua.settle,
-  keys: ["pending", "fair", "order", "held", "working", "delayed", "tasks", "expiry", "dead", "hands"],
+  keys: [
+    "pending",
+    "fair",
+    "fairByGroup",
+    "limited",
+    "working",
+    "delayed",
+    "tasks",
+    "expiry",
+    "dead",
+    "workerLeases",
+  ],
   args: ["testNow", "call"],
   each: ["id", "proof", "terms", "text"],
   decode: (reply: Reply) =>
@@ -125,7 +136,7 @@ export function settleAndDequeueCall(settle: ScriptCall, dequeue: ScriptCall): S
 
 export const cancelScript = {
   script: lua.cancel,
-  keys: ["fair", "order", "held", "working", "delayed", "tasks", "expiry"],
+  keys: ["fair", "fairByGroup", "limited", "working", "delayed", "tasks", "expiry"],
   args: ["testNow", "id", "lease"],
   each: [],
   decode: (reply: Reply) =>
@@ -157,7 +168,7 @@ export const getScript = {
 
 export const heartbeatScript = {
   script: lua.heartbeat,
-  keys: ["working", "delayed", "tasks", "workers", "hands"],
+  keys: ["working", "delayed", "tasks", "workers", "workerLeases"],
   args: ["testNow", "worker", "info", "lease", "from", "limit", "told"],
   each: ["id", "lease", "token"],
   decode: (reply: Reply) => {

@@ -231,7 +231,7 @@ function writeCursor(queue: string, { place, scan }: Stand): string {
 
 function readCursor(cursor: string | undefined): { queue: string; stand: Stand } | undefined {
   if (cursor === undefined) return undefined;
-  const [, queue, place, scan] = /^([\w.-]+)\/(\w+)\/(\d{1,20})$/.exec(cursor) ?? [];
+  const [, queue, place, scan] = /^([\w.-]+)\/([\w-]+)\/(\d{1,20})$/.exec(cursor) ?? [];
   if (queue === undefined || place === undefined || scan === undefined || !isPlace(place)) {
     throw invalidArgument("cursor", "must be one that an earlier report gave");
   }

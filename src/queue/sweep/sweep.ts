@@ -147,8 +147,8 @@ class SweepPass {
     await this.#each(
       queues,
       ({ name, seenAt }) => {
-        const { pending, fair, held, working, delayed, expiry, schedules } = this.#keys(name);
-        const places = [pending, fair, held, working, delayed, expiry];
+        const { pending, fair, limited, working, delayed, expiry, schedules } = this.#keys(name);
+        const places = [pending, fair, limited, working, delayed, expiry];
         // A queue that has schedules only has nothing to sweep, but is in use.
         return ["EXISTS", ...places, ...(now - seenAt >= FORGET_AFTER ? [schedules] : [])];
       },
