@@ -1,10 +1,10 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Environment } from "../src/config.ts";
-import type { DrainOptions, HeldTask } from "../src/consumer/drain/types.ts";
+import type { DrainOptions, Task } from "../src/consumer/drain/types.ts";
 import type { Encryption } from "../src/queue/values/encryption.ts";
 
 /** Works on the tasks of one queue, as a drain's handler does; `env` is the deployment's environment. */
-export type ConsumerHandler<Env = Environment, T = unknown> = (task: HeldTask<T>, env: Env) => unknown;
+export type ConsumerHandler<Env = Environment, T = unknown> = (task: Task<T>, env: Env) => unknown;
 
 /** A handler with the options of its drain and of its queue. */
 export interface ConsumerOptions<Env = Environment, T = unknown> extends Omit<

@@ -1,6 +1,6 @@
 import { checkDrainOptions, drain, WORK_OPTIONS } from "../src/consumer/drain/drain.ts";
-import { type DrainOptions, type DrainReport, type HeldTask } from "../src/consumer/drain/types.ts";
-import { reinforced } from "../src/consumer/wake/with-scale-out.ts";
+import { type DrainOptions, type DrainReport, type Task } from "../src/consumer/drain/types.ts";
+import { withScaleOut } from "../src/consumer/wake/with-scale-out.ts";
 import { watched } from "../src/consumer/drain/source.ts";
 import { invalidArgument } from "../src/errors.ts";
 import { cut } from "../src/queue/core/codec.ts";
@@ -154,7 +154,7 @@ export class Consumers<Env> {
     const { env, transport, prefix, elsewhere: wake, ending } = this.#place;
     const { handler, schema, encryption, ...options } = this.#all.get(name) as Working<Env>;
     const queue = new Queue<unknown, never>(name, { transport, prefix, schema, encryption, wake });
-    const handle = async (task: HeldTask<never>): Promise<unknown> => {
+    const handle = async (task: Task<never>): Promise<unknown> => {
       try {
         return await handler(task, env);
       } catch (error) {
@@ -165,10 +165,10 @@ export class Consumers<Env> {
     };
     const budget = Math.max(Math.floor(time), LEAST);
     const listen = (look: () => void) => this.#rouseBy(name, look);
-    let unfit = 0;
-    const source = watched(wake ? reinforced(queue) : queue, (tasks) => void (unfit += tasks.unfit));
+    let invalid = 0;
+    const source = watched(wake ? withScaleOut(queue) : queue, (tasks) => void (invalid += tasks.invalid));
     const report = await drain(source, handle, { ...options, ...ending, budget, listen }).finally(() => {
-      if (unfit > 0) console.error(JSON.stringify({ queue: name, unfit, failed: UNFIT }));
+      if (invalid > 0) console.error(JSON.stringify({ queue: name, invalid, failed: UNFIT }));
     });
     if (tasksOf(report) > 0) console.log(JSON.stringify({ drain: name, ...report }));
     if (wake && (report.ended === "budget" || report.ended === "aborted")) {

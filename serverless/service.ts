@@ -1,6 +1,6 @@
 import { type Config, type Environment, readConfig } from "../src/config.ts";
 import type { DrainOptions } from "../src/consumer/drain/types.ts";
-import { WakeGate } from "../src/consumer/wake/wake-verifier.ts";
+import { WakeVerifier } from "../src/consumer/wake/wake-verifier.ts";
 import { answerWake } from "../src/consumer/wake/wake-receiver.ts";
 import { webhookWaker } from "../src/consumer/wake/webhook-waker.ts";
 import { invalidArgument, SluiceError } from "../src/errors.ts";
@@ -88,7 +88,7 @@ export class Service<Env extends object = Environment> {
   readonly #app: App;
   readonly #elsewhere: Waker | undefined;
   /** Undefined where nobody can sign a wake. */
-  readonly #wakes: WakeGate | undefined;
+  readonly #wakes: WakeVerifier | undefined;
   readonly #budget: number;
   readonly #consumers: Consumers<Env>;
 
@@ -103,7 +103,7 @@ export class Service<Env extends object = Environment> {
     this.#budget = milliseconds(options.budget ?? platform.budget, "budget", { min: 1_000 });
     const { tokens, cronSecrets, prefix, wakeUrl, wakeSecrets } = this.#config;
     const [secret] = wakeSecrets;
-    this.#wakes = secret === undefined ? undefined : new WakeGate(wakeSecrets);
+    this.#wakes = secret === undefined ? undefined : new WakeVerifier(wakeSecrets);
     const url = wakeUrl ?? (platform.wakeFetch && "https://consumer/wake");
     const { wakeFetch, wakeTimeout } = platform;
     if (wakeFetch && !secret) {

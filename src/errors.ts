@@ -34,8 +34,10 @@ export type SluiceErrorCode =
   | "redis_unauthorized"
   /** The Redis account has used up its quota of requests. */
   | "redis_quota"
-  /** Redis, or the server in front of it, could not be reached, or did not answer usefully, until the deadline. */
+  /** Redis could not be reached, or gave no useful answer, until the deadline. */
   | "redis_unreachable"
+  /** The server of the HTTP interface could not be reached, or gave no useful answer, until the client's deadline. */
+  | "unreachable"
   /** The caller's signal aborted the request. It may or may not have taken effect. */
   | "aborted"
   /** Redis answered a command with an error that is none of the above. */

@@ -14,11 +14,11 @@ export {
   type DrainOptions,
   type DrainReport,
   type Handler,
-  type HeldTask,
-  type Verdict,
+  type Task,
+  type TaskOutcome,
 } from "./consumer/drain/types.ts";
 export { NonRetryableError, RetryAfter, StoppedError, type StopReason } from "./consumer/drain/failures.ts";
-export { reinforced } from "./consumer/wake/with-scale-out.ts";
+export { withScaleOut } from "./consumer/wake/with-scale-out.ts";
 export type { TaskSource } from "./consumer/drain/source.ts";
 export { wakeReceiver, type WakeReceiverOptions } from "./consumer/wake/wake-receiver.ts";
 export { webhookWaker, type WebhookWakerOptions } from "./consumer/wake/webhook-waker.ts";

@@ -176,5 +176,5 @@ function aborted(): SluiceError {
 function unreachable(copies: number, elapsed: number, cause: string): SluiceError {
   const effort = `${copies} ${copies === 1 ? "try" : "tries"} over ${Math.round(elapsed)} ms`;
   const message = `the server gave no useful answer in ${effort}; the last time: ${cause}`;
-  return new SluiceError("redis_unreachable", message);
+  return new SluiceError("unreachable", message);
 }

@@ -1,5 +1,5 @@
 import { milliseconds } from "../queue/core/duration.ts";
-import { fittingTasks, type RawTask, tokenOfNext } from "../queue/tasks/decode-tasks.ts";
+import { decodeTasks, type RawTask, tokenOfNext } from "../queue/tasks/decode-tasks.ts";
 import { derivedName, newToken } from "../queue/core/ids.ts";
 import { requestKey } from "../queue/core/validation.ts";
 import type { QueueOptions } from "../queue/tasks/queue.ts";
@@ -37,7 +37,7 @@ export class Pull<Out> {
   readonly #end: number;
   #token: string;
   /** What all its calls together made dead letters of. */
-  #unfit = 0;
+  #invalid = 0;
 
   /** @throws {SluiceError} `invalid_argument` */
   static async of<Out>(queue: PullQueue<Out>, options: DequeueOptions): Promise<Pull<Out>> {
@@ -86,15 +86,15 @@ export class Pull<Out> {
       ...task,
       payload: valueOf(task.payload, encoding),
     }));
-    const fitting = await fittingTasks(this.#queue, fixed.schema, readers);
-    const { tasks: leased, allMisfits, unreadable } = fitting;
-    this.#unfit += fitting.unfit;
+    const fitting = await decodeTasks(this.#queue, fixed.schema, readers);
+    const { tasks: leased, allInvalid, unreadable } = fitting;
+    this.#invalid += fitting.invalid;
     if (unreadable !== undefined && leased.length === 0) throw unreadable;
-    const next = allMisfits ? await tokenOfNext(name, this.#token, round) : undefined;
+    const next = allInvalid ? await tokenOfNext(name, this.#token, round) : undefined;
     if (next !== undefined) {
       this.#token = next;
       return this.answer(await pull(this), round + 1);
     }
-    return Object.assign(leased, { nextDueAt, paused, unfit: this.#unfit });
+    return Object.assign(leased, { nextDueAt, paused, invalid: this.#invalid });
   }
 }

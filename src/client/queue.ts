@@ -85,7 +85,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
 
   /**
    * Adds up to 1,000 tasks, of 9.5 MB in all: all of them, or none where it is refused. Where it throws
-   * `redis_unreachable` or `aborted`, all of them may be there.
+   * `unreachable` or `aborted`, all of them may be there.
    * @throws {SluiceError} the path says which task is at fault
    */
   async enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {

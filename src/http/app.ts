@@ -7,7 +7,7 @@ import type { Transport } from "../queue/redis/transport.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import { respond } from "./respond.ts";
-import { forbidden, Gate, type Scope, type TokenEntry } from "./authenticator.ts";
+import { forbidden, Authenticator, type Scope, type TokenEntry } from "./authenticator.ts";
 import { type App, type Services, type Variables, waitUntilOf } from "./context.ts";
 import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf } from "./methods.ts";
 import { Problem, problemOf, problemResponse, problems } from "./problem.ts";
@@ -62,7 +62,7 @@ export function createApp(options: AppOptions): App {
   const { transport, tokens, cronSecret, prefix, wake, coalesce, limits, report = reportToConsole } = options;
   // What callers have encrypted is bytes here, which only they can read.
   const encryption = null;
-  const gate = new Gate(tokens, cronSecret);
+  const gate = new Authenticator(tokens, cronSecret);
   const app: App = new Hono<Variables>();
 
   const wakerOf: Services["wakerOf"] = (c) =>

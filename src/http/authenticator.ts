@@ -82,7 +82,7 @@ export class Grants {
 }
 
 /** Tells callers apart by their bearer tokens. */
-export class Gate {
+export class Authenticator {
   readonly #tokens: readonly TokenEntry[];
   readonly #cronSecrets: readonly string[];
   #entries: readonly Entry[] | undefined;

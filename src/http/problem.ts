@@ -213,7 +213,8 @@ export function problemOf(error: unknown): Problem {
     case "not_installed":
       return new Problem("misconfigured", { detail: `${error.message}.` });
     case "undecryptable":
-      // Nothing is decrypted here.
+    case "unreachable":
+      // Only a client decrypts, and only a client has a server to reach.
       return new Problem("internal");
     default:
       return new Problem(error.code);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { NonRetryableError, type EnqueueOptions, type HeldTask } from "../../src/index.ts";
+import { NonRetryableError, type EnqueueOptions, type Task } from "../../src/index.ts";
 import { readReceipt } from "../../src/queue/core/receipt.ts";
 import type { Part } from "./part.ts";
 
@@ -28,7 +28,7 @@ export interface Errand {
 }
 
 /** A task in hand, and who has it. */
-export type Holding = Pick<HeldTask<Errand>, "receipt" | "payload" | "attempt" | "signal">;
+export type Holding = Pick<Task<Errand>, "receipt" | "payload" | "attempt" | "signal">;
 
 /** What is done for each errand; what it throws fails the attempt. */
 const errands = {

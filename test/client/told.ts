@@ -16,9 +16,9 @@ export class Told {
     if (value instanceof Date) return { date: value.getTime() };
     if (value instanceof SluiceError) return { threw: value.code, path: value.path };
     if (Array.isArray(value)) {
-      const { nextDueAt, paused, unfit } = value as Partial<Batch<unknown>>;
+      const { nextDueAt, paused, invalid } = value as Partial<Batch<unknown>>;
       const items = value.map((item) => this.of(item));
-      return paused === undefined ? items : { tasks: items, nextDueAt: this.of(nextDueAt), paused, unfit };
+      return paused === undefined ? items : { tasks: items, nextDueAt: this.of(nextDueAt), paused, invalid };
     }
     if (typeof value === "number") return value >= FIRST_INSTANT ? "an instant" : value;
     if (typeof value !== "object" || value === null) return value;

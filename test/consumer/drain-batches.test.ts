@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { drainBatches } from "../../src/consumer/drain/drain.ts";
-import { type BatchHandler, type Verdict } from "../../src/consumer/drain/types.ts";
+import { type BatchHandler, type TaskOutcome } from "../../src/consumer/drain/types.ts";
 import { NonRetryableError, RetryAfter, type StoppedError } from "../../src/consumer/drain/failures.ts";
 import { named, numbered } from "../support/new-tasks.ts";
 import { START, useRig } from "../support/rig.ts";
 import { hanging, pause, reported, reportedWithMore, stopOf } from "./draining.ts";
 
 const rig = useRig();
-const complete: Verdict = { outcome: "complete" };
+const complete: TaskOutcome = { outcome: "complete" };
 
 describe("a drain by batches", () => {
   test("calls its handler once for each pull, with the tasks in their order", async () => {
@@ -36,7 +36,7 @@ describe("a drain by batches", () => {
           highest[i] = Math.max(highest[i] ?? 0, ++running);
           await pause(40);
           running--;
-          return tasks.map((): Verdict => ({ outcome: "requeue", delay: "1h" }));
+          return tasks.map((): TaskOutcome => ({ outcome: "requeue", delay: "1h" }));
         },
         { batch: 2, concurrency },
       );
@@ -46,9 +46,9 @@ describe("a drain by batches", () => {
     expect(highest).toEqual([1, 3]);
   });
 
-  test("settles each task by its own verdict", async () => {
+  test("settles each task by its own outcome", async () => {
     const queue = rig.queue<string>();
-    const verdicts: Record<string, Verdict> = {
+    const outcomes: Record<string, TaskOutcome> = {
       done: { outcome: "complete", result: { ok: true } },
       again: { outcome: "requeue", delay: "5s", error: "busy" },
       "at once": { outcome: "requeue" },
@@ -56,11 +56,11 @@ describe("a drain by batches", () => {
       backoff: { outcome: "requeue", backoff: ["10s"] },
       no: { outcome: "reject", error: new TypeError("no such thing") },
     };
-    const names = Object.keys(verdicts);
+    const names = Object.keys(outcomes);
     await queue.enqueueMany(named(names.map((name) => name.replace(" ", "-"))));
     const report = await drainBatches(queue, (tasks) =>
       tasks.map(({ payload, attempt }) =>
-        attempt > 1 ? complete : (verdicts[payload.replace("-", " ")] as Verdict),
+        attempt > 1 ? complete : (outcomes[payload.replace("-", " ")] as TaskOutcome),
       ),
     );
     expect(report).toEqual(reported({ completed: 2, requeued: 4, rejected: 1, nextDueAt: START + 1 }));
@@ -109,18 +109,18 @@ describe("a drain by batches", () => {
     ["no array", { 0: complete }],
     ["too few", [complete]],
     ["too many", [complete, complete, complete]],
-  ])("whose handler returns %s for verdicts requeues all", async (_, verdicts) => {
+  ])("whose handler returns %s for outcomes requeues all", async (_, outcomes) => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(2));
-    const report = await drainBatches(queue, () => verdicts as Verdict[], { backoff: ["1s"] });
+    const report = await drainBatches(queue, () => outcomes as TaskOutcome[], { backoff: ["1s"] });
     expect(report).toEqual(reported({ requeued: 2, nextDueAt: START + 1_000 }));
     expect(await queue.get("t1")).toMatchObject({
-      error: { message: "a batch handler must return an array of 2 verdicts, one for each task" },
+      error: { message: "a batch handler must return an array of 2 outcomes, one for each task" },
     });
   });
 
   test.each<[string, unknown, object]>([
-    ["is none", undefined, { error: { message: "the handler's verdict is of no use: it cannot be read" } }],
+    ["is none", undefined, { error: { message: "the handler's outcome is of no use: it cannot be read" } }],
     [
       "has no such outcome",
       { outcome: "done" },
@@ -143,12 +143,12 @@ describe("a drain by batches", () => {
       { error: { message: /count must be true or false/ } },
     ],
   ])(
-    "requeues a task whose verdict %s, and settles the others",
-    async (_, verdict, { error }: { error?: unknown }) => {
+    "requeues a task whose outcome %s, and settles the others",
+    async (_, outcome, { error }: { error?: unknown }) => {
       const queue = rig.queue<string>();
       await queue.enqueueMany(named(["good", "bad"], { maxAttempts: 1 }));
       const report = await drainBatches(queue, (tasks) =>
-        tasks.map(({ id }) => (id === "good" ? complete : (verdict as Verdict))),
+        tasks.map(({ id }) => (id === "good" ? complete : (outcome as TaskOutcome))),
       );
       // On its only attempt, so that no backoff by chance is in the way.
       expect(report).toEqual(reported({ completed: 1, rejected: 1 }));

@@ -130,7 +130,7 @@ describe("a drain costs", () => {
     let asked = 0;
     const { queue } = billed;
     const dequeue: TaskSource["dequeue"] = async () =>
-      Object.assign([], { nextDueAt: ++asked, paused: false, unfit: 0 });
+      Object.assign([], { nextDueAt: ++asked, paused: false, invalid: 0 });
     const settleAndDequeue = async () => expect.unreachable();
     const source = { name: queue.name, settle: queue.settle, settleAndDequeue, dequeue };
     const report = await drain(source, () => undefined, { wait });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { NewTask } from "../../src/index.ts";
 import { drain } from "../../src/consumer/drain/drain.ts";
-import { type HeldTask } from "../../src/consumer/drain/types.ts";
+import { type Task } from "../../src/consumer/drain/types.ts";
 import { NonRetryableError, type StoppedError } from "../../src/consumer/drain/failures.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
@@ -143,7 +143,7 @@ describe("a cancel", () => {
 
   test("stops only the task that it is for", async () => {
     await queue().enqueueMany(numbered(2));
-    let other: HeldTask<number> | undefined;
+    let other: Task<number> | undefined;
     const report = await drain(
       queue(),
       async (task) => {
@@ -250,7 +250,7 @@ describe("leases", () => {
     await clocked.enqueueMany([t0, { ...t1, lease: "1s" }, t2]);
     const closing = new AbortController();
     const ids: string[] = [];
-    const handler = async ({ id }: HeldTask) => {
+    const handler = async ({ id }: Task) => {
       ids.push(id);
       if (id !== "t0") return;
       rig.now += 1_001;

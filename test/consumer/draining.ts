@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Transport } from "../../src/index.ts";
 import { StoppedError, type StopReason } from "../../src/consumer/drain/failures.ts";
-import type { DrainReport, HeldTask } from "../../src/consumer/drain/types.ts";
+import type { DrainReport, Task } from "../../src/consumer/drain/types.ts";
 
 /** A report with nothing in it but what is said. */
 export const reported = (said: Partial<DrainReport> = {}): DrainReport => ({
@@ -41,14 +41,14 @@ export const stoppedError = (code: StopReason) => ({
 });
 
 /** Resolves to why the task is to stop. */
-export const stopOf = ({ signal }: Pick<HeldTask, "signal">) =>
+export const stopOf = ({ signal }: Pick<Task, "signal">) =>
   new Promise<unknown>((resolve) => {
     if (signal.aborted) resolve(signal.reason);
     signal.addEventListener("abort", () => resolve(signal.reason));
   });
 
 /** What a handler does that heeds its signal, as `fetch` does: it throws the signal's reason. */
-export const heeding = async (task: Pick<HeldTask, "signal">): Promise<never> => {
+export const heeding = async (task: Pick<Task, "signal">): Promise<never> => {
   throw await stopOf(task);
 };
 

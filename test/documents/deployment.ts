@@ -1,6 +1,6 @@
 // The code of docs/deployments.md, behind what it leaves out: so that the type check reads it.
 
-import type { HeldTask } from "sluice-queue";
+import type { Task } from "sluice-queue";
 
 interface Env {
   readonly MAIL_URL: string;
@@ -14,7 +14,7 @@ import { z } from "zod";
 export default sluice<Env>({
   consumers: {
     // A handler; or one with options, and a schema that gives it its type.
-    thumbnails: ({ payload }: HeldTask<{ url: string }>) => render(payload.url),
+    thumbnails: ({ payload }: Task<{ url: string }>) => render(payload.url),
     emails: consumer({
       schema: z.object({ to: z.email() }),
       handler: ({ payload, signal }, env: Env) => send(payload.to, env.MAIL_URL, signal),

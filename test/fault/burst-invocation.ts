@@ -2,7 +2,7 @@
 
 import { appendFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { drain, Queue, reinforced, webhookWaker } from "../../src/index.ts";
+import { drain, Queue, withScaleOut, webhookWaker } from "../../src/index.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 
 const { url = "", token = "", wakeUrl = "", secret = "", log = "", budget = "" } = process.env;
@@ -10,7 +10,7 @@ const wake = webhookWaker({ url: wakeUrl, secret, window: "1s" });
 const queue = new Queue<number>("burst", { transport: upstash({ url, token }), wake, lease: "2s" });
 
 const report = await drain(
-  reinforced(queue),
+  withScaleOut(queue),
   async ({ id, payload }) => {
     appendFileSync(log, `${id}\n`);
     await setTimeout(20 + (payload % 20));

@@ -95,12 +95,12 @@ describe("a token", () => {
   it("is known by the same SHA-256 where there is only WebCrypto to make it", async () => {
     const builtin = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined);
     vi.resetModules();
-    const { Gate } = await import("../../src/http/authenticator.ts");
+    const { Authenticator } = await import("../../src/http/authenticator.ts");
     expect(builtin).toHaveBeenCalledWith("node:crypto");
     builtin.mockRestore();
     const token = secrets.consume;
     const sha256 = createHash("sha256").update(token).digest("hex");
-    const gate = new Gate([{ sha256, scopes: ["consume"], queues: "*" }], undefined);
+    const gate = new Authenticator([{ sha256, scopes: ["consume"], queues: "*" }], undefined);
     expect((await gate.admit(`Bearer ${token}`)).has("consume")).toBe(true);
     await expect(gate.admit(`Bearer ${token}0`)).rejects.toMatchObject({ code: "unauthorized" });
   });

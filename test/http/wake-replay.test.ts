@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { Service } from "../../serverless/service.ts";
 import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
-import { WakeGate } from "../../src/consumer/wake/wake-verifier.ts";
+import { WakeVerifier } from "../../src/consumer/wake/wake-verifier.ts";
 import { type DrainReport, wakeReceiver } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 
@@ -93,7 +93,7 @@ test("a forged wake does not use up the id of a true one", async () => {
 });
 
 test("so many wakes are remembered, and no more: the oldest is forgotten first", async () => {
-  const gate = new WakeGate(secret);
+  const gate = new WakeVerifier(secret);
   const key = await signingKey(secret);
   const admit = async (id: string) => gate.admit(new Headers(await signedHeaders(key, id, body)), body);
   const first = new Headers(await signedHeaders(key, "first", body));

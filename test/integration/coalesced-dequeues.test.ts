@@ -87,7 +87,7 @@ describe("dequeues of one task each", () => {
     const { queue } = recorded<string>(rig, { schema: v.string() });
     const batches = await times(3, () => queue.dequeue());
     expect(ids(batches)).toEqual(["t3", "t1", "t2"]);
-    expect(batches.map(({ unfit }) => unfit)).toEqual([1, 0, 0]);
+    expect(batches.map(({ invalid }) => invalid)).toEqual([1, 0, 0]);
     expect(await queue.get("t0")).toMatchObject({ state: "rejected" });
   });
 

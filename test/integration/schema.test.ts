@@ -46,7 +46,7 @@ describe.each(Object.entries(schemas))("a queue with a schema of %s", (_, schema
       { payload: { to: "a@example.com" }, id: "good" },
     ]);
     const tasks = await queue().dequeue({ max: 10 });
-    expect(tasks.unfit).toBe(1);
+    expect(tasks.invalid).toBe(1);
     expect(tasks.map(({ id }) => id)).toEqual(["good"]);
     expect(await queue().get("bad")).toMatchObject({
       state: "rejected",
@@ -68,13 +68,13 @@ describe("what does not fit", () => {
   test("does not hide what stands behind it, however much it is", async () => {
     await rig.queue().enqueueMany([...many(7), { payload: "fits" }]);
     expect([...(await queue().dequeue({ max: 3 }))]).toMatchObject([{ payload: "fits" }]);
-    expect(await queue().dequeue({ max: 3 })).toMatchObject({ length: 0, unfit: 0 });
+    expect(await queue().dequeue({ max: 3 })).toMatchObject({ length: 0, invalid: 0 });
     expect((await queue().counts()).rejected).toBe(7);
   });
 
   test("ends a dequeue when it has begun anew ten times, whatever stands behind", async () => {
     await rig.queue().enqueueMany([...many(14), { payload: "fits" }]);
-    expect(await queue().dequeue()).toMatchObject({ length: 0, unfit: 11 });
+    expect(await queue().dequeue()).toMatchObject({ length: 0, invalid: 11 });
     expect(await queue().counts()).toMatchObject({ pending: 4, working: 0, rejected: 11 });
   });
 
@@ -85,7 +85,7 @@ describe("what does not fit", () => {
       [{ receipt: first!.receipt, outcome: "complete" }],
       { max: 2 },
     );
-    expect([settled.length, tasks.map(({ payload }) => payload), tasks.unfit]).toEqual([1, ["b"], 1]);
+    expect([settled.length, tasks.map(({ payload }) => payload), tasks.invalid]).toEqual([1, ["b"], 1]);
   });
 
   test("is counted with what comes after it, where a dequeue waits for that", async () => {
@@ -93,7 +93,7 @@ describe("what does not fit", () => {
     const pulled = queue().dequeue({ wait: "20s" });
     await expect.poll(async () => (await queue().counts()).rejected).toBe(1);
     await rig.queue().enqueue("fits");
-    expect(await pulled).toMatchObject({ length: 1, unfit: 1 });
+    expect(await pulled).toMatchObject({ length: 1, invalid: 1 });
   });
 
   test("keeps its lease where the rejection is lost, and is met again", async () => {
@@ -106,7 +106,7 @@ describe("what does not fit", () => {
     };
     expect(await rig.queue({ schema: z.string(), transport }).dequeue({ lease: "1m" })).toMatchObject({
       length: 0,
-      unfit: 0,
+      invalid: 0,
     });
     expect(await queue().counts()).toMatchObject({ working: 1 });
     rig.now += 60_000;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { consumer } from "../../serverless/consumer.ts";
 import { Service, type Platform, type ServiceOptions } from "../../serverless/service.ts";
 import { sluice } from "../../serverless/cloudflare.ts";
-import { Schedules, type HeldTask, type Transport } from "../../src/index.ts";
+import { Schedules, type Task, type Transport } from "../../src/index.ts";
 import { encrypting, KEYS } from "../support/encrypting.ts";
 import { many } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
@@ -69,7 +69,7 @@ describe("a consumer", () => {
     const encryption = ({ MAIL_URL }: Env) => encrypting({ current: MAIL_URL, keys: { m: KEYS.old } });
     let due = 0;
     const { service, fetch, after } = deployment({
-      consumers: { emails: { encryption, handler: ({ payload }: HeldTask) => void seen.push(payload) } },
+      consumers: { emails: { encryption, handler: ({ payload }: Task) => void seen.push(payload) } },
       async fetch(_, around) {
         const options = { encryption: encryption(around.env) };
         const often = { every: "1s", payload: "scheduled" };
@@ -86,7 +86,7 @@ describe("a consumer", () => {
   });
 
   test("may be a handler with a type of its own, in any entry, with an interface as environment", () => {
-    const send = ({ payload }: HeldTask<{ to: string }>, { MAIL_URL }: Env) => `${MAIL_URL} ${payload.to}`;
+    const send = ({ payload }: Task<{ to: string }>, { MAIL_URL }: Env) => `${MAIL_URL} ${payload.to}`;
     expectTypeOf(sluice<Env>).toBeCallableWith({ consumers: { emails: send } });
     const schema = z.object({ to: z.string() });
     expectTypeOf(sluice<Env>).toBeCallableWith({ consumers: { emails: { schema, handler: send } } });
@@ -128,7 +128,7 @@ describe("a consumer", () => {
   test("that fails leaves a line in the log, with the cause and without the payload; each drain says what it did", async () => {
     const { service } = deployment({
       consumers: {
-        emails: ({ payload }: HeldTask<string>) => {
+        emails: ({ payload }: Task<string>) => {
           if (payload === "secret") throw new TypeError("fetch failed", { cause: new Error("no route") });
         },
       },

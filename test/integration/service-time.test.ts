@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Service, type Platform, type ServiceOptions } from "../../serverless/service.ts";
-import type { HeldTask, Transport } from "../../src/index.ts";
+import type { Task, Transport } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 
 // Real time, and how long consumers stay.
@@ -32,7 +32,7 @@ function deployment(consumers: Consumers, platform: Partial<Platform>) {
 /** Fails on a task's first attempt. */
 const failsOnce = (backoff: `${number}${"s" | "ms"}`) => {
   const attempts: number[] = [];
-  const handler = ({ attempt }: HeldTask<never>) => {
+  const handler = ({ attempt }: Task<never>) => {
     attempts.push(attempt);
     if (attempt === 1) throw new Error("once");
   };
@@ -100,7 +100,7 @@ describe("a process that stays for a task that falls due", () => {
 
 test("a process that lives on works on where the time of one drain is over and its work is not", async () => {
   const done = new Set<string>();
-  const handler = async ({ id }: HeldTask<never>) => {
+  const handler = async ({ id }: Task<never>) => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     done.add(id);
   };

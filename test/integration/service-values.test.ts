@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { type Around, Service, type ServiceOptions } from "../../serverless/service.ts";
 import type { Environment } from "../../src/config.ts";
-import { Queue, Schedules, type HeldTask } from "../../src/index.ts";
+import { Queue, Schedules, type Task } from "../../src/index.ts";
 import { encrypting, KEYS, MARKER, shows } from "../support/encrypting.ts";
 import { useRig } from "../support/rig.ts";
 
@@ -29,7 +29,7 @@ function deployed(fetch?: ServiceOptions["fetch"]) {
     UPSTASH_REDIS_REST_URL: "https://redis.test",
     UPSTASH_REDIS_REST_TOKEN: "t",
   };
-  const handler = (task: HeldTask<never>) => void seen.push(task.payload);
+  const handler = (task: Task<never>) => void seen.push(task.payload);
   const consumers = { emails: { schema, encryption, handler } };
   const transport = () => rig.transport;
   return new Service(env, { consumers, fetch }, { transport, budget: "10s", afterResponse: "none" });
@@ -110,6 +110,6 @@ test("tasks that its consumer cannot decrypt, or that do not fit, leave one line
   await deployed().cron();
   expect(seen).toEqual([payload]);
   const failed = "payloads that cannot be decrypted or do not fit the schema: their tasks are dead letters";
-  expect(lines.err).toEqual([{ queue: "emails", unfit: 3, failed }]);
+  expect(lines.err).toEqual([{ queue: "emails", invalid: 3, failed }]);
   expect(lines.out).toMatchObject([{ drain: "emails", completed: 1, rejected: 3, ended: "empty" }]);
 });

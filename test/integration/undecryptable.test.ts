@@ -81,7 +81,7 @@ describe("a payload that cannot be decrypted becomes a dead letter that says why
 
   test("and who waits for it with the key is told so", async () => {
     await rig.queue().enqueue(1, { id: "a" });
-    expect(await sealed().dequeue()).toMatchObject({ length: 0, unfit: 1 });
+    expect(await sealed().dequeue()).toMatchObject({ length: 0, invalid: 1 });
     const { error } = (await sealed().wait("a"))!;
     expect((error as Error).message).toMatch(/^the payload cannot be decrypted: it is not encrypted/);
   });

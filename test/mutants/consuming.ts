@@ -77,7 +77,7 @@ export const consuming: readonly Mutant[] = [
   {
     name: "a drain pulls ahead whatever it holds",
     file: "src/consumer/drain/pace.ts",
-    find: "return this.#hands.waiting + 1 <= Math.min(meanwhile, batch / 2);",
+    find: "return this.#handlers.waiting + 1 <= Math.min(meanwhile, batch / 2);",
     replace: "return meanwhile > 0;",
     breaks: "consumers",
     because: "tasks lie in one consumer that others could begin",

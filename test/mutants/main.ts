@@ -18,7 +18,7 @@ interface Chosen {
 }
 
 /** What became of one: what noticed it; "argued" where the list says why nothing can; undefined where nothing did. */
-type Verdict = string | undefined;
+type TaskOutcome = string | undefined;
 
 const options = readOptions(program, {
   only: optional(
@@ -76,7 +76,7 @@ function choose(): Chosen[] {
 async function run(): Promise<number> {
   const began = performance.now();
   const queue = [...chosen];
-  const verdicts = new Map<Mutant, Verdict>();
+  const verdicts = new Map<Mutant, TaskOutcome>();
   const shops: Workshop[] = [];
   const close = () => {
     for (const shop of shops) shop.close();
@@ -115,7 +115,7 @@ async function run(): Promise<number> {
   return report(verdicts, performance.now() - began);
 }
 
-function report(verdicts: ReadonlyMap<Mutant, Verdict>, ms: number): number {
+function report(verdicts: ReadonlyMap<Mutant, TaskOutcome>, ms: number): number {
   const survived = chosen.filter(({ mutant }) => verdicts.get(mutant) === undefined);
   const score = (ones: readonly Chosen[]) => {
     const argued = ones.filter(({ mutant }) => verdicts.get(mutant) === "argued").length;

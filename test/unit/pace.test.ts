@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Estimate } from "../../src/consumer/drain/rtt-estimator.ts";
+import { DurationEstimator } from "../../src/consumer/drain/duration-estimator.ts";
 import { Pace, type PaceOptions } from "../../src/consumer/drain/pace.ts";
 
 /** A pace with calls of `mean` ms and round trips of `roundTrip` ms, where so many wait and run. */
@@ -16,7 +16,7 @@ function pace(
   options: Partial<PaceOptions> = {},
 ): Pace {
   const { concurrency = 20, batch, together = false } = options;
-  const trips = new Estimate();
+  const trips = new DurationEstimator();
   trips.add(roundTrip);
   const hands = {
     idle: waiting === 0 && running === 0,

@@ -11,7 +11,11 @@ beforeEach(() => {
 
 /** The answer to a pull: so many tasks, and when to come again. */
 const given = (length: number, nextDueAt: number | null = null) =>
-  Object.assign(Array.from({ length }), { nextDueAt, paused: false, unfit: 0 }) as unknown as Batch<unknown>;
+  Object.assign(Array.from({ length }), {
+    nextDueAt,
+    paused: false,
+    invalid: 0,
+  }) as unknown as Batch<unknown>;
 
 /** For how long no pull goes out after one for ten tasks that was answered like this, ms. */
 function gathers(wait: number, answer: Batch<unknown>, meanwhile: (prospect: Prospect) => void = () => {}) {

@@ -1,11 +1,11 @@
-import { NonRetryableError, type HeldTask } from "sluice-queue";
+import { NonRetryableError, type Task } from "sluice-queue";
 import { sluice } from "sluice-queue/vercel";
 
 type Env = { MAIL_URL: string };
 type Welcome = { to: string };
 
 // The consumer. The key makes it one mail, also when this function dies after sending it.
-async function send({ id, payload, signal }: HeldTask<Welcome>, env: Env) {
+async function send({ id, payload, signal }: Task<Welcome>, env: Env) {
   const headers = { "content-type": "application/json", "idempotency-key": id };
   const body = JSON.stringify(payload);
   const sent = await fetch(env.MAIL_URL, { method: "POST", headers, body, signal });

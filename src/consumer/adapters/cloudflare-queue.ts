@@ -2,8 +2,8 @@ import { invalidArgument } from "../../errors.ts";
 import { type Backoff, checkBackoff } from "../../queue/core/backoff.ts";
 import { MAX_DURATION } from "../../queue/core/duration.ts";
 import { onlyOptions, trueOrFalse } from "../../queue/core/validation.ts";
-import type { BatchHandler, HeldTask, Verdict } from "../drain/types.ts";
-import { verdictOn } from "../drain/to-settlement.ts";
+import type { BatchHandler, Task, TaskOutcome } from "../drain/types.ts";
+import { outcomeOf } from "../drain/to-settlement.ts";
 
 /** The largest number that workerd takes. */
 const MAX_SECONDS = 2_147_483_647;
@@ -136,7 +136,7 @@ export function cloudflareQueue<Body = unknown, Env = unknown, Context = Cloudfl
     // Async, so that a handler that throws at once still has its waitUntil.
     const handled = (async () => consumer.queue(batch, env as Env, context))();
     const failure = await Promise.race([work.failure(handled), stopOf(signal)]);
-    return answers.verdicts(tasks, failure, backoff);
+    return answers.outcomes(tasks, failure, backoff);
   };
 }
 
@@ -146,7 +146,7 @@ class Answers {
   readonly #retried = new Map<string, number | undefined>();
   #all: { readonly ack: boolean; readonly delay?: number | undefined } | undefined;
 
-  batchOf<Body>(tasks: readonly HeldTask[]): Omit<CloudflareBatch<Body>, "queue"> {
+  batchOf<Body>(tasks: readonly Task[]): Omit<CloudflareBatch<Body>, "queue"> {
     return {
       messages: tasks.map((task) => this.#messageOf<Body>(task)),
       metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } },
@@ -160,7 +160,7 @@ class Answers {
     };
   }
 
-  #messageOf<Body>({ id, payload, enqueuedAt, attempt }: HeldTask): CloudflareMessage<Body> {
+  #messageOf<Body>({ id, payload, enqueuedAt, attempt }: Task): CloudflareMessage<Body> {
     return {
       id,
       timestamp: new Date(enqueuedAt),
@@ -176,9 +176,9 @@ class Answers {
     };
   }
 
-  verdicts(tasks: readonly HeldTask[], failure: Failure, backoff: Backoff | true): Verdict[] {
+  outcomes(tasks: readonly Task[], failure: Failure, backoff: Backoff | true): TaskOutcome[] {
     const error = failure && { error: failure.error };
-    const retry = (delay?: number): Verdict => ({
+    const retry = (delay?: number): TaskOutcome => ({
       outcome: "requeue",
       ...(delay === undefined ? { backoff } : { delay }),
       ...error,
@@ -187,7 +187,7 @@ class Answers {
       if (this.#acked.has(id)) return { outcome: "complete" };
       if (this.#retried.has(id)) return retry(this.#retried.get(id));
       if (this.#all) return this.#all.ack ? { outcome: "complete" } : retry(this.#all.delay);
-      return failure ? verdictOn(failure.error, backoff) : { outcome: "complete" };
+      return failure ? outcomeOf(failure.error, backoff) : { outcome: "complete" };
     });
   }
 }

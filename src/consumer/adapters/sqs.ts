@@ -3,8 +3,8 @@ import { invalidArgument } from "../../errors.ts";
 import { type Backoff, checkBackoff } from "../../queue/core/backoff.ts";
 import { milliseconds, type Duration } from "../../queue/core/duration.ts";
 import { onlyOptions, queueName, trueOrFalse } from "../../queue/core/validation.ts";
-import type { BatchHandler, HeldTask, Verdict } from "../drain/types.ts";
-import { verdictOn } from "../drain/to-settlement.ts";
+import type { BatchHandler, Task, TaskOutcome } from "../drain/types.ts";
+import { outcomeOf } from "../drain/to-settlement.ts";
 
 /** A task as Lambda gives an SQS message to a function. */
 export interface SqsRecord {
@@ -136,7 +136,11 @@ export function sqs(handler: SqsHandler, options: SqsOptions): BatchHandler {
   checkBackoff(backoff);
   const time = milliseconds(timeout, "timeout");
 
-  const reportedAsFailed: Verdict = { outcome: "requeue", backoff, error: "reported in batchItemFailures" };
+  const reportedAsFailed: TaskOutcome = {
+    outcome: "requeue",
+    backoff,
+    error: "reported in batchItemFailures",
+  };
   return async (tasks, signal) => {
     const source = { eventSource: "aws:sqs", eventSourceARN, awsRegion };
     const event = { Records: tasks.map((task) => ({ ...recordOf(task), ...source })) };
@@ -145,12 +149,12 @@ export function sqs(handler: SqsHandler, options: SqsOptions): BatchHandler {
       const failures = reported ? failuresIn(ended, new Set(tasks.map(({ id }) => id))) : new Set();
       return tasks.map(({ id }) => (failures.has(id) ? reportedAsFailed : { outcome: "complete" }));
     } catch (error) {
-      return tasks.map(() => verdictOn(error, backoff));
+      return tasks.map(() => outcomeOf(error, backoff));
     }
   };
 }
 
-function recordOf({ id, receipt, payload, attempt, enqueuedAt, headers = {}, group }: HeldTask) {
+function recordOf({ id, receipt, payload, attempt, enqueuedAt, headers = {}, group }: Task) {
   const body = bodyOf(payload);
   return {
     messageId: id,

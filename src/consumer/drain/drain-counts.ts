@@ -5,7 +5,7 @@ import type { DrainReport } from "./types.ts";
 type Counts = Omit<DrainReport, "ended" | "nextDueAt">;
 
 /** What has become of the tasks so far. */
-export class Tally {
+export class DrainCounts {
   readonly #counts: { -readonly [K in keyof Counts]: number } = {
     completed: 0,
     requeued: 0,
@@ -21,9 +21,9 @@ export class Tally {
   }
 
   /** What a pull tells, beside its tasks: those that no handler saw are dead letters. */
-  pulled({ nextDueAt, unfit }: Pick<Batch<unknown>, "nextDueAt" | "unfit">): void {
+  pulled({ nextDueAt, invalid }: Pick<Batch<unknown>, "nextDueAt" | "invalid">): void {
     this.nextDueAt = nextDueAt;
-    this.#counts.rejected += unfit;
+    this.#counts.rejected += invalid;
   }
 
   settled(answer: Settled, unstarted: boolean): void {

@@ -3,14 +3,14 @@ import type { Batch } from "../../queue/tasks/leased-task.ts";
 import type { Settled, Worker } from "../../queue/core/types.ts";
 import type { DrainReport } from "./types.ts";
 import { Alarm } from "./alarm.ts";
-import { Hands, type HandsOptions, type Work } from "./handler-pool.ts";
-import { Held } from "./in-flight-task.ts";
+import { HandlerPool, type HandlerPoolOptions, type Work } from "./handler-pool.ts";
+import { InFlightTask } from "./in-flight-task.ts";
 import type { Item } from "./settlement-buffer.ts";
 import { Pace, type PaceOptions } from "./pace.ts";
 import { Prospect } from "./prospect.ts";
-import { type PullOptions, Requests } from "./drain-requests.ts";
+import { type PullOptions, DrainRequests } from "./drain-requests.ts";
 import type { TaskSource } from "./source.ts";
-import { Tally } from "./drain-counts.ts";
+import { DrainCounts } from "./drain-counts.ts";
 
 /** How long a free handler waits for those that are about to end too, ms: one request then serves them all. */
 const LINGER = 5;
@@ -18,7 +18,7 @@ const LINGER = 5;
 const LAST_LOOK = 100;
 
 /** A drain's options, checked; durations in ms. */
-export interface RunOptions extends Omit<HandsOptions, "grace">, PaceOptions {
+export interface DrainLoopOptions extends Omit<HandlerPoolOptions, "grace">, PaceOptions {
   readonly budget: number;
   readonly lease: number | undefined;
   readonly extendEvery: number;
@@ -33,13 +33,13 @@ export interface RunOptions extends Omit<HandsOptions, "grace">, PaceOptions {
  * One drain. Whatever happens (a handler returns, a request is answered, a timer fires) leads to a step: it does all
  * that is due, and sets one timer for what is due next. Every request that goes out takes along what it can.
  */
-export class Run<T> {
-  readonly #options: RunOptions;
-  readonly #hands: Hands<T>;
-  readonly #requests: Requests<T>;
+export class DrainLoop<T> {
+  readonly #options: DrainLoopOptions;
+  readonly #handlers: HandlerPool<T>;
+  readonly #requests: DrainRequests<T>;
   readonly #pace: Pace;
   readonly #prospect: Prospect;
-  readonly #tally = new Tally();
+  readonly #tally = new DrainCounts();
   /** When all has to be over, on the clock of `performance.now()`. */
   readonly #end: number;
   readonly #grace: number;
@@ -55,19 +55,19 @@ export class Run<T> {
   /** Whether the handlers were told to stop. */
   #stopped = false;
 
-  constructor(source: TaskSource<T>, work: Work<T>, options: RunOptions) {
+  constructor(source: TaskSource<T>, work: Work<T>, options: DrainLoopOptions) {
     this.#options = options;
     this.#end = performance.now() + options.budget;
     this.#grace = Math.min(500, options.budget / 10);
     this.#prospect = new Prospect(options.wait);
-    this.#requests = new Requests(source, this.#end, this.#hear);
-    this.#hands = new Hands(
+    this.#requests = new DrainRequests(source, this.#end, this.#hear);
+    this.#handlers = new HandlerPool(
       work,
       { ...options, grace: this.#grace },
       (item, by) => this.#requests.outbox.add(item, by),
       this.#stepSoon,
     );
-    this.#pace = new Pace(options, this.#hands, this.#requests.roundTrip);
+    this.#pace = new Pace(options, this.#handlers, this.#requests.roundTrip);
   }
 
   /** @throws the first fault of a request */
@@ -117,7 +117,7 @@ export class Run<T> {
   };
 
   readonly #tick = () => {
-    this.#hands.turn();
+    this.#handlers.turn();
     this.#step(true);
   };
 
@@ -126,12 +126,12 @@ export class Run<T> {
     if (this.#over) return;
     this.#wakeAt = Number.POSITIVE_INFINITY;
     if (!this.#stopped && this.#isDue(this.#stopAt)) this.#stop("budget");
-    const { begun } = this.#hands;
+    const { begun } = this.#handlers;
     this.#begin();
-    this.#send(turn && this.#hands.begun === begun);
+    this.#send(turn && this.#handlers.begun === begun);
     if (this.#isDone) return this.#finish(this.#requests.failure);
     this.#requests.keepTime(this.#isDue);
-    if (this.#hands.keepTime(this.#isDue)) this.#wakeAt = 0;
+    if (this.#handlers.keepTime(this.#isDue)) this.#wakeAt = 0;
     this.#alarm.set(this.#wakeAt);
   }
 
@@ -144,12 +144,12 @@ export class Run<T> {
 
   get #isDone(): boolean {
     const { idle, gaveUp, outbox, recall } = this.#requests;
-    if (!idle || !this.#hands.idle) return false;
+    if (!idle || !this.#handlers.idle) return false;
     return gaveUp || (outbox.size === 0 && !recall && (this.#closed !== undefined || this.#isEmpty));
   }
 
   get #isEmpty(): boolean {
-    return this.#prospect.isEmpty(this.#hands.ended);
+    return this.#prospect.isEmpty(this.#handlers.ended);
   }
 
   /** When handlers are told to stop, early enough for what becomes of their tasks to reach Redis. */
@@ -163,13 +163,13 @@ export class Run<T> {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#close(reason);
-    this.#hands.stop(reason);
+    this.#handlers.stop(reason);
   }
 
   #close(reason: DrainReport["ended"]): void {
     this.#closed ??= reason;
     this.#requests.stopWaiting();
-    this.#hands.giveBack();
+    this.#handlers.giveBack();
   }
 
   get #ended(): DrainReport["ended"] {
@@ -181,8 +181,8 @@ export class Run<T> {
 
   #begin(): void {
     if (this.#requests.failure) this.#close("aborted");
-    if (this.#closed) return this.#hands.giveBack();
-    const hindrance = this.#hands.begin(this.#stopAt);
+    if (this.#closed) return this.#handlers.giveBack();
+    const hindrance = this.#handlers.begin(this.#stopAt);
     if (hindrance === "time") this.#close("budget");
     if (hindrance === "turn") this.#wakeAt = 0;
   }
@@ -190,12 +190,12 @@ export class Run<T> {
   /** @param turn false where handlers may end in this very turn of the event loop */
   #send(turn: boolean): void {
     const { settling, pulling, polling, gaveUp, failure, retryAt, outbox } = this.#requests;
-    const { idle } = this.#hands;
+    const { idle } = this.#handlers;
     if (settling || gaveUp || (failure && !idle && !this.#isDue(retryAt))) return;
-    const renew = this.#hands.renews(this.#isDue);
+    const renew = this.#handlers.renews(this.#isDue);
     const late = this.#isDue(outbox.dueAt);
     // If it waited, nothing would come along, and no pull is about to take it.
-    const alone = !this.#hands.endsBy(outbox.dueAt) && (!pulling || polling);
+    const alone = !this.#handlers.endsBy(outbox.dueAt) && (!pulling || polling);
     const settle = late || (alone && outbox.size > 0);
     const pull = pulling ? undefined : this.#nextPull(settle, turn);
     // A long poll tells late what became of leases: they are extended first.
@@ -209,9 +209,9 @@ export class Run<T> {
     if (recall) return recall;
     const { more, mayBeMore, pullAgainAt, gathersUntil } = this.#prospect;
     const ahead = more && this.#pace.runsOut;
-    if (this.#closed || !(this.#hands.free || ahead)) return undefined;
+    if (this.#closed || !(this.#handlers.free || ahead)) return undefined;
     const { together, wait, lease, worker } = this.#options;
-    const { idle, most, firstEndAt = 0 } = this.#hands;
+    const { idle, most, firstEndAt = 0 } = this.#handlers;
     const wanted =
       idle && outbox.size === 0
         ? !this.#isEmpty
@@ -224,9 +224,9 @@ export class Run<T> {
     }
     const left = this.#stopAt - performance.now() - roundTrip.mean;
     const { batch } = this.#pace;
-    const room = this.#hands.room(left, together ? 1 : batch);
+    const room = this.#handlers.room(left, together ? 1 : batch);
     if (room === 0) {
-      if (this.#hands.free) this.#close("budget");
+      if (this.#handlers.free) this.#close("budget");
       return undefined;
     }
     const pull = { max: together ? batch : room, lease, worker };
@@ -238,10 +238,10 @@ export class Run<T> {
   }
 
   #request(pull: PullOptions | undefined): void {
-    const { idle, ended } = this.#hands;
+    const { idle, ended } = this.#handlers;
     const now = performance.now();
-    const renewals = pull?.wait ? [] : this.#hands.renewals(now);
-    if (pull) this.#hands.firstEndAt = undefined;
+    const renewals = pull?.wait ? [] : this.#handlers.renewals(now);
+    if (pull) this.#handlers.firstEndAt = undefined;
     const last = idle && this.#requests.failure !== undefined;
     const learn = pull && this.#prospect.goesOut(pull, ended);
     this.#requests
@@ -256,8 +256,10 @@ export class Run<T> {
   #take(tasks: Batch<T>, leasedAt: number): void {
     this.#tally.pulled(tasks);
     if (tasks.paused) this.#close("paused");
-    const held = tasks.map((task) => new Held(task, leasedAt, this.#options.extendEvery, this.#hearOfLease));
-    if (held.length > 0) this.#hands.add(this.#options.together ? [held] : held.map((one) => [one]));
+    const held = tasks.map(
+      (task) => new InFlightTask(task, leasedAt, this.#options.extendEvery, this.#hearOfLease),
+    );
+    if (held.length > 0) this.#handlers.add(this.#options.together ? [held] : held.map((one) => [one]));
   }
 
   readonly #hear = ({ settlement, extends: held }: Item<T>, answer: Settled, sentAt: number): void => {
@@ -267,15 +269,15 @@ export class Run<T> {
     if (answer.ok && answer.state === "pending") this.#prospect.filled();
   };
 
-  readonly #hearOfLease = (held: Held<T>, answer: Settled, sentAt: number): void => {
+  readonly #hearOfLease = (held: InFlightTask<T>, answer: Settled, sentAt: number): void => {
     if (held.over) return;
     if (!answer.ok) {
       held.over = true;
       this.#tally.lose();
-      this.#hands.stopOne(held, "lease_lost");
+      this.#handlers.stopOne(held, "lease_lost");
       return;
     }
     held.extended(sentAt);
-    if (answer.cancelRequested) this.#hands.stopOne(held, "cancelled");
+    if (answer.cancelRequested) this.#handlers.stopOne(held, "cancelled");
   };
 }

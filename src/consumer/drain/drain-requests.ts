@@ -1,9 +1,9 @@
 import { SluiceError } from "../../errors.ts";
 import type { Batch } from "../../queue/tasks/leased-task.ts";
 import type { DequeueOptions, Settled } from "../../queue/core/types.ts";
-import { Estimate } from "./rtt-estimator.ts";
-import type { Held } from "./in-flight-task.ts";
-import { type Item, Outbox } from "./settlement-buffer.ts";
+import { DurationEstimator } from "./duration-estimator.ts";
+import type { InFlightTask } from "./in-flight-task.ts";
+import { type Item, SettlementBuffer } from "./settlement-buffer.ts";
 import type { TaskSource } from "./source.ts";
 
 /** From a request that failed to the next, ms. */
@@ -25,10 +25,10 @@ export type PullOptions = Pick<DequeueOptions, "max" | "lease" | "worker" | "tok
  * A drain's requests. Two are under way at most: one that pulls, and settles what is finished; and, while that one
  * waits for tasks or is slow, one that settles only. All times are of the clock of `performance.now()`.
  */
-export class Requests<T> {
+export class DrainRequests<T> {
   /** What is to be settled. */
-  readonly outbox = new Outbox<T>();
-  readonly roundTrip = new Estimate();
+  readonly outbox = new SettlementBuffer<T>();
+  readonly roundTrip = new DurationEstimator();
   pulling = false;
   /** Whether what pulls waits for tasks. */
   polling = false;
@@ -93,7 +93,7 @@ export class Requests<T> {
    *   answer came
    */
   async send(
-    renewals: readonly Held<T>[],
+    renewals: readonly InFlightTask<T>[],
     pull: PullOptions | undefined,
     last: boolean,
     take: (tasks: Batch<T>, leasedAt: number) => void,

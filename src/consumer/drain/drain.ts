@@ -8,9 +8,9 @@ import type { Worker } from "../../queue/core/types.ts";
 import { signOfLife } from "../../queue/tasks/heartbeat.ts";
 import type { Work } from "./handler-pool.ts";
 import type { PaceOptions } from "./pace.ts";
-import { Run, type RunOptions } from "./drain-loop.ts";
+import { DrainLoop, type DrainLoopOptions } from "./drain-loop.ts";
 import type { TaskSource } from "./source.ts";
-import type { BatchHandler, DrainOptions, DrainReport, Handler, HeldTask, Verdict } from "./types.ts";
+import type { BatchHandler, DrainOptions, DrainReport, Handler, Task, TaskOutcome } from "./types.ts";
 
 /**
  * Works on a queue until nothing is left or the time is over, one call of the handler a task. Finished tasks are settled
@@ -29,9 +29,7 @@ export async function drain<T>(
   handler: Handler<T>,
   options: DrainOptions = {},
 ): Promise<DrainReport> {
-  const work: Work<T> = async ([task]) => [
-    { outcome: "complete", result: await handler(task as HeldTask<T>) },
-  ];
+  const work: Work<T> = async ([task]) => [{ outcome: "complete", result: await handler(task as Task<T>) }];
   return run(source, handler, work, options, { concurrency: 5, batch: undefined, together: false });
 }
 
@@ -45,11 +43,11 @@ export async function drainBatches<T>(
   options: DrainOptions = {},
 ): Promise<DrainReport> {
   const work: Work<T> = async (tasks, { signal }) => {
-    const verdicts: unknown = await handler(tasks, signal);
-    if (Array.isArray(verdicts) && verdicts.length === tasks.length) return verdicts as Verdict[];
+    const outcomes: unknown = await handler(tasks, signal);
+    if (Array.isArray(outcomes) && outcomes.length === tasks.length) return outcomes as TaskOutcome[];
     throw new SluiceError(
       "invalid_argument",
-      `a batch handler must return an array of ${tasks.length} verdicts, one for each task`,
+      `a batch handler must return an array of ${tasks.length} outcomes, one for each task`,
     );
   };
   return run(source, handler, work, options, { concurrency: 1, batch: 10, together: true });
@@ -81,7 +79,7 @@ function run<T>(
     throw invalidArgument("source", "must be a Queue, or another source of tasks");
   }
   if (typeof handler !== "function") throw invalidArgument("handler", "must be a function");
-  return new Run<T>(source, work, {
+  return new DrainLoop<T>(source, work, {
     ...checkedOptions(options, implied),
     together: implied.together,
   }).report();
@@ -104,7 +102,7 @@ export function checkDrainOptions(options: DrainOptions, at: string): void {
 function checkedOptions(
   options: DrainOptions,
   implied: Omit<PaceOptions, "together">,
-): Omit<RunOptions, "together"> {
+): Omit<DrainLoopOptions, "together"> {
   onlyOptions(options, OPTIONS);
   const { budget: span = "25s", batch = implied.batch, concurrency = implied.concurrency } = options;
   const { lease, timeout } = options;

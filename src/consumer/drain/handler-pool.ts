@@ -1,9 +1,9 @@
 import type { Backoff } from "../../queue/core/backoff.ts";
-import type { HeldTask, Verdict } from "./types.ts";
-import { Estimate } from "./rtt-estimator.ts";
+import type { Task, TaskOutcome } from "./types.ts";
+import { DurationEstimator } from "./duration-estimator.ts";
 import { StoppedError, type StopReason } from "./failures.ts";
-import { Call, type Held } from "./in-flight-task.ts";
-import { handBack, type Sendable, settlementOf, verdictOn } from "./to-settlement.ts";
+import { HandlerCall, type InFlightTask } from "./in-flight-task.ts";
+import { handBack, type Sendable, settlementOf, outcomeOf } from "./to-settlement.ts";
 
 /** How long handlers may follow one another before the event loop gets a turn, ms: requests need turns. */
 const TURN = 10;
@@ -11,13 +11,13 @@ const TURN = 10;
 /** What a call takes at least, ms: some clocks stand still while nothing is sent or received. */
 const SHORTEST = 0.01;
 
-/** One call of a handler: a verdict for each task. The signal is that of the call. */
+/** One call of a handler: an outcome for each task. The signal is that of the call. */
 export type Work<T> = (
-  tasks: readonly HeldTask<T>[],
+  tasks: readonly Task<T>[],
   call: { readonly signal: AbortSignal },
-) => Promise<readonly Verdict[]>;
+) => Promise<readonly TaskOutcome[]>;
 
-export interface HandsOptions {
+export interface HandlerPoolOptions {
   readonly concurrency: number;
   /** ms; Infinity for none. */
   readonly timeout: number;
@@ -27,7 +27,7 @@ export interface HandsOptions {
 }
 
 /** The calls of the handler: those that wait for their turn, and those that run. */
-export class Hands<T> {
+export class HandlerPool<T> {
   /** How many calls have begun. */
   begun = 0;
   /** How many calls have ended. */
@@ -39,13 +39,13 @@ export class Hands<T> {
   /** Not later than the first call is to be stopped, or given up. */
   #stopAt = Number.POSITIVE_INFINITY;
   readonly #work: Work<T>;
-  readonly #options: HandsOptions;
+  readonly #options: HandlerPoolOptions;
   readonly #settle: (item: Sendable, by: number) => void;
   readonly #changed: () => void;
-  readonly #running = new Set<Call<T>>();
-  #waiting: (readonly Held<T>[])[] = [];
+  readonly #running = new Set<HandlerCall<T>>();
+  #waiting: (readonly InFlightTask<T>[])[] = [];
   /** How long a call takes that nobody stopped. */
-  readonly #duration = new Estimate();
+  readonly #duration = new DurationEstimator();
   #turnAt = 0;
 
   /**
@@ -54,7 +54,7 @@ export class Hands<T> {
    */
   constructor(
     work: Work<T>,
-    options: HandsOptions,
+    options: HandlerPoolOptions,
     settle: (item: Sendable, by: number) => void,
     changed: () => void,
   ) {
@@ -124,11 +124,11 @@ export class Hands<T> {
   }
 
   /** The tasks whose leases a request that goes out now may as well extend. */
-  renewals(now: number): Held<T>[] {
+  renewals(now: number): InFlightTask<T>[] {
     return [...this.#held()].filter((held) => held.renewAt(true) <= now);
   }
 
-  add(calls: readonly (readonly Held<T>[])[]): void {
+  add(calls: readonly (readonly InFlightTask<T>[])[]): void {
     this.#waiting.push(...calls);
     for (const held of calls.flat()) this.#renewAt = Math.min(this.#renewAt, held.renewAt(false));
   }
@@ -150,7 +150,7 @@ export class Hands<T> {
       if (now - this.#turnAt > TURN) return "turn";
       if (next.some(({ over, beginBy }) => !over && beginBy < now)) return "lease";
       const held = this.#waiting.shift()?.filter((one) => this.#isWanted(one)) ?? [];
-      if (held.length > 0) this.#call(new Call(held, this.#options.timeout));
+      if (held.length > 0) this.#call(new HandlerCall(held, this.#options.timeout));
     }
     return undefined;
   }
@@ -171,7 +171,7 @@ export class Hands<T> {
   }
 
   /** Stops one task. One that waits is given back when its turn comes. */
-  stopOne(held: Held<T>, code: StopReason): void {
+  stopOne(held: InFlightTask<T>, code: StopReason): void {
     const error = new StoppedError(code);
     held.stop(error);
     for (const call of this.#running) call.heed(error);
@@ -196,7 +196,7 @@ export class Hands<T> {
     return this.ended > ended;
   }
 
-  #call(call: Call<T>): void {
+  #call(call: HandlerCall<T>): void {
     this.#running.add(call);
     this.#stopAt = Math.min(this.#stopAt, call.timeoutAt);
     this.begun++;
@@ -204,8 +204,8 @@ export class Hands<T> {
       call.held.map(({ shown }) => shown),
       call,
     ).then(
-      (verdicts) => {
-        this.#end(call, verdicts);
+      (outcomes) => {
+        this.#end(call, outcomes);
         this.#changed();
       },
       (thrown: unknown) => {
@@ -215,15 +215,15 @@ export class Hands<T> {
     );
   }
 
-  #fail(call: Call<T>, thrown: unknown): void {
-    const verdict = verdictOn(thrown, this.#options.backoff);
+  #fail(call: HandlerCall<T>, thrown: unknown): void {
+    const outcome = outcomeOf(thrown, this.#options.backoff);
     this.#end(
       call,
-      call.held.map(() => verdict),
+      call.held.map(() => outcome),
     );
   }
 
-  #end(call: Call<T>, verdicts: readonly Verdict[]): void {
+  #end(call: HandlerCall<T>, outcomes: readonly TaskOutcome[]): void {
     // Given up before: this comes too late.
     if (!this.#running.delete(call)) return;
     const now = performance.now();
@@ -233,24 +233,24 @@ export class Hands<T> {
     for (const [i, held] of call.held.entries()) {
       if (held.over) continue;
       held.over = true;
-      this.#settle(settlementOf(held.task, verdicts[i] as Verdict), held.renewAt(false));
+      this.#settle(settlementOf(held.task, outcomes[i] as TaskOutcome), held.renewAt(false));
     }
   }
 
   /** The tasks whose leases have to last. */
-  *#held(): Generator<Held<T>> {
+  *#held(): Generator<InFlightTask<T>> {
     for (const { held } of this.#running) yield* held.filter(({ over }) => !over);
     for (const held of this.#waiting) yield* held.filter(({ over }) => !over);
   }
 
   /** Of a task that waited: its lease may be lost, or it was cancelled. */
-  #isWanted(held: Held<T>): boolean {
+  #isWanted(held: InFlightTask<T>): boolean {
     if (held.over) return false;
     if (held.stopped) this.#handBack(held);
     return !held.stopped;
   }
 
-  #handBack(held: Held<T>): void {
+  #handBack(held: InFlightTask<T>): void {
     held.over = true;
     this.#settle(handBack(held.task), held.renewAt(false));
   }

@@ -1,13 +1,13 @@
 import type { LeasedTask } from "../../queue/tasks/leased-task.ts";
 import type { Settled } from "../../queue/core/types.ts";
-import type { HeldTask } from "./types.ts";
+import type { Task } from "./types.ts";
 import { StoppedError } from "./failures.ts";
 
 /** The shortest time from one extend to the next, ms. */
 const OFTEN = 250;
 
 /** Told what Redis answered to an extend that was sent at that time. */
-export type Hearing<T> = (held: Held<T>, answer: Settled, sentAt: number) => void;
+export type Hearing<T> = (held: InFlightTask<T>, answer: Settled, sentAt: number) => void;
 
 /** Stops something once. Its signal is made when it is first asked for: many handlers do not, and it is dear. */
 class Stopper {
@@ -33,10 +33,10 @@ class Stopper {
 }
 
 /** A task that is leased, until its work is over or its lease is lost. */
-export class Held<T> {
+export class InFlightTask<T> {
   readonly task: LeasedTask<T>;
   /** What a handler sees of it. */
-  readonly shown: HeldTask<T>;
+  readonly shown: Task<T>;
   /** True when nothing that is heard of the lease matters any more. */
   over = false;
   readonly #stopper = new Stopper();
@@ -60,7 +60,7 @@ export class Held<T> {
     this.#extendedAt = leasedAt;
     const { id, receipt, payload, attempt, enqueuedAt, headers, group } = task;
     const stopper = this.#stopper;
-    const extend: HeldTask<T>["extend"] = async (lease, options) => {
+    const extend: Task<T>["extend"] = async (lease, options) => {
       const sentAt = performance.now();
       const answer = await task.extend(lease, options);
       hear(this, answer, sentAt);
@@ -110,8 +110,8 @@ export class Held<T> {
 }
 
 /** One call of a handler, for one task or for all of a pull. */
-export class Call<T> {
-  readonly held: readonly Held<T>[];
+export class HandlerCall<T> {
+  readonly held: readonly InFlightTask<T>[];
   /** On the clock of `performance.now()`, like all its times. */
   readonly beganAt: number;
   /** When the handler has had its timeout. */
@@ -122,7 +122,7 @@ export class Call<T> {
   stopped: StoppedError | undefined;
   readonly #stopper = new Stopper();
 
-  constructor(held: readonly Held<T>[], timeout: number) {
+  constructor(held: readonly InFlightTask<T>[], timeout: number) {
     this.held = held;
     this.beganAt = performance.now();
     this.timeoutAt = this.beganAt + timeout;

@@ -1,5 +1,5 @@
-import type { Estimate } from "./rtt-estimator.ts";
-import type { Hands } from "./handler-pool.ts";
+import type { DurationEstimator } from "./duration-estimator.ts";
+import type { HandlerPool } from "./handler-pool.ts";
 
 /** What a pull asks for at least, and at most, where a drain is not told its `batch`; the HTTP interface takes 100. */
 const LEAST = 10;
@@ -15,7 +15,7 @@ export interface PaceOptions {
   readonly together: boolean;
 }
 
-type PacedHands = Pick<Hands<never>, "idle" | "waiting" | "vacant" | "mean" | "beginWithin">;
+type PacedHandlers = Pick<HandlerPool<never>, "idle" | "waiting" | "vacant" | "mean" | "beginWithin">;
 
 /**
  * When a drain pulls, and how much: enough for its handlers never to wait for a request, so that settlements can gather
@@ -23,29 +23,29 @@ type PacedHands = Pick<Hands<never>, "idle" | "waiting" | "vacant" | "mean" | "b
  */
 export class Pace {
   readonly #options: PaceOptions;
-  readonly #hands: PacedHands;
-  readonly #roundTrip: Estimate;
+  readonly #handlers: PacedHandlers;
+  readonly #roundTrip: DurationEstimator;
 
-  constructor(options: PaceOptions, hands: PacedHands, roundTrip: Estimate) {
+  constructor(options: PaceOptions, hands: PacedHandlers, roundTrip: DurationEstimator) {
     this.#options = options;
-    this.#hands = hands;
+    this.#handlers = hands;
     this.#roundTrip = roundTrip;
   }
 
   /** Whether handlers are about to run out of tasks: all that wait will have begun when a pull is answered. */
   get runsOut(): boolean {
     const { concurrency, batch = MOST, together } = this.#options;
-    if (together || concurrency === 1 || this.#hands.idle) return false;
-    const meanwhile = this.#hands.beginWithin(this.#roundTrip.mean);
-    return this.#hands.waiting + 1 <= Math.min(meanwhile, batch / 2);
+    if (together || concurrency === 1 || this.#handlers.idle) return false;
+    const meanwhile = this.#handlers.beginWithin(this.#roundTrip.mean);
+    return this.#handlers.waiting + 1 <= Math.min(meanwhile, batch / 2);
   }
 
   /** How many tasks a pull asks for, as far as time allows. */
   get batch(): number {
     const { batch } = this.#options;
     if (batch !== undefined) return batch;
-    const { vacant, waiting, mean } = this.#hands;
-    const begin = this.#hands.beginWithin(this.#roundTrip.mean + Math.min(mean / 2, AHEAD));
+    const { vacant, waiting, mean } = this.#handlers;
+    const begin = this.#handlers.beginWithin(this.#roundTrip.mean + Math.min(mean / 2, AHEAD));
     return Math.max(LEAST, Math.min(Math.ceil(vacant + begin) - waiting, MOST));
   }
 }

@@ -80,8 +80,8 @@ export class Prospect {
   }
 
   /** Whether a pull left something although it gave fewer than asked for. */
-  #leftSome({ length, nextDueAt, unfit }: Batch<unknown>, dueAt: number | null, wait = 0): boolean {
-    const some = length + unfit > 0;
+  #leftSome({ length, nextDueAt, invalid }: Batch<unknown>, dueAt: number | null, wait = 0): boolean {
+    const some = length + invalid > 0;
     if (some) this.#inVain = 0;
     if (nextDueAt === null || nextDueAt > Date.now()) return false;
     // One that may be a killer travels alone, and large ones do.

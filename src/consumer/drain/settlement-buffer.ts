@@ -1,4 +1,4 @@
-import type { Held } from "./in-flight-task.ts";
+import type { InFlightTask } from "./in-flight-task.ts";
 import { extension, type Sendable } from "./to-settlement.ts";
 
 /** Most of one request. JSON within JSON has up to twice its length, and Upstash takes 10 MB. */
@@ -10,11 +10,11 @@ const WITHIN = 1_000;
 
 /** A settlement, and of an extend the task that it is for. */
 export interface Item<T> extends Sendable {
-  readonly extends?: Held<T>;
+  readonly extends?: InFlightTask<T>;
 }
 
 /** The settlements of what is finished, until Redis has answered. */
-export class Outbox<T> {
+export class SettlementBuffer<T> {
   readonly #items: Sendable[] = [];
   #dueAt = Number.POSITIVE_INFINITY;
 
@@ -34,7 +34,7 @@ export class Outbox<T> {
   }
 
   /** What one request takes: extends first, for they cannot wait. */
-  take(renewals: readonly Held<T>[]): Item<T>[] {
+  take(renewals: readonly InFlightTask<T>[]): Item<T>[] {
     const taken: Item<T>[] = renewals
       .slice(0, MOST_ITEMS)
       .map((held) => ({ ...extension(held.task), extends: held }));

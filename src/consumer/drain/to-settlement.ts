@@ -5,7 +5,7 @@ import { milliseconds } from "../../queue/core/duration.ts";
 import type { LeasedTask } from "../../queue/tasks/leased-task.ts";
 import { settlementArguments } from "../../queue/tasks/settle.ts";
 import type { Settlement } from "../../queue/core/types.ts";
-import type { Verdict } from "./types.ts";
+import type { TaskOutcome } from "./types.ts";
 import { NonRetryableError, RetryAfter } from "./failures.ts";
 
 type Leased = Pick<LeasedTask, "receipt" | "attempt">;
@@ -17,7 +17,7 @@ export interface Sendable {
 }
 
 /** What becomes of a task whose handler threw that. */
-export function verdictOn(thrown: unknown, backoff: Backoff | true): Verdict {
+export function outcomeOf(thrown: unknown, backoff: Backoff | true): TaskOutcome {
   try {
     if (isOne(thrown, NonRetryableError, "NonRetryableError")) return { outcome: "reject", error: thrown };
     if (isOne(thrown, RetryAfter, "RetryAfter")) {
@@ -41,16 +41,16 @@ function isOne<E extends Error>(
 }
 
 /**
- * The settlement that a verdict amounts to, whatever is in it: what can be stored neither as result nor as error is
+ * The settlement that an outcome amounts to, whatever is in it: what can be stored neither as result nor as error is
  * replaced by an error that says so. Values are copied, for the caller may go on changing them.
  */
-export function settlementOf(task: Leased, verdict: Verdict): Sendable {
+export function settlementOf(task: Leased, outcome: TaskOutcome): Sendable {
   try {
-    return verdict.outcome === "complete"
-      ? completion(task, verdict.result)
-      : sendable(asSettlement(task, verdict));
+    return outcome.outcome === "complete"
+      ? completion(task, outcome.result)
+      : sendable(asSettlement(task, outcome));
   } catch (fault) {
-    return sendable(failed(task, new Error(`the handler's verdict is of no use: ${reasonOf(fault)}`)));
+    return sendable(failed(task, new Error(`the handler's outcome is of no use: ${reasonOf(fault)}`)));
   }
 }
 
@@ -84,14 +84,14 @@ function completion({ receipt }: Leased, result: unknown): Sendable {
 
 function asSettlement(
   { receipt, attempt }: Leased,
-  verdict: Exclude<Verdict, { outcome: "complete" }>,
+  outcome: Exclude<TaskOutcome, { outcome: "complete" }>,
 ): Settlement {
-  switch (verdict.outcome) {
+  switch (outcome.outcome) {
     case "reject":
-      return { receipt, outcome: "reject", error: errorOf(verdict.error) };
+      return { receipt, outcome: "reject", error: errorOf(outcome.error) };
     case "requeue": {
-      const { delay = 0, backoff, count = true } = verdict;
-      const error = errorOf(verdict.error);
+      const { delay = 0, backoff, count = true } = outcome;
+      const error = errorOf(outcome.error);
       try {
         // Reckoned once, so that a copy of the settlement says the same.
         const ms = backoff === undefined ? milliseconds(delay, "delay") : delayAfter(attempt, backoff);

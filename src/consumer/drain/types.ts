@@ -4,7 +4,7 @@ import type { Settled, Worker } from "../../queue/core/types.ts";
 import type { LeasedTask } from "../../queue/tasks/leased-task.ts";
 
 /** A task in the hands of a handler. Its settlement is what the handler returns or throws. */
-export interface HeldTask<T = unknown> extends Pick<
+export interface Task<T = unknown> extends Pick<
   LeasedTask<T>,
   "id" | "receipt" | "payload" | "attempt" | "enqueuedAt" | "headers" | "group"
 > {
@@ -26,10 +26,10 @@ export interface HeldTask<T = unknown> extends Pick<
  * the drain's backoff and that error; it becomes a dead letter by a {@link NonRetryableError}, or on its last attempt; a
  * {@link RetryAfter} says itself when to come again.
  */
-export type Handler<T = unknown> = (task: HeldTask<T>) => unknown;
+export type Handler<T = unknown> = (task: Task<T>) => unknown;
 
 /** What becomes of one task of a batch: a settlement without its receipt. */
-export type Verdict =
+export type TaskOutcome =
   | { readonly outcome: "complete"; readonly result?: unknown }
   | {
       readonly outcome: "requeue";
@@ -44,14 +44,14 @@ export type Verdict =
   | { readonly outcome: "reject"; readonly error?: unknown };
 
 /**
- * Works on all tasks of one pull. It returns a verdict for each, in their order; what it throws counts for each of
+ * Works on all tasks of one pull. It returns an outcome for each, in their order; what it throws counts for each of
  * them as if a {@link Handler} had thrown it. The signal aborts when all of the work is to stop, each task's own when
  * that task is.
  */
 export type BatchHandler<T = unknown> = (
-  tasks: readonly HeldTask<T>[],
+  tasks: readonly Task<T>[],
   signal: AbortSignal,
-) => readonly Verdict[] | Promise<readonly Verdict[]>;
+) => readonly TaskOutcome[] | Promise<readonly TaskOutcome[]>;
 
 export interface DrainOptions {
   /**

@@ -2,7 +2,7 @@ import { type BodyFault, readBounded } from "../../bounded-body.ts";
 import type { DrainReport } from "../drain/types.ts";
 import { onlyOptions } from "../../queue/core/validation.ts";
 import { toConsole } from "../../queue/tasks/waker.ts";
-import { WakeGate } from "./wake-verifier.ts";
+import { WakeVerifier } from "./wake-verifier.ts";
 import { WAKE } from "./webhook-waker.ts";
 
 /** What is read of a wake, in bytes and ms. */
@@ -33,12 +33,12 @@ export function wakeReceiver(
 ): (request: Request, after?: AfterResponse) => Promise<Response> {
   onlyOptions(options, ["secret", "drain", "onError"]);
   const { secret, drain, onError } = options;
-  const gate = new WakeGate(secret);
+  const gate = new WakeVerifier(secret);
   return (request, { waitUntil } = {}) => answerWake(request, { gate, drain, onError, waitUntil });
 }
 
 export interface WakeWork extends Omit<WakeReceiverOptions, "secret">, AfterResponse {
-  readonly gate: WakeGate;
+  readonly gate: WakeVerifier;
 }
 
 /** As {@link wakeReceiver} does, for whom each request is another's work. */
@@ -48,11 +48,11 @@ export async function answerWake(request: Request, work: WakeWork): Promise<Resp
   const read = await readBounded(request, BOUNDS);
   if (typeof read === "string") return refused(...unread[read]);
   const body = new TextDecoder().decode(read);
-  const verdict = await gate.admit(request.headers, body);
-  if (verdict === "unsigned") {
+  const outcome = await gate.admit(request.headers, body);
+  if (outcome === "unsigned") {
     return refused(401, "The signature is missing, wrong, or more than five minutes old.");
   }
-  if (verdict === "replayed") return refused(409, "This wake has been here before.");
+  if (outcome === "replayed") return refused(409, "This wake has been here before.");
   const queue = queueOf(body);
   if (queue === undefined) return refused(400, `A wake has the type ${WAKE} and names its queue.`);
   const working = drain(queue);

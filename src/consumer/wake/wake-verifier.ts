@@ -10,7 +10,7 @@ const MEMORY = 2 * TOLERANCE * 1_000;
  * Lets in wakes that one of the secrets signed, each once. What came is remembered here, not in Redis: a copy that reaches
  * another instance drains a queue, which a cron may do at any time too, and costs what a pull costs that finds nothing.
  */
-export class WakeGate {
+export class WakeVerifier {
   readonly #secrets: readonly string[];
   #keys: readonly CryptoKey[] | undefined;
   /** When each wake that came is forgotten, epoch ms, the first to be forgotten first. */

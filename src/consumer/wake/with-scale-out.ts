@@ -8,7 +8,7 @@ const ASK_EVERY = 1_000;
  * A queue that calls for another consumer while it has more tasks than this one takes: when a pull comes back full. What
  * the call meets is not this one's concern.
  */
-export function reinforced<T>(queue: TaskSource<T> & Pick<Queue, "wakeAnother">): TaskSource<T> {
+export function withScaleOut<T>(queue: TaskSource<T> & Pick<Queue, "wakeAnother">): TaskSource<T> {
   let asked = Number.NEGATIVE_INFINITY;
   return watched(queue, (tasks, { max = 1 }) => {
     const now = performance.now();

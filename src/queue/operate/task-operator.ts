@@ -1,7 +1,7 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { BOUNDS, MAX_STEP, untilDone, type RunOptions, type RunReport } from "./paged-run.ts";
 import { decodeValue } from "../core/codec.ts";
-import { QueueHandle } from "../tasks/queue-base.ts";
+import { QueueBase } from "../tasks/queue-base.ts";
 import {
   listOf,
   onlyOptions,
@@ -96,7 +96,7 @@ const LIST_OPTIONS = [
 ];
 
 /** Looks at a queue's tasks and operates on them: pages, deletes, redrives, purges. */
-export class TaskOperator extends QueueHandle {
+export class TaskOperator extends QueueBase {
   /**
    * A page of the tasks in one state: pending ones in the order of delivery, delayed and working ones as they fall
    * due, completed ones as their records expire, dead letters as they died. One request. With a filter it looks at

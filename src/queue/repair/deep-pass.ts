@@ -1,6 +1,6 @@
 import type { Fault } from "../core/faults.ts";
 import { GroupCount } from "./group-count.ts";
-import { QueueHandle, type HandleOptions } from "../tasks/queue-base.ts";
+import { QueueBase, type HandleOptions } from "../tasks/queue-base.ts";
 import { lastReply } from "../redis/replies.ts";
 import {
   scanScript,
@@ -81,7 +81,7 @@ export interface Findings {
 }
 
 /** One pass through one queue: page by page through each place, then the records against the list as a whole. */
-export class DeepPass extends QueueHandle {
+export class DeepPass extends QueueBase {
   readonly #findings: Findings;
   readonly #options: SendOptions;
   #size = 16;

@@ -1,7 +1,7 @@
 import { SluiceError } from "../../errors.ts";
 import { callOf } from "../redis/binding.ts";
 import type { Findings } from "./deep-pass.ts";
-import { QueueHandle, type HandleOptions } from "../tasks/queue-base.ts";
+import { QueueBase, type HandleOptions } from "../tasks/queue-base.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
 import { NEVER, nextOf, readPlan, tellable, type Plan } from "../schedules/schedule-record.ts";
 import { notRead, setReminderScript, putScheduleScript } from "../redis/schedule-scripts.ts";
@@ -11,7 +11,7 @@ import type { PlainCommand, Reply, SendOptions } from "../redis/transport.ts";
 const PAGE = { ZSCAN: "1000", HSCAN: "16" };
 
 /** The deep sweep's part in schedules: each has its record, its task and its next occurrence, and a reminder comes. */
-export class ScheduleRepair extends QueueHandle {
+export class ScheduleRepair extends QueueBase {
   readonly #options: SendOptions;
   readonly #findings: Findings;
 

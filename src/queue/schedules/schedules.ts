@@ -2,7 +2,7 @@ import { invalidArgument, SluiceError } from "../../errors.ts";
 import { callOf } from "../redis/binding.ts";
 import { readRecurrence, RECURRENCE, rhythmOf, type Recurrence } from "./calendar.ts";
 import { encodeValue } from "../core/codec.ts";
-import { QueueHandle } from "../tasks/queue-base.ts";
+import { QueueBase } from "../tasks/queue-base.ts";
 import {
   LAST_INSTANT,
   onlyOptions,
@@ -103,7 +103,7 @@ interface Draft {
  * once however many sweeps run. The task's id is `<name>.<epoch ms of the occurrence>`; a task that is known by that id
  * already counts as it. Its headers have the name as `schedule`, and that time as `scheduled-at`.
  */
-export class Schedules<T = unknown> extends QueueHandle {
+export class Schedules<T = unknown> extends QueueBase {
   /**
    * Creates a schedule, or makes the one of that name as told. It keeps its next occurrence where cron and zone, or
    * interval and `from`, are what they were (a `from` that is not given is); otherwise, and where it is resumed, the first

@@ -13,12 +13,12 @@ const MOST_ROUNDS = 10;
 export type RawTask = ConstructorParameters<typeof LeasedTask>[1];
 
 /** Of the tasks of one dequeue, those for a handler. */
-export interface FittingTasks<Out> {
+export interface DecodedTasks<Out> {
   readonly tasks: LeasedTask<Out>[];
   /** Whether there were others, and no more than others. */
-  readonly allMisfits: boolean;
+  readonly allInvalid: boolean;
   /** How many others are dead letters now. */
-  readonly unfit: number;
+  readonly invalid: number;
   /** What kept a task from being read at all. */
   readonly unreadable: unknown;
 }
@@ -28,14 +28,14 @@ export interface FittingTasks<Out> {
  * that fails their leases expire, and they are met again. One beyond reading does not take its batch along.
  * @param readers one for each task; it may throw
  */
-export async function fittingTasks<Out>(
+export async function decodeTasks<Out>(
   queue: {
     readonly values: ValuesQueue;
     readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
   },
   schema: StandardSchemaV1<unknown, Out> | undefined,
   readers: readonly (() => RawTask)[],
-): Promise<FittingTasks<Out>> {
+): Promise<DecodedTasks<Out>> {
   const { name, encryption } = queue.values;
   const tasks: LeasedTask<Out>[] = [];
   const misfits: Settlement[] = [];
@@ -65,8 +65,8 @@ export async function fittingTasks<Out>(
   const settled = misfits.length > 0 ? await queue.settle(misfits).catch(() => []) : [];
   return {
     tasks,
-    allMisfits: tasks.length === 0 && misfits.length > 0,
-    unfit: settled.filter(({ ok }) => ok).length,
+    allInvalid: tasks.length === 0 && misfits.length > 0,
+    invalid: settled.filter(({ ok }) => ok).length,
     unreadable,
   };
 }

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { callOf } from "../redis/binding.ts";
 import type { Call, Shareable } from "../redis/coalescer.ts";
 import { milliseconds } from "../core/duration.ts";
-import { fittingTasks, tokenOfNext } from "./decode-tasks.ts";
+import { decodeTasks, tokenOfNext } from "./decode-tasks.ts";
 import { derivedName, newToken } from "../core/ids.ts";
 import type { Keys } from "../core/keys.ts";
 import { type LongPollSteps, pollUntilSome, waitOf } from "./long-poll.ts";
@@ -69,7 +69,7 @@ export class Pull<Out> {
   /** None yet where it is neither the caller's nor needed. */
   #token: string | undefined;
   /** What all its calls together made dead letters of. */
-  #unfit = 0;
+  #invalid = 0;
 
   /** @throws {SluiceError} `invalid_argument` */
   static async of<Out>(queue: PullQueue<Out>, options: DequeueOptions): Promise<Pull<Out>> {
@@ -249,17 +249,17 @@ export class Pull<Out> {
         group,
       };
     });
-    const fitting = await fittingTasks(this.#queue, schema, readers);
-    const { tasks: leased, allMisfits, unreadable } = fitting;
-    this.#unfit += fitting.unfit;
+    const fitting = await decodeTasks(this.#queue, schema, readers);
+    const { tasks: leased, allInvalid, unreadable } = fitting;
+    this.#invalid += fitting.invalid;
     // Its lease expires, until it is a dead letter.
     if (unreadable !== undefined && leased.length === 0) throw unreadable;
-    const next = allMisfits ? await tokenOfNext(this.#queue.name, this.#leaseToken, round) : undefined;
+    const next = allInvalid ? await tokenOfNext(this.#queue.name, this.#leaseToken, round) : undefined;
     if (next !== undefined) {
       this.#token = next;
       return this.#run(this.#call(this.#wait === 0), round + 1);
     }
-    return Object.assign(leased, { nextDueAt: nextDueAt || null, paused, unfit: this.#unfit });
+    return Object.assign(leased, { nextDueAt: nextDueAt || null, paused, invalid: this.#invalid });
   }
 }
 

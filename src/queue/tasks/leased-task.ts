@@ -100,5 +100,5 @@ export type Batch<T> = LeasedTask<T>[] & {
    * How many tasks this dequeue met, beside those that it gives, that it made dead letters of, because they could not be
    * decrypted or do not fit the schema.
    */
-  readonly unfit: number;
+  readonly invalid: number;
 };

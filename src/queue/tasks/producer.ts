@@ -3,7 +3,7 @@ import { SluiceError } from "../../errors.ts";
 import { callOf } from "../redis/binding.ts";
 import { type Coalesce, Coalescer, type Shareable } from "../redis/coalescer.ts";
 import { byteLengths, encodeValue } from "../core/codec.ts";
-import { QueueHandle, type HandleOptions } from "./queue-base.ts";
+import { QueueBase, type HandleOptions } from "./queue-base.ts";
 import { derivedTaskIds, newTaskId, newToken } from "../core/ids.ts";
 import { all, type MaybePromise } from "../core/maybe-promise.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId, wholeNumber } from "../core/validation.ts";
@@ -89,7 +89,7 @@ interface Item {
 }
 
 /** What a producer does with a queue. `Queue` adds what consumers do; a bundle with this alone is smaller. */
-export class Producer<In = unknown, Out = In> extends QueueHandle {
+export class Producer<In = unknown, Out = In> extends QueueBase {
   readonly #defaults: TaskDefaults;
   protected readonly schema: StandardSchemaV1<In, Out> | undefined;
   readonly #waker: CheckedWaker | undefined;

@@ -22,7 +22,7 @@ export interface HandleOptions {
 }
 
 /** One queue, and the way to its Redis: what everything that works on a queue builds on. */
-export class QueueHandle {
+export class QueueBase {
   readonly name: string;
   protected readonly transport: Transport;
   protected readonly keys: Keys;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { reinforced, type Transport } from "../../src/index.ts";
+import { withScaleOut, type Transport } from "../../src/index.ts";
 import { many } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
 
@@ -30,7 +30,7 @@ const noting = (called: string[]): Transport => ({
 });
 
 test("another consumer is called when a pull comes back full", async () => {
-  const source = reinforced(queue());
+  const source = withScaleOut(queue());
   expect(await source.dequeue({ max: 10 })).toHaveLength(10);
   await expect.poll(() => woken).toEqual(["emails"]);
   pass(5_000);
@@ -41,7 +41,7 @@ test("another consumer is called when a pull comes back full", async () => {
 
 test("nobody is called when it does not", async () => {
   const called: string[] = [];
-  const source = reinforced(queue(noting(called)));
+  const source = withScaleOut(queue(noting(called)));
   expect(await source.dequeue({ max: 21 })).toHaveLength(20);
   expect(await source.dequeue()).toHaveLength(0);
   expect((await source.settleAndDequeue([], { max: 2 })).tasks).toHaveLength(0);
@@ -51,7 +51,7 @@ test("nobody is called when it does not", async () => {
 
 test("it asks once a second at most", async () => {
   const called: string[] = [];
-  const source = reinforced(queue(noting(called)));
+  const source = withScaleOut(queue(noting(called)));
   for (let i = 0; i < 4; i++) {
     await source.dequeue();
     pass(500);
@@ -67,6 +67,6 @@ test("what its call meets is not the drain's concern", async () => {
         ? Promise.reject(new Error("no connection"))
         : rig.transport.send(commands, options),
   };
-  expect(await reinforced(queue(transport)).dequeue()).toHaveLength(1);
-  expect(await reinforced(rig.queue()).dequeue()).toHaveLength(1);
+  expect(await withScaleOut(queue(transport)).dequeue()).toHaveLength(1);
+  expect(await withScaleOut(rig.queue()).dequeue()).toHaveLength(1);
 });

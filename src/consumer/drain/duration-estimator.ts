@@ -3,7 +3,7 @@ const MEAN_GAIN = 1 / 8;
 const DEVIATION_GAIN = 1 / 4;
 
 /** How long something takes, ms, judged by what it has taken so far. */
-export class Estimate {
+export class DurationEstimator {
   #mean = 0;
   #deviation = 0;
   #known = false;
