@@ -10,6 +10,7 @@ import { resp } from "../../src/transport/resp.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
 import { startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
+import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { startProxy } from "../transport/proxy.ts";
 import type { Proxy } from "../transport/proxy.ts";
 import { script } from "../transport/script.ts";
@@ -19,7 +20,7 @@ const counted = script("counted", "return { redis.call('INCR', KEYS[1]), ARGV[1]
 const call: Command = { script: counted, keys: ["runs"], args: ["first"], resendArgs: ["again"] };
 const payload = "the-secret-payload";
 
-let redis: TestRedis;
+let redis: SharedRedis;
 let proxy: Proxy;
 let transport: ReturnType<typeof resp>;
 
@@ -45,7 +46,7 @@ async function listening(onConnection: (socket: Socket) => void) {
 }
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await sharedRedis();
 });
 afterAll(() => redis.stop());
 beforeEach(async () => {
