@@ -6,6 +6,13 @@ import { laneOf } from "./test/support/lanes.ts";
 /** The files that take a minute each. Begun last, they would run on alone. */
 const LONG = ["test/fuzz/fuzz", "test/model/model", "test/chaos/chaos", "test/fault/"];
 
+/** Files that each run in a process of their own. All others run in those of the workers, one after the other. */
+const APART = [
+  "test/{chaos,documents,examples,fuzz,local,model,runtime}/**/*.test.ts",
+  // Sets variables of its process.
+  "test/consumer/cloudflare-queue-rules.test.ts",
+];
+
 /** The long ones first; otherwise as Vitest has them. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -32,15 +39,24 @@ export default defineConfig({
     },
   ],
   test: {
-    include: ["test/**/*.test.ts"],
-    // Installs the packed tarball; run by `npm run test:package`.
-    exclude: ["test/package/**"],
     pool: "forks",
-    // Most of their time tests wait for other processes. One a core less, as is the default, would be one of two.
-    maxWorkers: 2,
+    maxWorkers: 3,
     sequence: { sequencer: LongFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
+    projects: [
+      { extends: true, test: { name: "apart", include: APART } },
+      {
+        extends: true,
+        // test/package installs the packed tarball: `npm run test:package` runs it.
+        test: {
+          name: "together",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/package/**", ...APART],
+          isolate: false,
+        },
+      },
+    ],
   },
 });

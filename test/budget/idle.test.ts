@@ -3,15 +3,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Redis } from "@upstash/redis";
 import { Service, overHttp } from "../../serverless/service.ts";
 import { dollars, type Gateway, startGateway } from "../../src/local/index.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 
 // What a queue with a consumer costs while it is idle: cron every minute, through the gateway.
 
 const minutesOfMonth = 60 * 24 * 30;
-let redis: TestRedis;
+let redis: SharedRedis;
 let gateway: Gateway;
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await sharedRedis();
   gateway = await startGateway({ redisUrl: redis.url });
 });
 afterAll(async () => {

@@ -24,10 +24,15 @@ export class BeatingWorker {
   async beat(): Promise<void> {
     while (!this.#part.ending.aborted) {
       await sleep(LEASE / 3);
+      // Written down as other calls are: a heartbeat that is lost or late extends no lease.
+      const { ledger } = this.#part;
+      const call = ledger.nextCall();
+      ledger.write({ what: "ask", call, queue: this.#queue.name, settle: [], pull: false, wait: false });
       try {
         await this.#queue.heartbeat(this.worker, { lease: LEASE, receipts: [...this.receipts] });
+        ledger.write({ what: "answer", call, settled: [], receipts: [] });
       } catch (error) {
-        this.#part.met(error);
+        this.#part.met(error, call);
       }
     }
   }

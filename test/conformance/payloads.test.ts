@@ -5,14 +5,14 @@ import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { awkwardPayloads, comparable } from "../support/payloads.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 
-let redis: TestRedis;
+let redis: SharedRedis;
 let gateway: Gateway;
 let tcp: ReturnType<typeof resp>;
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await sharedRedis();
   gateway = await startGateway({ redisUrl: redis.url });
   tcp = resp(redis.url);
 });

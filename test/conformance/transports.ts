@@ -5,7 +5,7 @@ import type { Command, CommandOutcome, Reply, Script, Transport } from "../../sr
 import { resp } from "../../src/transport/resp.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
 import { upstash } from "../../src/transport/upstash.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { startProxy, type Proxy } from "../transport/proxy.ts";
 import { script } from "../transport/script.ts";
 
@@ -14,7 +14,7 @@ import { script } from "../transport/script.ts";
 /** Registers a Redis for a test file, emptied before each test, and every transport that reaches it. */
 export function useTransports() {
   const its = {} as {
-    redis: TestRedis;
+    redis: SharedRedis;
     /** In front of that Redis, for every transport. */
     proxy: Proxy;
     gateway: Gateway;
@@ -22,7 +22,7 @@ export function useTransports() {
   const open: ReturnType<typeof resp>[] = [];
 
   beforeAll(async () => {
-    its.redis = await startRedis();
+    its.redis = await sharedRedis();
     its.proxy = await startProxy(its.redis.port);
     its.gateway = await startGateway({ redisUrl: its.proxy.url });
   });

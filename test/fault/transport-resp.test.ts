@@ -9,6 +9,7 @@ import type { Command } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
+import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { startProxy, type Proxy } from "../transport/proxy.ts";
 import { script } from "../transport/script.ts";
 
@@ -17,7 +18,7 @@ const counted = script("counted", "return { redis.call('INCR', KEYS[1]), ARGV[1]
 const call: Command = { script: counted, keys: ["runs"], args: ["first"], resendArgs: ["again"] };
 const payload = "the-secret-payload";
 
-let redis: TestRedis;
+let redis: SharedRedis;
 let proxy: Proxy;
 let transport: ReturnType<typeof resp>;
 
@@ -43,7 +44,7 @@ async function listening(onConnection: (socket: Socket) => void) {
 }
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await sharedRedis();
 });
 afterAll(() => redis.stop());
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { connectRedis, type RedisConnection } from "../../src/local/gateway/redis.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../src/local/index.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 
 export const token = "standard-token";
 export const readOnlyToken = "read-only-token";
@@ -15,7 +15,7 @@ export interface RestReply {
 
 export interface Stack {
   readonly gateway: Gateway;
-  readonly redis: TestRedis;
+  readonly redis: SharedRedis;
   /** The same Redis without the gateway. */
   readonly direct: RedisConnection;
   /** One request by the standard token; a body that is no string is sent as JSON. */
@@ -23,9 +23,9 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-/** A Redis of its own with a gateway in front of it. */
-export async function startStack(options: Partial<GatewayOptions> = {}): Promise<Stack> {
-  const redis = await startRedis();
+/** A Redis, the shared one if none is given, with a gateway in front of it. */
+export async function startStack(options: Partial<GatewayOptions> = {}, given?: SharedRedis): Promise<Stack> {
+  const redis = given ?? (await sharedRedis());
   const direct = await connectRedis(redis.url, () => {});
   const gateway = await startGateway({ redisUrl: redis.url, token, readOnlyToken, ...options });
   return {

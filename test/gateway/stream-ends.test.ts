@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startGateway } from "../../src/local/index.ts";
+import { startRedis } from "../support/redis.ts";
 import { openStream, untilConnections } from "./event-stream.ts";
 import { rest, type Stack, startStack, token } from "./stack.ts";
 
@@ -117,7 +118,7 @@ describe("a stream ends", () => {
   });
 
   test("when Redis goes away, and none opens until it is back", async () => {
-    const own = await startStack();
+    const own = await startStack({}, await startRedis());
     const streams = await Promise.all(
       ["/subscribe/chat", "/psubscribe/*"].map((path) => openStream(own, path)),
     );

@@ -155,7 +155,7 @@ describe("the faults of Redis", () => {
   });
 
   it("redis_unauthorized: a Redis that wants a password", async () => {
-    const closed = await serve(silent);
+    const closed = await serve(silent, []);
     const client = await createClient({ url: closed.redis.url }).connect();
     await client.configSet("requirepass", "secret");
     try {

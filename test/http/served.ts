@@ -4,6 +4,7 @@ import type { TokenEntry } from "../../src/http/authenticator.ts";
 import { type ProblemCode, problems } from "../../src/http/problem.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis } from "../support/redis.ts";
+import { sharedRedis } from "../support/shared-redis.ts";
 
 export const secrets = {
   all: "all-0123456789abcdef",
@@ -72,9 +73,9 @@ export function asker(fetch: (request: Request) => Response | Promise<Response>)
   };
 }
 
-/** The app over a real Redis of its own. */
-export async function serve(options: Partial<AppOptions> = {}, redisArgs: readonly string[] = []) {
-  const redis = await startRedis({ args: redisArgs });
+/** The app over a real Redis: the shared one, or one of its own with those arguments. */
+export async function serve(options: Partial<AppOptions> = {}, redisArgs?: readonly string[]) {
+  const redis = redisArgs ? await startRedis({ args: redisArgs }) : await sharedRedis();
   const transport = resp(redis.url);
   const app = createApp({ transport, tokens, cronSecret: secrets.cron, ...options });
   return {

@@ -6,7 +6,7 @@ import { HEADER_BOUNDS, listen } from "../../serverless/node-listener.ts";
 import type { Listener } from "../../serverless/process.ts";
 import { createApp } from "../../src/http/app.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { secrets, tokens } from "./served.ts";
 
 // Clients that ask and do not read, on connections of their own: they must cost no more than a bounded time and room.
@@ -91,10 +91,10 @@ test("a handler that takes longer than that is waited for, and a client that rea
 });
 
 describe("a queue's events that nobody reads", () => {
-  let redis: TestRedis;
+  let redis: SharedRedis;
   let transport: ReturnType<typeof resp>;
   beforeEach(async () => {
-    redis = await startRedis();
+    redis = await sharedRedis();
     transport = resp(redis.url);
     const app = createApp({ transport, tokens, report: () => {} });
     answer = async (request) => app.fetch(request);

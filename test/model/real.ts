@@ -2,7 +2,6 @@
 import { createClient } from "@redis/client";
 import { SluiceError, type Command, type Transport } from "../../src/index.ts";
 import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
-import * as scripts from "../../src/queue/redis/lua.gen.ts";
 import { dequeueScript, enqueueScript, settleAndDequeueScript } from "../../src/queue/redis/task-scripts.ts";
 import { keyLocking } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
@@ -47,6 +46,8 @@ export class Real {
   readonly met = new Set<string>();
   space: QueueSpace;
   readonly #gateway: Gateway;
+  /** The scripts that Redis knows. */
+  readonly #loaded = new Set<string>();
   readonly #direct: Direct;
   readonly #stop: () => Promise<void>;
   #clients: readonly Client[] = [];
@@ -59,7 +60,6 @@ export class Real {
     const gateway = await startGateway({ redisUrl: redis.url, log: () => {} });
     const direct = connectionTo(redis.url);
     await direct.connect();
-    await loadScripts(gateway);
     const stop = async () => {
       direct.destroy();
       await gateway.close();
@@ -97,11 +97,13 @@ export class Real {
     );
     // Without a name of the database: what an instance remembers hangs on this object.
     const transport: Transport = {
-      send: (commands, options) =>
-        sent.send(
+      send: async (commands, options) => {
+        await this.#load(commands);
+        return sent.send(
           commands.map((command) => this.#onItsWay(command)),
           options,
-        ),
+        );
+      },
     };
     return new Client(
       this.name,
@@ -125,6 +127,24 @@ export class Real {
     return command;
   }
 
+  /**
+   * A pipeline runs on behind a script that Redis does not know: what is settled and pulled in one request then comes in
+   * the other order. So that this happens where it is meant to, Redis is told each script before it is called.
+   */
+  async #load(commands: readonly Command[]): Promise<void> {
+    const called = commands.flatMap((command) => ("script" in command ? [command.script.source] : []));
+    const sources = [...new Set(called)].filter((source) => !this.#loaded.has(source));
+    if (sources.length === 0) return;
+    const { url, token } = this.#gateway;
+    const response = await fetch(`${url}/pipeline`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify(sources.map((source) => ["SCRIPT", "LOAD", keyLocking + source])),
+    });
+    if (!response.ok) throw new Error(`SCRIPT LOAD: ${await response.text()}`);
+    for (const source of sources) this.#loaded.add(source);
+  }
+
   /** Clients, by number, whose deep sweep has not come to its end. */
   sweeping(): number[] {
     return this.#clients.flatMap(({ sweeping }, by) => (sweeping ? [by] : []));
@@ -145,7 +165,7 @@ export class Real {
       answer = { refused: error.code };
     } finally {
       fault?.remove();
-      if (mishap === "scripts forgotten") await loadScripts(this.#gateway);
+      if (mishap === "scripts forgotten") this.#loaded.clear();
     }
     const before = this.space;
     const registered = this.#registered;
@@ -155,19 +175,4 @@ export class Real {
     for (const one of metBy(operation, happened)) this.met.add(one);
     return happened;
   }
-}
-
-/**
- * A pipeline runs on behind a script that Redis does not know: what is settled and pulled in one request then comes in
- * the other order. So that this happens where it is meant to, all are known.
- */
-async function loadScripts({ url, token }: Gateway): Promise<void> {
-  const headers = { authorization: `Bearer ${token}` };
-  const commands = Object.values(scripts).map(({ source }) => ["SCRIPT", "LOAD", keyLocking + source]);
-  const response = await fetch(`${url}/pipeline`, {
-    method: "POST",
-    headers,
-    body: JSON.stringify(commands),
-  });
-  if (!response.ok) throw new Error(`SCRIPT LOAD: ${await response.text()}`);
 }

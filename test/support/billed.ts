@@ -3,7 +3,7 @@ import { Redis } from "@upstash/redis";
 import { Operator, Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
 import { upstash } from "../../src/transport/upstash.ts";
-import { startRedis, type TestRedis } from "./redis.ts";
+import { sharedRedis, type SharedRedis } from "./shared-redis.ts";
 
 /** A test file's gateway, which counts commands as Upstash bills them, and a new queue for each test. */
 export interface Billed {
@@ -27,11 +27,11 @@ export function useBilled(warm: (billed: Billed) => Promise<unknown>): Billed {
       return billed.gateway.usage().commands;
     },
   } as { -readonly [K in keyof Billed]: Billed[K] };
-  let redis: TestRedis;
+  let redis: SharedRedis;
   let tests = 0;
 
   beforeAll(async () => {
-    redis = await startRedis();
+    redis = await sharedRedis();
     billed.gateway = await startGateway({ redisUrl: redis.url });
   });
   beforeEach(async () => {

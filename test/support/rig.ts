@@ -8,11 +8,11 @@ import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { violations } from "./invariants.ts";
 import { queueSpace, readKeySpace, type KeySpace, type QueueSpace } from "./key-space.ts";
-import { startRedis, type TestRedis } from "./redis.ts";
+import { sharedRedis, type SharedRedis } from "./shared-redis.ts";
 
 /** A test file's Redis, emptied before each test, and a clock that tests move. */
 export interface Rig {
-  readonly redis: TestRedis;
+  readonly redis: SharedRedis;
   readonly transport: Transport;
   /** The scripts' time, epoch ms. */
   now: number;
@@ -35,7 +35,7 @@ export const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
 export const START = 1_700_000_000_000;
 
 /** Registers the rig's set-up with vitest; after each test every invariant must hold. */
-export function useRig(setup: { args?: readonly string[]; sound?: boolean } = {}): Rig {
+export function useRig(setup: { sound?: boolean } = {}): Rig {
   const rig = { now: START } as { -readonly [K in keyof Rig]: Rig[K] };
   const client = { current: undefined as ReturnType<typeof newClient> | undefined };
   const newClient = (url: string) => createClient({ url, RESP: 2 });
@@ -54,7 +54,7 @@ export function useRig(setup: { args?: readonly string[]; sound?: boolean } = {}
   rig.space = async () => queueSpace(await rig.keySpace(), QUEUE);
 
   beforeAll(async () => {
-    rig.redis = await startRedis({ ...(setup.args && { args: setup.args }) });
+    rig.redis = await sharedRedis();
     connection = resp(rig.redis.url);
     client.current = newClient(rig.redis.url);
     await client.current.connect();

@@ -5,17 +5,17 @@ import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
 import { upstash } from "../../src/transport/upstash.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 
 // One suite for every transport: what whoever subscribes may rely on.
 
-let redis: TestRedis;
+let redis: SharedRedis;
 let gateway: Gateway;
 let direct: RedisConnection;
 const open: ReturnType<typeof resp>[] = [];
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await sharedRedis();
   gateway = await startGateway({ redisUrl: redis.url, readOnlyToken: "read-only" });
   direct = await connectRedis(redis.url, () => {});
 });

@@ -7,14 +7,14 @@ import { moduleOf } from "../../tools/lua/module.ts";
 import { embeddedScripts } from "../support/embedded.ts";
 import { generatedFile } from "../../tools/lua/files.ts";
 import { laneOf, withoutPlainLanes } from "../support/lanes.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 
-let redis: TestRedis;
+let redis: SharedRedis;
 let send: (command: string[]) => Promise<unknown>;
 let end: () => void;
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await sharedRedis();
   const client = await createClient({ url: redis.url }).connect();
   send = (command) => client.sendCommand(command);
   end = () => client.destroy();
