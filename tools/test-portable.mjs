@@ -1,5 +1,5 @@
 // npm run test:portable: runs the scripts' tests on GopherLua, a Lua 5.1 written in Go, or only the named ones:
-// `npm run test:portable -- test/integration/groups.test.ts`. Builds the redis-server of test/portable and puts
+// `npm run test:portable -- test/integration/groups/groups.test.ts`. Builds the redis-server of test/portable and puts
 // it in front of the real one on the PATH.
 
 import { spawnSync } from "node:child_process";

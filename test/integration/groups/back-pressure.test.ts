@@ -1,0 +1,197 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { Producer } from "../../../src/index.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
+import { many } from "../../support/new-tasks.ts";
+
+const rig = useRig();
+afterEach(() => vi.restoreAllMocks());
+
+const full = { code: "queue_full" };
+
+const pending = async () => (await rig.queue().counts()).pending;
+
+/** Another function instance: it remembers nothing of this one's. */
+const elsewhere = () => new Producer(QUEUE, { transport: { send: rig.transport.send }, now: () => rig.now });
+
+/** What enqueues that are refused may change: the registry, in which they noted the queue before. */
+async function tasksOnly() {
+  const { "sluice:queues": _, ...space } = await rig.keySpace();
+  return space;
+}
+
+describe("a queue with maxPending", () => {
+  test("refuses a task more than that, with nothing written, until one is taken", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ maxPending: 2 });
+    await queue.enqueue(1);
+    await queue.enqueue(2);
+    const before = await tasksOnly();
+    await expect(queue.enqueue(3)).rejects.toMatchObject(full);
+    await expect(queue.enqueue(3, { id: "mine", group: "a" })).rejects.toMatchObject(full);
+    expect(await tasksOnly()).toEqual(before);
+    await queue.dequeue();
+    expect(await queue.enqueue(3, { id: "mine" })).toEqual({ id: "mine", created: true });
+    await expect(queue.enqueue(4)).rejects.toMatchObject(full);
+  });
+
+  test("takes a batch that fits wholly, and of one that does not nothing", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ maxPending: 10 });
+    await queue.enqueueMany(many(6));
+    const before = await tasksOnly();
+    await expect(queue.enqueueMany(many(5))).rejects.toMatchObject(full);
+    await expect(queue.enqueueMany([...many(2), ...many(3, { group: "a" })])).rejects.toMatchObject(full);
+    expect(await tasksOnly()).toEqual(before);
+    await queue.enqueueMany([...many(2), ...many(2, { group: "a", priority: 3 })]);
+    expect(await pending()).toBe(10);
+    await expect(queue.enqueueMany(many(1))).rejects.toMatchObject(full);
+  });
+
+  test("answers duplicates, resends and deduplication keys as ever when it is full", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ maxPending: 3 });
+    const dedup = { key: "k", window: "1h" };
+    const one = await queue.enqueue(1, { idempotencyKey: "one" });
+    const two = await queue.enqueueMany(
+      [
+        { payload: 2, id: "two" },
+        { payload: 3, dedup },
+      ],
+      {
+        idempotencyKey: "two",
+      },
+    );
+    const before = await tasksOnly();
+    expect(await queue.enqueue(1, { idempotencyKey: "one" })).toEqual(one);
+    expect(
+      await queue.enqueueMany(
+        [
+          { payload: 2, id: "two" },
+          { payload: 3, dedup },
+        ],
+        { idempotencyKey: "two" },
+      ),
+    ).toEqual(two);
+    expect(await queue.enqueue("other", { id: "two" })).toEqual({ id: "two", created: false });
+    expect(await queue.enqueue("other", { dedup })).toEqual({ id: two[1]?.id, created: false });
+    await expect(
+      queue.enqueueMany([{ payload: "other", id: "two" }, { payload: "new" }]),
+    ).rejects.toMatchObject(full);
+    expect(await tasksOnly()).toEqual(before);
+  });
+
+  test("leaves an ended task whose id was to begin again as it is when it is full", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ maxPending: 1 });
+    await queue.enqueue(1, { id: "a" });
+    await (await queue.dequeue())[0]?.complete("result");
+    await queue.enqueue(2);
+    const before = await tasksOnly();
+    await expect(queue.enqueue(3, { id: "a", again: true })).rejects.toMatchObject(full);
+    expect(await tasksOnly()).toEqual(before);
+  });
+
+  test("set below what is pending refuses only what would add to that", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([{ payload: 1, id: "a" }, ...many(2)]);
+    await rig.operator().configure({ maxPending: 1 });
+    expect(await queue.enqueue(1, { id: "a" })).toEqual({ id: "a", created: false });
+    expect(await queue.enqueue(1, { id: "later", delay: "1m" })).toEqual({ id: "later", created: true });
+    const before = await tasksOnly();
+    await expect(queue.enqueue(1)).rejects.toMatchObject(full);
+    expect(await tasksOnly()).toEqual(before);
+  });
+
+  test("counts a task that would take the place of its own ghost", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([{ payload: 1, id: "a" }, ...many(1)]);
+    await queue.cancel("a");
+    await rig.operator().configure({ maxPending: 1 });
+    const before = await tasksOnly();
+    await expect(queue.enqueue(1, { id: "a", again: true })).rejects.toMatchObject(full);
+    expect(await tasksOnly()).toEqual(before);
+  });
+
+  test("counts what waits in groups, held or not, and does not count what works, is delayed or was cancelled", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ maxPending: 6 });
+    await rig.operator().configureGroup("a", { maxWorking: 1 });
+    const plain = await queue.enqueueMany(many(2));
+    const grouped = await queue.enqueueMany(many(4, { group: "a" }));
+    await expect(queue.enqueue(1)).rejects.toMatchObject(full);
+    await queue.enqueue("later", { delay: "1m" });
+    for (const { id } of [plain[0], plain[1], grouped[3]].filter((task) => task !== undefined)) {
+      await queue.cancel(id);
+      await queue.enqueue("instead", { id: `not-${id}` });
+      await expect(queue.enqueue(1)).rejects.toMatchObject(full);
+    }
+    await queue.cancel(`not-${plain[0]?.id}`);
+    await queue.enqueue("the same id again", { id: `not-${plain[0]?.id}`, again: true });
+    await expect(queue.enqueue(1)).rejects.toMatchObject(full);
+    expect(await queue.dequeue({ max: 2 })).toHaveLength(2);
+    await queue.enqueueMany(many(2));
+    await expect(queue.enqueue(1)).rejects.toMatchObject(full);
+  });
+
+  test("refuses nothing that is in the queue already: requeued, due and reclaimed tasks may be more", async () => {
+    const queue = rig.queue({ lease: 1_000 });
+    await rig.operator().configure({ maxPending: 2 });
+    await queue.enqueueMany(many(2));
+    await queue.enqueue("later", { delay: 500 });
+    const [one] = await queue.dequeue({ max: 2 });
+    await queue.enqueueMany(many(2));
+    expect(await one?.requeue()).toMatchObject({ ok: true, state: "pending" });
+    rig.now += 1_000;
+    await rig.sweepOnce();
+    expect(await pending()).toBe(5);
+    await expect(queue.enqueue(1)).rejects.toMatchObject(full);
+  });
+
+  test("takes exactly so many from many producers at once", async () => {
+    await rig.operator().configure({ maxPending: 25 });
+    const asked = Array.from({ length: 20 }, async (_, i) =>
+      i % 2 === 0 ? elsewhere().enqueue(i) : elsewhere().enqueueMany(many(4)),
+    );
+    const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === "rejected");
+    expect(refused.map((one) => "reason" in one && one.reason.code)).toEqual(refused.map(() => "queue_full"));
+    expect(await pending()).toBeLessThanOrEqual(25);
+    expect(await pending()).toBeGreaterThan(21);
+  });
+});
+
+describe("maxPending is seen", () => {
+  test("at once by the instance that sets it, by new ones, and by every batch", async () => {
+    const old = elsewhere();
+    const own = rig.queue();
+    await old.enqueue(1);
+    await own.enqueue(1);
+    await rig.operator().configure({ maxPending: 2 });
+    await expect(own.enqueue(2)).rejects.toMatchObject(full);
+    await expect(elsewhere().enqueue(2)).rejects.toMatchObject(full);
+    await expect(old.enqueueMany(many(2))).rejects.toMatchObject(full);
+  });
+
+  test("within a minute by an instance that has noted the queue before, and from then on at every enqueue", async () => {
+    const clock = vi.spyOn(Date, "now").mockReturnValue(1_000_000);
+    const old = elsewhere();
+    await old.enqueue(1);
+    await rig.operator().configure({ maxPending: 1 });
+    clock.mockReturnValue(1_059_999);
+    expect(await old.enqueue(2)).toMatchObject({ created: true });
+    clock.mockReturnValue(1_060_000);
+    await expect(old.enqueue(3)).rejects.toMatchObject(full);
+    await rig.operator().configure({ maxPending: 3 });
+    await old.enqueue(3);
+    await expect(old.enqueue(4)).rejects.toMatchObject(full);
+  });
+
+  test("no more, at once by all, when it is unset", async () => {
+    const old = elsewhere();
+    await rig.operator().configure({ maxPending: 1 });
+    await old.enqueue(1);
+    await expect(old.enqueue(2)).rejects.toMatchObject(full);
+    await rig.operator().configure({ maxPending: null });
+    expect(await old.enqueue(2)).toMatchObject({ created: true });
+    expect(await rig.queue().enqueue(3)).toMatchObject({ created: true });
+  });
+});

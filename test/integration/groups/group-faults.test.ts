@@ -1,0 +1,204 @@
+import { describe, expect, test } from "vitest";
+import { createClient } from "@redis/client";
+import { sweep, type Transport } from "../../../src/index.ts";
+import { deliveries, groupSettings, ofGroup, timesOf } from "../../support/groups.ts";
+import { roomFor } from "../../support/no-room.ts";
+import { key, START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+
+describe("what groups must not do to each other, or to themselves", () => {
+  test("a limited group's due timer is heeded however much else is in line", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1s" } });
+    await queue.enqueueMany(ofGroup("slow", 30));
+    await queue.enqueueMany(ofGroup(undefined, 300));
+    let slow = 0;
+    for (let second = 0; second < 20; second++) {
+      const batch = await queue.dequeue({ max: 10 });
+      slow += timesOf(
+        batch.map(({ group }) => group ?? ""),
+        "slow",
+      );
+      rig.now += 1_100;
+    }
+    // A tenth counts until it has wholly passed.
+    expect(slow).toBe(20);
+  });
+
+  test("a timer is set again where Redis had no room for what it let in", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1s" } });
+    await queue.enqueueMany(ofGroup("slow", 3));
+    await (await queue.dequeue())[0]?.complete();
+    rig.now += 1_200;
+    await sweep(roomFor(rig.transport, 0), { now: () => rig.now });
+    const { delayed, limited: held, fair } = await rig.space();
+    expect([...delayed]).toEqual([["~g:slow", rig.now + 60_000]]);
+    expect([held.size, fair.size]).toEqual([2, 0]);
+    rig.now += 60_000;
+    await rig.sweepOnce();
+    expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
+  });
+
+  test("a task that falls due where Redis has no room for it is tried again in a minute", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a", group: "g", delay: 1_000 });
+    rig.now += 1_000;
+    await sweep(roomFor(rig.transport, 0), { now: () => rig.now });
+    const { delayed, fair } = await rig.space();
+    // The half says that it belongs in `fair`.
+    expect([[...delayed], fair.size]).toEqual([[["a", rig.now + 60_000.5]], 0]);
+    rig.now += 60_001;
+    expect((await queue.dequeue()).map(({ id }) => id)).toEqual(["a"]);
+  });
+
+  test("a limit whose group has no number, as a failover may leave it, holds nothing and stops nobody", async () => {
+    const queue = rig.queue();
+    await groupSettings(rig)("g", "m=1");
+    await queue.enqueueMany(ofGroup("g", 3));
+    expect((await queue.dequeue({ max: 3 })).map(({ payload }) => payload)).toEqual([0, 1, 2]);
+    expect((await rig.space()).limited.size).toBe(0);
+  });
+
+  test("more timers than one call looks after are told of by the sweep", async () => {
+    const queue = rig.queue();
+    const names = Array.from({ length: 230 }, (_, i) => `g${i}`);
+    for (const name of names) await rig.operator().configureGroup(name, { rate: { max: 1, per: "1s" } });
+    for (const name of names) await queue.enqueueMany(ofGroup(name, 2));
+    for (let batch = await queue.dequeue({ max: 200 }); batch.length > 0;)
+      batch = await queue.dequeue({ max: 200 });
+    rig.now += 1_200;
+    let sweeps = 1;
+    while (((await rig.sweepOnce()) as number[])[5] === 1) sweeps++;
+    expect((await rig.space()).fair.size).toBe(230);
+    expect(sweeps).toBeLessThan(5);
+  });
+
+  test("a hand-back after virtual time began anew gives no other group an advantage", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(ofGroup("a", 100));
+    const taken = await queue.dequeue({ max: 100 });
+    await queue.dequeue();
+    expect((await rig.space()).tasks.has("~fair")).toBe(false);
+    await taken.at(-1)?.requeue({ unstarted: true });
+    await queue.enqueueMany(ofGroup("a", 5));
+    await queue.enqueueMany(ofGroup("b", 50));
+    expect(timesOf(await deliveries(queue, 10), "a")).toBe(5);
+  });
+
+  test("ghosts in the list cost those without a group nothing", async () => {
+    const queue = rig.queue();
+    const cancelled = await queue.enqueueMany(ofGroup(undefined, 100));
+    await queue.enqueueMany(ofGroup(undefined, 20));
+    await queue.enqueueMany(ofGroup("a", 100));
+    for (const { id } of cancelled) await queue.cancel(id);
+    const order = await deliveries(queue, 20);
+    expect(timesOf(order, "")).toBeGreaterThanOrEqual(9);
+  });
+
+  test("a high priority goes before the group's ready ones of a lower, also at its limit", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("g", { maxWorking: 2 });
+    await queue.enqueueMany(ofGroup("g", 10));
+    await queue.enqueueMany(ofGroup("g", 3, { priority: 9, headers: { high: "1" } }));
+    const first = await queue.dequeue({ max: 5 });
+    expect(first.map(({ headers }) => headers?.["high"])).toEqual(["1", "1"]);
+    await Promise.all(first.map((task) => task.complete()));
+    const second = await queue.dequeue({ max: 5 });
+    expect(second.map(({ headers, payload }) => [headers?.["high"], payload])).toEqual([
+      ["1", 2],
+      [undefined, 0],
+    ]);
+  });
+
+  test("tells when a rate leaves room also where this very call used it up", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1s" } });
+    await queue.enqueueMany(ofGroup("slow", 3));
+    const batch = await queue.dequeue({ max: 10 });
+    expect([batch.length, batch.nextDueAt]).toEqual([1, START + 1_100]);
+  });
+
+  test("a group's tasks are not held up by one whose record is gone", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("g", { maxWorking: 1 });
+    await queue.enqueue("lost", { group: "g", id: "lost" });
+    await (await queue.dequeue())[0]?.requeue();
+    await queue.enqueue("next", { group: "g", id: "next" });
+    // The changing record still says whose the entry in `fair` is.
+    await rig.command("HDEL", key("tasks"), "lost");
+    expect(await queue.dequeue({ max: 5 })).toHaveLength(0);
+    expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["next"]);
+    expect(await queue.counts()).toMatchObject({ pending: 0, broken: 1 });
+    await rig.command("HDEL", key("tasks"), ".lost");
+  });
+
+  test("hundreds of groups in one call keep every command within bounds", async () => {
+    const queue = rig.queue();
+    for (let g = 0; g < 600; g++) await groupSettings(rig)(`g${g}`, `n=${g + 1};r=1/60000`);
+    const largest = await largestCommand(async () => {
+      await queue.enqueueMany(Array.from({ length: 600 }, (_, g) => ({ payload: g, group: `g${g}` })));
+      const taken = [];
+      for (let batch = await queue.dequeue({ max: 1_000 }); batch.length > 0;) {
+        taken.push(...batch);
+        batch = await queue.dequeue({ max: 1_000 });
+      }
+      expect(taken).toHaveLength(600);
+      const handedBack = { outcome: "requeue", unstarted: true } as const;
+      await queue.settle(taken.map(({ receipt }) => ({ receipt, ...handedBack })));
+      expect(await queue.dequeue({ max: 1_000 })).toHaveLength(0);
+      rig.now += 67_000;
+      let delivered = 0;
+      for (let round = 0; round < 40 && delivered < 600; round++)
+        delivered += (await queue.dequeue({ max: 1_000 })).length;
+      expect(delivered).toBe(600);
+    });
+    expect(largest).toBeGreaterThan(100);
+    // The command's name and its key stand before a thousand arguments.
+    expect(largest).toBeLessThanOrEqual(2 + 1_000);
+  });
+
+  test("hundreds of groups at their limits are put aside in bounded calls, and stand in nobody's way", async () => {
+    const queue = rig.queue();
+    const names = Array.from({ length: 600 }, (_, g) => `g${g}`);
+    const enqueue = () => queue.enqueueMany(names.map((group) => ({ payload: 0, group })));
+    await enqueue();
+    for (let taken = 0; taken < 600;) taken += (await queue.dequeue({ max: 1_000 })).length;
+    await enqueue();
+    await queue.enqueue("free", { group: "free" });
+    for (const [g, name] of names.entries()) await groupSettings(rig)(name, `n=${g + 1};m=1`);
+    const held: number[] = [];
+    const watching: Transport = {
+      async send(commands, options) {
+        const outcomes = await rig.transport.send(commands, options);
+        held.push((await rig.space()).limited.size);
+        return outcomes;
+      },
+    };
+    const [free, ...others] = await rig.queue({ transport: watching }).dequeue({ max: 1_000 });
+    expect([free?.group, others]).toEqual(["free", []]);
+    expect(held).toEqual([200, 400, 600, 600]);
+  });
+});
+
+/** How many words the largest command has that a script sends meanwhile. */
+async function largestCommand(run: () => Promise<unknown>): Promise<number> {
+  const client = createClient({ url: rig.redis.url, RESP: 2 });
+  await client.connect();
+  let largest = 0;
+  let seen = () => {};
+  const end = new Promise<void>((resolve) => (seen = resolve));
+  await client.monitor((line) => {
+    if (line.endsWith('"ECHO" "the end"')) seen();
+    if (line.includes(" lua] ")) largest = Math.max(largest, line.match(/"(?:[^"\\]|\\.)*"/g)?.length ?? 0);
+  });
+  try {
+    await run();
+    await rig.command("ECHO", "the end");
+    await end;
+  } finally {
+    client.destroy();
+  }
+  return largest;
+}

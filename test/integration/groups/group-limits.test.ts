@@ -1,0 +1,230 @@
+import { describe, expect, test } from "vitest";
+import type { LeasedTask } from "../../../src/index.ts";
+import { groupSettings, ofGroup, timesOf } from "../../support/groups.ts";
+import { START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const settle = groupSettings(rig);
+
+describe("a group's limit on how many work at once", () => {
+  test.each([
+    ["whose lease expired", async () => void (rig.now += 1_000)],
+    ["that was requeued", async (task: LeasedTask | undefined) => void (await task?.requeue())],
+    [
+      "that was handed back",
+      async (task: LeasedTask | undefined) => void (await task?.requeue({ unstarted: true })),
+    ],
+  ])("lets a task of a higher priority %s in before those of a lower one that it holds", async (_, back) => {
+    const queue = rig.queue();
+    await settle("capped", "n=1;m=1");
+    await queue.enqueue(0, { id: "high", group: "capped", priority: 1 });
+    const [high] = await queue.dequeue({ lease: 1_000 });
+    await queue.enqueue(0, { id: "low", group: "capped" });
+    await queue.enqueue(0, { id: "lower", group: "capped" });
+    await back(high);
+    const given: (string | undefined)[] = [];
+    for (let i = 0; i < 3; i++) {
+      const [task] = await queue.dequeue({ lease: "1h" });
+      given.push(task?.id);
+      await task?.complete();
+    }
+    expect(given).toEqual(["high", "low", "lower"]);
+  });
+
+  test("is never exceeded, holds nobody else up, and is filled again as soon as one ends", async () => {
+    const queue = rig.queue();
+    await settle("capped", "n=1;m=3");
+    await queue.enqueueMany(ofGroup("capped", 200));
+    await queue.enqueueMany(ofGroup("free", 20));
+    const batch = await queue.dequeue({ max: 100 });
+    expect([
+      timesOf(
+        batch.map(({ group }) => group ?? ""),
+        "capped",
+      ),
+      batch.length,
+    ]).toEqual([3, 23]);
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    expect((await rig.space()).limited.size).toBe(197);
+    const [one, two] = batch.filter(({ group }) => group === "capped");
+    await one?.complete();
+    await two?.requeue();
+    expect((await queue.dequeue({ max: 10 })).map(({ payload }) => payload)).toEqual([3, 4]);
+    expect(await queue.dequeue()).toHaveLength(0);
+    expect((await queue.counts()).pending).toBe(196);
+  });
+
+  test("says to come back in a second while it holds tasks that wait for working ones", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("capped", { maxWorking: 2 });
+    await rig.operator().configureGroup("slow", { rate: { max: 1, per: "1h" } });
+    await queue.enqueueMany([...ofGroup("capped", 5), ...ofGroup("slow", 3)]);
+    const next = async () => {
+      const batch = await queue.dequeue({ max: 10 });
+      return { batch, count: batch.length, in: batch.nextDueAt && batch.nextDueAt - rig.now };
+    };
+    const { batch, ...first } = await next();
+    expect(first).toEqual({ count: 3, in: 1_000 });
+    expect(await next()).toMatchObject({ count: 0, in: 1_000 });
+    for (const task of batch) await task.complete();
+    const second = await next();
+    expect([second.count, second.in]).toEqual([2, 1_000]);
+    await second.batch[0]?.complete();
+    const third = await next();
+    // Nothing is held for working tasks any more; the other group's rate tells when, or its lease's end is sooner.
+    expect([third.count, third.in]).toEqual([1, 300_000]);
+    await second.batch[1]?.complete();
+    await third.batch[0]?.complete();
+    expect(await next()).toMatchObject({ count: 0, in: 3_960_000 - (START % 360_000) });
+    await rig.operator().configureGroup("slow", { rate: null });
+    expect(await next()).toMatchObject({ count: 2 });
+  });
+
+  test("counts leases that expire, and what is requeued waits behind what was held", async () => {
+    const queue = rig.queue({ lease: 1_000 });
+    await settle("capped", "n=7;m=1");
+    await queue.enqueueMany(ofGroup("capped", 3));
+    expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual([0]);
+    rig.now += 1_000;
+    expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual([1]);
+    rig.now += 1_000;
+    expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual([2]);
+    rig.now += 1_000;
+    expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual([0]);
+  });
+
+  test("set over a backlog puts it aside in bounded calls, and over working ones waits until enough have ended", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(ofGroup("late", 1_000));
+    const taken = await queue.dequeue({ max: 5 });
+    await queue.enqueueMany(ofGroup("late", 1_000));
+    await settle("late", "n=2;m=2");
+    await queue.enqueue("other", { group: "free" });
+    const others: unknown[] = [];
+    for (let calls = 0; others.length === 0 && calls < 10; calls++) {
+      others.push(...(await queue.dequeue({ max: 10 })).map(({ payload }) => payload));
+    }
+    expect(others).toEqual(["other"]);
+    for (const task of taken.slice(0, 3)) await task.complete();
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    await taken[3]?.complete();
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(1);
+  });
+
+  test("is given back by a cancelled, a rejected and a flagged task", async () => {
+    const queue = rig.queue();
+    await settle("capped", "n=1;m=2");
+    const ids = (await queue.enqueueMany(ofGroup("capped", 8))).map(({ id }) => id);
+    await queue.cancel(ids[0] as string); // ready
+    await queue.cancel(ids[7] as string); // held
+    expect(await queue.cancel(ids[7] as string)).toEqual({ ok: true, state: "rejected" });
+    const batch = await queue.dequeue({ max: 10 });
+    expect(batch.map(({ id }) => id)).toEqual([ids[1], ids[2]]);
+    await batch[0]?.reject("no");
+    await queue.cancel(batch[1]?.id ?? "");
+    await batch[1]?.requeue();
+    expect((await queue.dequeue({ max: 10 })).map(({ id }) => id)).toEqual([ids[3], ids[4]]);
+  });
+
+  test("under several callers at once", async () => {
+    const queue = rig.queue();
+    await settle("a", "n=1;m=2");
+    await settle("b", "n=2;m=5");
+    await queue.enqueueMany([...ofGroup("a", 60), ...ofGroup("b", 60), ...ofGroup("c", 60)]);
+    const working = new Map<string, number>();
+    let done = 0;
+    const consume = async () => {
+      while (done < 180) {
+        const tasks = await queue.dequeue({ max: 4 });
+        for (const { group = "" } of tasks) working.set(group, (working.get(group) ?? 0) + 1);
+        expect(working.get("a") ?? 0).toBeLessThanOrEqual(2);
+        expect(working.get("b") ?? 0).toBeLessThanOrEqual(5);
+        for (const task of tasks) {
+          working.set(task.group ?? "", (working.get(task.group ?? "") ?? 0) - 1);
+          expect(await task.complete()).toMatchObject({ ok: true });
+          done++;
+        }
+      }
+    };
+    await Promise.all([consume(), consume(), consume(), consume()]);
+    expect((await queue.counts()).pending).toBe(0);
+  });
+});
+
+describe("a group's limit on how often it is dequeued", () => {
+  test("lets through so many in any period, tells when there is more, and holds nobody else up", async () => {
+    const queue = rig.queue();
+    await settle("slow", "n=1;r=3/10000");
+    await queue.enqueueMany(ofGroup("slow", 7));
+    await queue.enqueueMany(ofGroup("free", 2));
+    const times: number[] = [];
+    const first = await queue.dequeue({ max: 10 });
+    expect(first.map(({ group = "" }) => group).toSorted()).toEqual(["free", "free", "slow", "slow", "slow"]);
+    times.push(START, START, START);
+    while (times.length < 7) {
+      const batch = await queue.dequeue({ max: 10 });
+      for (const task of batch) {
+        times.push(rig.now);
+        await task.complete();
+      }
+      if (batch.length > 0) continue;
+      expect(batch.nextDueAt).toBeGreaterThan(rig.now);
+      expect(batch.nextDueAt).toBeLessThanOrEqual(rig.now + 11_000);
+      rig.now = batch.nextDueAt ?? rig.now;
+    }
+    for (const from of times) {
+      expect(times.filter((at) => at >= from && at < from + 10_000).length).toBeLessThanOrEqual(3);
+    }
+    expect((await rig.space()).limited.size).toBe(0);
+  });
+
+  test("set over a backlog holds from the next dequeue on", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(ofGroup("late", 10));
+    await rig.operator().configureGroup("late", { rate: { max: 2, per: "1h" } });
+    expect((await queue.dequeue({ max: 10 })).map(({ payload }) => payload)).toEqual([0, 1]);
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    expect(await rig.operator().groupSettings("late")).toMatchObject({ ready: 0, held: 8 });
+  });
+
+  test("says when there is more, and not to come back in a second, beside a maxWorking that leaves room", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("slow", { maxWorking: 5, rate: { max: 1, per: "1h" } });
+    await queue.enqueueMany(ofGroup("slow", 3));
+    expect((await queue.dequeue({ max: 3, lease: "1d" })).map(({ payload }) => payload)).toEqual([0]);
+    const none = await queue.dequeue({ max: 3 });
+    expect([none.length, none.nextDueAt]).toEqual([0, START + 3_960_000 - (START % 360_000)]);
+  });
+
+  test("goes on by the sweep alone, without counting a timer as a task", async () => {
+    const queue = rig.queue();
+    await settle("slow", "n=1;r=1/1000");
+    await queue.enqueueMany(ofGroup("slow", 3));
+    await queue.dequeue({ max: 3 });
+    expect(await queue.counts()).toMatchObject({ pending: 2, delayed: 0, working: 1 });
+    rig.now += 1_100;
+    await rig.sweepOnce();
+    expect((await rig.space()).fair.size).toBe(1);
+    expect(await queue.counts()).toMatchObject({ pending: 2, delayed: 0 });
+    expect(await queue.dequeue({ max: 3 })).toHaveLength(1);
+  });
+});
+
+test("a held task of a higher priority goes past one of its group that is handed back", async () => {
+  const queue = rig.queue();
+  await queue.enqueueMany([1, 2].map((payload) => ({ payload, group: "g" })));
+  await rig.operator().configureGroup("g", { maxWorking: 1 });
+  const [first] = await queue.dequeue({ max: 5 });
+  await queue.enqueue("urgent", { group: "g", priority: 9 });
+  await first?.requeue({ unstarted: true });
+  const [urgent] = await queue.dequeue({ max: 5 });
+  expect(urgent?.payload).toBe("urgent");
+  await urgent?.complete();
+  const rest = [];
+  for (let i = 0; i < 2; i++) {
+    const [task] = await queue.dequeue({ max: 5 });
+    rest.push(task?.payload);
+    await task?.complete();
+  }
+  expect(new Set(rest)).toEqual(new Set([1, 2]));
+});

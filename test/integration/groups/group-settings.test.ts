@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import { controlFields } from "../../support/key-space.ts";
+import { QUEUE, START, useRig } from "../../support/rig.ts";
+import { many } from "../../support/new-tasks.ts";
+
+const rig = useRig();
+
+/** What settings leave in the tasks hash. */
+const fields = async () => controlFields(await rig.space(), /^~(set|s:|g:|groups)/);
+
+describe("settings of a group", () => {
+  test("are the defaults where none are set, and looking at them changes nothing", async () => {
+    expect(await rig.operator().groupSettings("a")).toEqual({
+      queue: QUEUE,
+      group: "a",
+      weight: 1,
+      maxWorking: null,
+      rate: null,
+      ready: 0,
+      working: 0,
+      held: 0,
+    });
+    expect(await rig.keySpace()).toEqual({});
+  });
+
+  test("are set one by one and unset by null, until no field is left", async () => {
+    const operator = rig.operator();
+    expect(await operator.configureGroup("a", { weight: 5 })).toEqual({
+      weight: 5,
+      maxWorking: null,
+      rate: null,
+    });
+    expect(await fields()).toEqual({ "~s:a": "1;k=5" });
+    await operator.configureGroup("a", { rate: { max: 3, per: "10s" } });
+    expect(await operator.configureGroup("a", { maxWorking: 2 })).toEqual({
+      weight: 5,
+      maxWorking: 2,
+      rate: { max: 3, per: 10_000 },
+    });
+    expect(await fields()).toEqual({ "~groups": "1", "~s:a": "1;k=5;m=2;n=1;r=3/10000" });
+    await operator.configureGroup("a", { maxWorking: null, rate: null });
+    expect(await fields()).toEqual({ "~groups": "1", "~s:a": "1;k=5" });
+    await operator.configureGroup("a", { weight: null });
+    expect(await fields()).toEqual({ "~groups": "1" });
+  });
+
+  test("give each limited group a number of its own, which is never used twice", async () => {
+    const operator = rig.operator();
+    await operator.configureGroup("a", { maxWorking: 1 });
+    await operator.configureGroup("b", { rate: { max: 1, per: 1_000 } });
+    await operator.configureGroup("a", { maxWorking: 2 });
+    await operator.configureGroup("b", { rate: null });
+    await operator.configureGroup("c", { maxWorking: 1 });
+    await operator.configureGroup("b", { maxWorking: 1 });
+    expect(await fields()).toEqual({
+      "~groups": "4",
+      "~s:a": "1;m=2;n=1",
+      "~s:b": "1;m=1;n=4",
+      "~s:c": "1;m=1;n=3",
+    });
+  });
+
+  test("of names with any character are those of that group alone", async () => {
+    const operator = rig.operator();
+    for (const name of ["a;m=9", "a%3Bm=9", "s:x", "hosts"])
+      await operator.configureGroup(name, { weight: 9 });
+    expect(Object.keys(await fields())).toEqual(["~s:a%253Bm=9", "~s:a%3Bm=9", "~s:hosts", "~s:s:x"]);
+    expect(await operator.groupSettings("a;m=9")).toMatchObject({
+      group: "a;m=9",
+      weight: 9,
+      maxWorking: null,
+    });
+    expect(await operator.settings()).toMatchObject({ maxWorking: null });
+  });
+
+  test("say how many of its tasks are ready, working and held", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("a", { maxWorking: 5 });
+    await queue.enqueueMany([...many(12, { group: "a" }), ...many(3, { group: "b" })]);
+    await queue.dequeue({ max: 4 });
+    expect(await rig.operator().groupSettings("a")).toMatchObject({ ready: 3, working: 2, held: 7 });
+    expect(await rig.operator().groupSettings("b")).toMatchObject({ ready: 1, working: 2, held: 0 });
+  });
+
+  test.each<[object, string]>([
+    [{ weight: 0 }, "weight"],
+    [{ weight: 101 }, "weight"],
+    [{ weight: 1.5 }, "weight"],
+    [{ maxWorking: 0 }, "maxWorking"],
+    [{ rate: { max: 1, per: "soon" } }, "rate.per"],
+    [{ maxPending: 3 }, "maxPending"],
+    [{ n: 7 }, "n"],
+  ])("%j is refused, and nothing is set", async (changes, path) => {
+    const refused = rig.operator().configureGroup("a", changes);
+    await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path });
+    expect(await rig.keySpace()).toEqual({});
+  });
+
+  test.each(["", " a", "é", "x".repeat(129)])("a group called %j is refused", async (name) => {
+    const operator = rig.operator();
+    const refusal = { code: "invalid_argument", path: "group" };
+    await expect(operator.configureGroup(name, { weight: 2 })).rejects.toMatchObject(refusal);
+    await expect(operator.groupSettings(name)).rejects.toMatchObject(refusal);
+    expect(await rig.keySpace()).toEqual({});
+  });
+});
+
+describe("a group's limit that is loosened", () => {
+  const held = async () => (await rig.space()).limited.size;
+
+  test("lets in at once what it held, in order, as far as there is room", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("a", { maxWorking: 2 });
+    await queue.enqueueMany(many(20, { group: "a" }));
+    expect(await held()).toBe(18);
+    await rig.operator().configureGroup("a", { maxWorking: 7 });
+    expect(await held()).toBe(13);
+    const tasks = await queue.dequeue({ max: 10 });
+    expect(tasks.map(({ payload }) => payload)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+
+  test("or unset lets in a hundred, and the next dequeues or sweeps the rest; then no field of it is left", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("a", { maxWorking: 1 });
+    await queue.enqueueMany(many(351, { group: "a" }));
+    await rig.operator().configureGroup("a", { maxWorking: null });
+    expect(await held()).toBe(250);
+    expect((await fields())["~s:a"]).toBe("1;n=1");
+    expect(await rig.operator().groupSettings("a")).toMatchObject({
+      maxWorking: null,
+      ready: 101,
+      held: 250,
+    });
+    await rig.sweepOnce();
+    expect(await held()).toBe(150);
+    const payloads: unknown[] = [];
+    for (let call = 0; call < 20 && payloads.length < 351; call++) {
+      const batch = await queue.dequeue({ max: 100 });
+      payloads.push(...batch.map(({ payload }) => payload));
+      await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+    }
+    expect(payloads).toEqual(Array.from({ length: 351 }, (_, i) => i));
+    await queue.dequeue();
+    expect(await fields()).toEqual({ "~groups": "1" });
+  });
+
+  test("after which it is tightened again holds what is too much, in the old order", async () => {
+    const queue = rig.queue();
+    const operator = rig.operator();
+    await operator.configureGroup("a", { maxWorking: 1 });
+    await queue.enqueueMany(many(5, { group: "a" }));
+    await operator.configureGroup("a", { maxWorking: 3 });
+    await operator.configureGroup("a", { maxWorking: 1 });
+    const order: unknown[] = [];
+    for (let i = 0; i < 5; i++) {
+      const batch = await queue.dequeue({ max: 10 });
+      expect(batch).toHaveLength(1);
+      order.push(batch[0]?.payload);
+      await batch[0]?.complete();
+    }
+    expect(order).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test("by a larger rate counts what was dequeued already, and by another period too", async () => {
+    const queue = rig.queue();
+    const operator = rig.operator();
+    await operator.configureGroup("a", { rate: { max: 2, per: "10s" } });
+    await queue.enqueueMany(many(20, { group: "a" }));
+    expect(await queue.dequeue({ max: 20 })).toHaveLength(2);
+    await operator.configureGroup("a", { rate: { max: 5, per: "1m" } });
+    expect(await queue.dequeue({ max: 20 })).toHaveLength(3);
+    const none = await queue.dequeue({ max: 20 });
+    expect([none.length, none.nextDueAt]).toEqual([0, START + 60_000 + 6_000 - (START % 6_000)]);
+    rig.now = none.nextDueAt ?? 0;
+    expect(await queue.dequeue({ max: 20 })).toHaveLength(5);
+    await operator.configureGroup("a", { rate: null });
+    expect(await queue.dequeue({ max: 20 })).toHaveLength(10);
+    expect((await fields())["~g:a"]).toBe(`1;v=${rig.now + 3};w=20`);
+  });
+
+  test("of a group without tasks brings no other into the account of groups", async () => {
+    await rig.queue().enqueue("plain");
+    await rig.operator().configureGroup("a", { maxWorking: 3, weight: 7 });
+    expect((await rig.space()).tasks.has("~fair")).toBe(false);
+  });
+});

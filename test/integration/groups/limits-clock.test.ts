@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest";
+import { deepSweep, type Queue } from "../../../src/index.ts";
+import { many } from "../../support/new-tasks.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+
+const HOUR = 3_600_000;
+
+/** How many tasks a queue gives in so many periods of a second, pulled ten times a second. */
+async function givenWithin(queue: Queue, periods: number): Promise<number> {
+  let given = 0;
+  for (let pulls = 0; pulls < 10 * periods; pulls++) {
+    rig.now += 100;
+    given += (await queue.dequeue({ max: 10 })).length;
+  }
+  return given;
+}
+
+describe("after a clock that jumps back an hour, a rate loses at most one period (law 4)", () => {
+  test("of a queue", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ rate: { max: 5, per: "1s" } });
+    await queue.enqueueMany(many(100));
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
+    rig.now -= HOUR;
+    // No period sees more than it should, either.
+    expect(await givenWithin(queue, 1)).toBe(0);
+    expect(await givenWithin(queue, 2)).toBeGreaterThanOrEqual(5);
+  });
+
+  test("of a group, whose other tasks are held", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("g", { rate: { max: 5, per: "1s" } });
+    await queue.enqueueMany(many(100, { group: "g" }));
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
+    rig.now -= HOUR;
+    expect(await givenWithin(queue, 1)).toBe(0);
+    expect(await givenWithin(queue, 2)).toBeGreaterThanOrEqual(5);
+  });
+
+  test("of more groups than one pull looks after", async () => {
+    const queue = rig.queue();
+    const groups = Array.from({ length: 70 }, (_, i) => `g${i}`);
+    for (const group of groups) {
+      await rig.operator().configureGroup(group, { rate: { max: 1, per: "1s" } });
+    }
+    await queue.enqueueMany(groups.flatMap((group) => many(3, { group })));
+    expect(await queue.dequeue({ max: 100 })).toHaveLength(70);
+    rig.now -= HOUR;
+    for (let i = 0; i < 3; i++) expect(await queue.dequeue()).toHaveLength(0);
+    rig.now += 1_100;
+    expect(await queue.dequeue({ max: 100 })).toHaveLength(70);
+    // What notes the jump is gone with it.
+    expect((await rig.space()).tasks.get("~fair")).not.toMatch(/;c=/);
+  });
+
+  test("of a group whose tasks are ready, and of one with a limit on what works besides", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("g", { rate: { max: 2, per: "1s" }, maxWorking: 3 });
+    await queue.enqueueMany(many(10, { group: "g" }));
+    const first = await queue.dequeue({ max: 10 });
+    expect(first).toHaveLength(2);
+    rig.now -= HOUR;
+    await first[0]?.complete();
+    await queue.enqueueMany(many(3, { group: "g" }));
+    rig.now += 1_100;
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(2);
+  });
+});
+
+test.each(["a queue", "a group"])(
+  "after a short jump of the clock to and fro no period of %s sees more than its rate",
+  async (which) => {
+    const queue = rig.queue();
+    const rate = { max: 5, per: "10s" } as const;
+    if (which === "a queue") await rig.operator().configure({ rate });
+    else await rig.operator().configureGroup("g", { rate });
+    await queue.enqueueMany(many(100, which === "a queue" ? {} : { group: "g" }));
+    rig.now += 3_000;
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
+    rig.now -= 2_900;
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    rig.now += 12_800;
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    rig.now += 1_200;
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
+  },
+);
+
+test("a jump of the clock to and fro loses no task of a limited group", async () => {
+  const queue = rig.queue();
+  await rig.operator().configureGroup("g", { rate: { max: 5, per: "1s" } });
+  await queue.enqueueMany(many(30, { group: "g" }));
+  let given = 0;
+  for (const jump of [0, -HOUR, 2 * HOUR, -3 * HOUR, 1_100, HOUR, -10, 1_100, 1_100, 1_100, 1_100]) {
+    rig.now += jump;
+    for (const task of [...(await queue.dequeue({ max: 10 })), ...(await queue.dequeue({ max: 10 }))]) {
+      expect(await task.complete()).toMatchObject({ ok: true });
+      given++;
+    }
+  }
+  expect(given).toBe(30);
+});
+
+test.each([1, 200])(
+  "a deep sweep after such a jump finds nothing wrong with a group of %i tasks",
+  async (count) => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("g", { rate: { max: 5, per: "1s" } });
+    await queue.enqueueMany(many(count, { group: "g" }));
+    await queue.dequeue({ max: 10 });
+    rig.now -= HOUR;
+    const { faults } = await deepSweep(rig.transport, { queue: QUEUE, now: () => rig.now });
+    expect(faults).toEqual([]);
+  },
+);

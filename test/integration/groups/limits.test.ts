@@ -1,0 +1,287 @@
+import { describe, expect, test } from "vitest";
+import type { Queue } from "../../../src/index.ts";
+import { controlFields } from "../../support/key-space.ts";
+import { START, useRig } from "../../support/rig.ts";
+import { many } from "../../support/new-tasks.ts";
+
+const rig = useRig();
+
+const working = async () => (await rig.space()).working.size;
+
+describe("maxWorking, for a queue", () => {
+  test("bounds a batch, and what comes after it until one ends", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ maxWorking: 3 });
+    await queue.enqueueMany(many(200));
+    const first = await queue.dequeue({ max: 100 });
+    expect(first.map(({ payload }) => payload)).toEqual([0, 1, 2]);
+    expect(first.nextDueAt).toBe(START);
+    const none = await queue.dequeue({ max: 100 });
+    expect([none.length, none.nextDueAt, none.paused]).toEqual([0, START + 1_000, false]);
+    await first[0]?.complete();
+    await first[1]?.requeue();
+    expect((await queue.dequeue({ max: 100 })).map(({ payload }) => payload)).toEqual([3, 4]);
+    await first[2]?.reject("no");
+    const { tasks } = await queue.settleAndDequeue([], { max: 100 });
+    expect(tasks.map(({ payload }) => payload)).toEqual([5]);
+  });
+
+  test("is never exceeded by callers at once, in batches and singly, and all tasks get done", async () => {
+    const most = 5;
+    await rig.operator().configure({ maxWorking: most });
+    await rig.queue().enqueueMany(many(150));
+    const seen: number[] = [];
+    let done = 0;
+    const consume = async (queue: Queue, max: number) => {
+      while (done < 150) {
+        const tasks = await queue.dequeue({ max });
+        seen.push(await working());
+        for (const [i, task] of tasks.entries()) {
+          if (i % 4 === 3) await task.requeue();
+          else if ((await task.complete()).ok) done++;
+        }
+      }
+    };
+    await Promise.all([1, 2, 10, 100].map((max) => consume(rig.queue(), max)));
+    expect(Math.max(...seen)).toBe(most);
+    expect(done).toBe(150);
+  });
+
+  test("holds for groups and priorities too, beside their own limits", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ maxWorking: 4 });
+    await rig.operator().configureGroup("a", { maxWorking: 1 });
+    await queue.enqueueMany([...many(5, { group: "a" }), ...many(5, { group: "b" }), ...many(5)]);
+    const tasks = await queue.dequeue({ max: 10 });
+    expect([tasks.length, tasks.filter(({ group }) => group === "a").length]).toEqual([4, 1]);
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    await tasks[0]?.complete();
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(1);
+  });
+
+  test("set below what is working waits until enough have ended", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many(10));
+    const tasks = await queue.dequeue({ max: 5 });
+    await rig.operator().configure({ maxWorking: 2 });
+    for (const task of tasks.slice(0, 3)) {
+      expect(await queue.dequeue()).toHaveLength(0);
+      await task.complete();
+    }
+    expect(await queue.dequeue()).toHaveLength(0);
+    await tasks[3]?.complete();
+    expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
+    await rig.operator().configure({ maxWorking: null });
+    expect(await queue.dequeue({ max: 5 })).toHaveLength(4);
+  });
+
+  test("is given back by leases that expired, at the next dequeue, and those go to the front (I6 I8)", async () => {
+    const queue = rig.queue({ lease: 1_000 });
+    await rig.operator().configure({ maxWorking: 2 });
+    await queue.enqueueMany(many(100));
+    await queue.dequeue({ max: 10 });
+    rig.now += 999;
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    rig.now += 1;
+    const again = [...(await queue.dequeue()), ...(await queue.dequeue()), ...(await queue.dequeue())];
+    expect(again.map(({ payload, attempt }) => [payload, attempt])).toEqual([
+      [0, 2],
+      [1, 2],
+    ]);
+    expect(await working()).toBe(2);
+  });
+
+  test("answers the copy of a dequeue that filled it", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ maxWorking: 2 });
+    await queue.enqueueMany(many(10));
+    const first = await queue.dequeue({ max: 5, token: "token-01" });
+    const again = await queue.dequeue({ max: 5, token: "token-01" });
+    expect(again.map(({ receipt }) => receipt)).toEqual(first.map(({ receipt }) => receipt));
+    expect(await queue.dequeue({ max: 5, token: "token-02" })).toHaveLength(0);
+    await first[0]?.complete();
+    expect(await queue.dequeue({ max: 5, token: "token-02" })).toHaveLength(0);
+    expect(await queue.dequeue({ max: 5, token: "token-03" })).toHaveLength(1);
+  });
+});
+
+/** Chance that is the same in each run: numbers from 0 to most. */
+function chance(seed: number) {
+  let state = seed;
+  return (most: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((state / 2 ** 31) * (most + 1));
+  };
+}
+
+/** The most dequeues in any period of that length. */
+function busiest(times: readonly number[], per: number): number {
+  return Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + per).length));
+}
+
+/** Dequeues as soon as it is told to come back, `count` tasks in all; says when each was taken. */
+async function takeAll(queue: Queue, count: number, max: number): Promise<number[]> {
+  const times: number[] = [];
+  let promised = false;
+  while (times.length < count) {
+    const batch = await queue.dequeue({ max });
+    if (promised) expect(batch.length).toBeGreaterThan(0);
+    times.push(...batch.map(() => rig.now));
+    promised = batch.length === 0;
+    if (promised) {
+      expect(batch.nextDueAt).toBeGreaterThan(rig.now);
+      rig.now = batch.nextDueAt ?? rig.now;
+    }
+  }
+  return times;
+}
+
+describe("rate, for a queue", () => {
+  test("bounds the dequeues in any period, whenever callers come and however many they want", async () => {
+    for (let seed = 1; seed <= 12; seed++) {
+      const any = chance(seed);
+      await rig.command("FLUSHALL");
+      const queue = rig.queue();
+      const max = 1 + any(9);
+      const per = [7, 10, 333, 1_000, 60_000][any(4)] ?? 1_000;
+      await rig.operator().configure({ rate: { max, per } });
+      await queue.enqueueMany(many(300));
+      const times: number[] = [];
+      for (let call = 0; call < 60; call++) {
+        times.push(...(await queue.dequeue({ max: 1 + any(11) })).map(() => rig.now));
+        rig.now += any(1) * any(Math.ceil(per / 2));
+      }
+      expect({ seed, most: busiest(times, per) }).toEqual({ seed, most: max });
+    }
+  });
+
+  test("tells when to come back, and then there is a task", async () => {
+    for (const [max, per, batch] of [
+      [1, 1_000, 1],
+      [3, 10_000, 10],
+      [10, 1_000, 3],
+      [5, 7, 2],
+    ] as const) {
+      await rig.command("FLUSHALL");
+      const queue = rig.queue();
+      await rig.operator().configure({ rate: { max, per } });
+      await queue.enqueueMany(many(40));
+      const from = rig.now;
+      const times = await takeAll(queue, 40, batch);
+      expect(busiest(times, per)).toBe(max);
+      // No more than a tenth of a period is lost by counting in tenths.
+      const periods = Math.ceil(40 / max) - 1;
+      expect(rig.now - from).toBeLessThanOrEqual(periods * (per + 2 * Math.ceil(per / 10)));
+    }
+  });
+
+  test("counts what is requeued or reclaimed anew, and neither resends nor polls that find nothing", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ rate: { max: 3, per: "10s" } });
+    expect(await queue.dequeue({ max: 5 })).toHaveLength(0);
+    await queue.enqueueMany(many(2));
+    const [one] = await queue.dequeue({ token: "token-01" });
+    await queue.dequeue({ token: "token-01" });
+    await one?.requeue();
+    expect(await queue.dequeue({ max: 5 })).toHaveLength(2);
+    await queue.enqueue("one more");
+    const last = await queue.dequeue({ max: 5 });
+    expect([last.length, last.nextDueAt]).toEqual([0, START + 11_000]);
+  });
+
+  test("beside maxWorking: whichever is less", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ rate: { max: 3, per: "10s" }, maxWorking: 2 });
+    await queue.enqueueMany(many(10));
+    const first = await queue.dequeue({ max: 5 });
+    expect(first).toHaveLength(2);
+    for (const task of first) await task.complete();
+    expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
+    const none = await queue.dequeue({ max: 5 });
+    expect([none.length, none.nextDueAt]).toEqual([0, START + 11_000]);
+  });
+
+  test("that leaves room says to come back in a second while maxWorking is reached", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ rate: { max: 3, per: "10s" }, maxWorking: 1 });
+    await queue.enqueueMany(many(2));
+    expect(await queue.dequeue()).toHaveLength(1);
+    const none = await queue.dequeue();
+    expect([none.length, none.nextDueAt]).toEqual([0, START + 1_000]);
+  });
+
+  test("that is changed counts on: also in another period, and when it is lowered", async () => {
+    const queue = rig.queue();
+    const operator = rig.operator();
+    await queue.enqueueMany(many(100));
+    await operator.configure({ rate: { max: 4, per: "10s" } });
+    const times = (await queue.dequeue({ max: 9 })).map(() => rig.now);
+    rig.now += 9_000;
+    await operator.configure({ rate: { max: 6, per: "1m" } });
+    times.push(...(await queue.dequeue({ max: 9 })).map(() => rig.now));
+    expect(times).toHaveLength(6);
+    await operator.configure({ rate: { max: 2, per: "1m" } });
+    const none = await queue.dequeue({ max: 9 });
+    expect(none).toHaveLength(0);
+    // Five of the six must have passed out before one more is one of two.
+    rig.now = none.nextDueAt ?? 0;
+    expect(rig.now).toBeLessThanOrEqual(START + 69_000 + 12_000);
+    times.push(...(await queue.dequeue({ max: 9 })).map(() => rig.now));
+    expect(times.length).toBeGreaterThan(6);
+    expect(busiest(times.slice(4), 60_000)).toBe(2);
+    await operator.configure({ rate: { max: 100, per: 50 } });
+    rig.now += 60;
+    expect(await queue.dequeue({ max: 100 })).toHaveLength(100 - times.length);
+  });
+
+  test("that is lowered waits until all that are too many have passed out", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many(9));
+    await rig.operator().configure({ rate: { max: 3, per: "10s" } });
+    for (let i = 0; i < 3; i++) {
+      expect(await queue.dequeue()).toHaveLength(1);
+      rig.now += 2_000;
+    }
+    await rig.operator().configure({ rate: { max: 1, per: "10s" } });
+    const none = await queue.dequeue();
+    expect([none.length, none.nextDueAt]).toEqual([0, START + 4_000 + 11_000]);
+    rig.now = none.nextDueAt ?? 0;
+    expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
+  });
+
+  test("with a shorter period counts what was dequeued just now, until that has passed", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many(9));
+    for (const early of [0, 9_900]) {
+      // A tenth of the longer period begins; its dequeue counts as of the end of that tenth, or as of now.
+      rig.now += 10_000 - (rig.now % 10_000) + 1_000_000 + early;
+      await rig.operator().configure({ rate: { max: 1, per: "100s" } });
+      expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
+      await rig.operator().configure({ rate: { max: 1, per: "1s" } });
+      expect(await queue.dequeue()).toHaveLength(0);
+      rig.now += 1_100;
+      expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
+    }
+  });
+
+  test("that is unset leaves nothing behind, and lets all through", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ rate: { max: 1, per: "1d" } });
+    await queue.enqueueMany(many(10));
+    await queue.dequeue({ max: 5 });
+    await rig.operator().configure({ rate: null });
+    expect(controlFields(await rig.space(), /^~(rate|set)/)).toEqual({});
+    expect(await queue.dequeue({ max: 20 })).toHaveLength(9);
+  });
+
+  test("a clock that jumps back lengthens the wait and forgets nothing (law 4)", async () => {
+    const queue = rig.queue();
+    await rig.operator().configure({ rate: { max: 2, per: "10s" } });
+    await queue.enqueueMany(many(5));
+    await queue.dequeue({ max: 5 });
+    rig.now -= 5_000;
+    expect(await queue.dequeue({ max: 5 })).toHaveLength(0);
+    rig.now = START + 11_000;
+    expect(await queue.dequeue({ max: 5 })).toHaveLength(2);
+  });
+});

@@ -1,0 +1,271 @@
+import { describe, expect, test } from "vitest";
+import { Operator, Queue } from "../../../src/index.ts";
+import type { Transport } from "../../../src/queue/redis/transport.ts";
+import { dice } from "../../support/dice.ts";
+import { key, QUEUE, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+
+const many = (group: string, from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => ({ payload: 0, group, id: `${group}${from + i}` }));
+
+const ids = (tasks: readonly { id: string }[]) => tasks.map(({ id }) => id);
+
+/** Dequeues in batches until nothing is left. */
+async function drain(queue: Queue, max: number): Promise<string[]> {
+  const order: string[] = [];
+  for (;;) {
+    const batch = await queue.dequeue({ max });
+    if (batch.length === 0) return order;
+    order.push(...ids(batch));
+  }
+}
+
+/** After how many deliveries the last of a group has come. */
+const end = (order: readonly string[], group: string) =>
+  order.findLastIndex((id) => id.startsWith(group)) + 1;
+
+const beside = async (queue: Queue, count: number) => {
+  await queue.enqueueMany(many("large", 0, 1_000));
+  await queue.enqueueMany(many("small", 0, count));
+};
+
+describe("those behind a task that leaves its group's line move up", () => {
+  test.each([1, 7, 100, 200])("cancelled from the front, taken %i at a time", async (max) => {
+    const queue = rig.queue();
+    await beside(queue, 100);
+    for (let i = 0; i < 90; i++) await queue.cancel(`small${i}`);
+    expect(end(await drain(queue, max), "small")).toBe(20);
+  });
+
+  test.each([1, 50])("cancelled here and there, taken %i at a time", async (max) => {
+    const queue = rig.queue();
+    await beside(queue, 100);
+    for (let i = 0; i < 100; i++) if (i % 10 !== 9) await queue.cancel(`small${i}`);
+    const order = await drain(queue, max);
+    expect(end(order, "small")).toBe(20);
+    expect(order.filter((id) => id.startsWith("small"))).toEqual(
+      Array.from({ length: 10 }, (_, i) => `small${10 * i + 9}`),
+    );
+  });
+
+  test("cancelled behind, what comes after them has their turns", async () => {
+    const queue = rig.queue();
+    await beside(queue, 100);
+    for (let i = 99; i >= 10; i--) await queue.cancel(`small${i}`);
+    await queue.enqueueMany(many("small", 100, 105));
+    const order = await drain(queue, 10);
+    expect(end(order, "small")).toBe(30);
+    expect(order.filter((id) => id.startsWith("small")).slice(-5)).toEqual(ids(many("small", 100, 105)));
+  });
+
+  test("in a line far longer than what moves up at once", async () => {
+    const queue = rig.queue();
+    await beside(queue, 900);
+    await queue.enqueueMany(many("large", 1_000, 1_600));
+    for (let i = 0; i < 900; i++) if (i % 3 !== 0) await queue.cancel(`small${i}`);
+    const order = await drain(queue, 100);
+    const small = order.flatMap((id, place) => (id.startsWith("small") ? [place] : []));
+    expect(small).toHaveLength(300);
+    for (const [i, place] of small.entries()) expect(Math.abs(place - 2 * i)).toBeLessThanOrEqual(1);
+  });
+
+  test("purged in part, also where the purge ends in the middle", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many("small", 0, 500));
+    rig.now += 1_000;
+    await queue.enqueueMany(many("small", 500, 510));
+    await queue.enqueueMany(many("large", 0, 1_000));
+    const filter = { state: "pending", group: "small", enqueuedUntil: rig.now } as const;
+    let cursor: string | null | undefined;
+    let purged = 0;
+    for (let calls = 0; cursor !== null; calls++) {
+      expect(calls).toBeLessThan(60);
+      const page = await rig.operator().purge({ ...filter, limit: 90, ...(cursor && { cursor }) });
+      [purged, cursor] = [purged + page.purged, page.cursor];
+      if (calls === 2) {
+        const [next, other] = await queue.dequeue({ max: 2 });
+        expect(new Set([next?.id, other?.id])).toEqual(new Set(["large0", "small270"]));
+      }
+    }
+    expect(purged).toBe(499);
+    expect(end(await drain(queue, 100), "small")).toBe(20);
+  });
+
+  test("and a limit's held ones come in behind them", async () => {
+    const queue = rig.queue();
+    await rig.operator().configureGroup("small", { maxWorking: 20 });
+    await beside(queue, 60);
+    for (let i = 0; i < 15; i++) await queue.cancel(`small${i}`);
+    const order = ids(await queue.dequeue({ max: 40 })).filter((id) => id.startsWith("small"));
+    expect(order).toEqual(ids(many("small", 15, 35)));
+  });
+
+  test("by what it would cost now, where the group's weight has changed since", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many("a", 0, 20));
+    await rig.operator().configureGroup("a", { weight: 10 });
+    const { fair: before } = await rig.space();
+    await queue.cancel("a0");
+    const { fair: after } = await rig.space();
+    const moved = Array.from(after, ([id, score]) => (before.get(id) ?? 0) - score);
+    expect(moved).toEqual(Array.from({ length: 19 }, () => 2_520));
+  });
+
+  test("and a turn that is left over from a task that is no more brings nothing into line", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many("a", 0, 3));
+    const left = [...(await rig.space()).fairByGroup.keys()].filter((turn) => turn.endsWith(" a2"));
+    await queue.cancel("a2");
+    await rig.command("ZADD", key("fair-by-group"), "0", ...left);
+    await queue.cancel("a0");
+    const { fair, fairByGroup: order } = await rig.space();
+    expect([...fair.keys()]).toEqual(["a1"]);
+    await rig.command(
+      "ZREM",
+      key("fair-by-group"),
+      ...[...order.keys()].filter((turn) => turn.endsWith(" a2")),
+    );
+  });
+
+  test("one that was handed back, and then cancelled, has had its turn", async () => {
+    const queue = rig.queue();
+    await beside(queue, 10);
+    const batch = await queue.dequeue({ max: 6 });
+    for (const task of batch) if (task.group === "small") await task.requeue({ unstarted: true });
+    for (const task of batch) if (task.group === "small") await queue.cancel(task.id);
+    const next = ids(await queue.dequeue({ max: 6 }));
+    expect(next.filter((id) => id.startsWith("small"))).toHaveLength(3);
+  });
+});
+
+describe("moving up is bounded", () => {
+  const groups = Array.from({ length: 20 }, (_, i) => `g${i}x`);
+
+  test("a group is purged in calls of 160 tasks, however many others stand between", async () => {
+    const queue = rig.queue();
+    for (const group of groups) await queue.enqueueMany(many(group, 0, 1_000));
+    let requests = 0;
+    const transport: Transport = {
+      send: (commands, options) => {
+        requests++;
+        return rig.transport.send(commands, options);
+      },
+    };
+    const operator = new Operator(QUEUE, { transport, now: () => rig.now });
+    expect(await operator.purge({ state: "pending", group: "g7x" })).toMatchObject({ purged: 1_000 });
+    expect(requests).toBeLessThanOrEqual(8);
+    expect((await queue.counts()).pending).toBe(19_000);
+  });
+
+  test("one that leaves far behind moves nobody", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many("a", 0, 900));
+    await queue.cancel("a0");
+    const { fair: before } = await rig.space();
+    await queue.cancel("a800");
+    before.delete("a800");
+    expect((await rig.space()).fair).toEqual(before);
+  });
+
+  test("where many groups move at once a hundred tasks of each do, and the rest when their turns come", async () => {
+    const queue = rig.queue();
+    for (const group of groups) await queue.enqueueMany(many(group, 0, 600));
+    for (const group of groups) await queue.cancel(`${group}0`);
+    const turns = async () => (await rig.command("ZRANGE", key("fair-by-group"), "0", "-1")) as string[];
+    const order: string[] = [];
+    let most = 0;
+    for (let taken = 200; taken > 0;) {
+      const before = new Set(await turns());
+      const batch = await queue.dequeue({ max: 200 });
+      const moved = (await turns()).filter((turn) => !before.has(turn));
+      most = Math.max(most, moved.length);
+      order.push(...ids(batch));
+      taken = batch.length;
+    }
+    expect(order).toHaveLength(20 * 599);
+    expect(most).toBeGreaterThan(1_800);
+    // A hundred of each, and those whose turns the 200 that were taken had.
+    expect(most).toBeLessThanOrEqual(2_000 + 200);
+    for (let round = 0; round < 599; round++) {
+      const turn = order.slice(20 * round, 20 * round + 20);
+      expect(new Set(turn)).toEqual(new Set(groups.map((group) => `${group}${round + 1}`)));
+    }
+  });
+
+  test("a group whose state went back in time gets no turn twice", async () => {
+    const queue = rig.queue();
+    for (const group of ["a", "b"]) await queue.enqueueMany(many(group, 0, 1_000));
+    await queue.cancel("a0");
+    for (let i = 0; i < 5; i++) await queue.dequeue({ max: 100 });
+    const state = (await rig.space()).tasks.get("~g:a") ?? "";
+    expect(state).toMatch(/;0=\d+,\d+,\d+$/);
+    await rig.command("HSET", key("tasks"), "~g:a", state.replace(/\d+$/, "25200"));
+    const order = await drain(queue, 100);
+    for (let n = 100; n <= 1_200; n += 100) {
+      const ofA = order.slice(0, n).filter((id) => id.startsWith("a")).length;
+      expect(Math.abs(ofA - n / 2)).toBeLessThanOrEqual(100);
+    }
+  });
+});
+
+/** Two queues: one knows nothing of the tasks that the other loses before their turn. */
+test.each([1, 2, 3, 4])("all goes on as if they had never come (%i)", async (seed) => {
+  const roll = dice(seed);
+  const pick = (count: number) => Math.floor(roll() * count);
+  const queues = [rig.queue(), new Queue("twin", { transport: rig.transport, now: () => rig.now })] as const;
+  const weights: Record<string, number> = { a: 1, b: 2, c: 5, d: 1 };
+  for (const [group, weight] of Object.entries(weights)) {
+    for (const name of [QUEUE, "twin"])
+      await rig.command("HSET", `sluice:{${name}}:tasks`, `~s:${group}`, `1;k=${weight}`);
+  }
+  /** By group and priority, in line: each task, and whether it is to go before its turn. */
+  const lines = new Map<string, { id: string; doomed: boolean }[]>();
+  let count = 0;
+  const enqueue = async (size: number) => {
+    const tasks = Array.from({ length: size }, () => {
+      const [group, priority] = ["abcd".charAt(pick(4)), pick(8) === 0 ? 3 : 0];
+      const id = `${group}${(count++).toString().padStart(6, "0")}`;
+      const doomed = roll() < (group === "a" ? 0.8 : 0.3);
+      const line = lines.get(`${group}${priority}`) ?? [];
+      lines.set(`${group}${priority}`, [...line, { id, doomed }]);
+      return { payload: 0, group, priority, id, doomed };
+    });
+    await queues[0].enqueueMany(tasks.map(({ doomed: _, ...task }) => task));
+    await queues[1].enqueueMany(tasks.flatMap(({ doomed, ...task }) => (doomed ? [] : [task])));
+  };
+  /** Cancels what could come among the next, and some of the others. */
+  const clear = async (next: number) => {
+    for (const [key, line] of lines) {
+      const kept = [];
+      for (const task of line) {
+        if (task.doomed && (kept.length < next || pick(4) === 0)) await queues[0].cancel(task.id);
+        else kept.push(task);
+      }
+      lines.set(key, kept);
+    }
+  };
+  const deliver = async (max: number) => {
+    await clear(max);
+    const [one, other] = [ids(await queues[0].dequeue({ max })), ids(await queues[1].dequeue({ max }))];
+    // A batch ends where the next of a group has to move up first.
+    one.push(...(one.length < other.length ? ids(await queues[0].dequeue({ max: max - one.length })) : []));
+    expect(one).toEqual(other);
+    for (const [key, line] of lines) {
+      lines.set(
+        key,
+        line.filter(({ id }) => !one.includes(id)),
+      );
+    }
+    return one.length;
+  };
+  await enqueue(1_000);
+  await enqueue(1_000);
+  for (let step = 0; step < 30; step++) {
+    if (pick(3) === 0) await enqueue(1 + pick(60));
+    else await deliver(1 + pick(25));
+  }
+  await clear(Number.POSITIVE_INFINITY);
+  while ((await deliver(60)) > 0);
+  expect((await queues[0].counts()).pending).toBe(0);
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { listQueues } from "../../../src/index.ts";
+import { parts } from "../../../src/queue/core/keys.ts";
+import { key, QUEUE, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+/** What stays of a deleted queue for five minutes: that the call which deleted it has run. */
+const CALLS = key("operator-calls");
+
+const registered = async () => (await listQueues(rig.transport)).queues.map(({ name }) => name);
+
+/** A queue that has every key; the tasks that are working. */
+async function fill() {
+  const queue = rig.queue();
+  await rig.operator().configure({ maxWorking: 100, statistics: true });
+  await rig.operator().configureGroup("a", { maxWorking: 1 });
+  await queue.enqueueMany([
+    { payload: 1 },
+    { payload: 2 },
+    { payload: 3, delay: "1h" },
+    { payload: 4, dedup: { key: "four", window: "1d" } },
+    ...[5, 6, 7].map((payload) => ({ payload, group: "a" })),
+    ...[8, 9].map((payload) => ({ payload, group: "b" })),
+  ]);
+  const tasks = await queue.dequeue({ max: 4, worker: { name: "w", silentAfter: "1m" } });
+  await tasks[0]?.complete("result");
+  await tasks[1]?.reject("no");
+  return tasks.slice(2);
+}
+
+describe("deleting a queue", () => {
+  test("removes every key of it and its place among the queues, and nothing of another's", async () => {
+    const other = rig.queue();
+    await fill();
+    const space = Object.keys(await rig.keySpace());
+    expect(space).toEqual([...parts.map((part) => key(part)), CALLS, "sluice:queues"].toSorted());
+    await rig.command("SET", `sluice:{${QUEUE}-2}:tasks`, "another's");
+    await rig.command("ZADD", "sluice:queues", "5", `${QUEUE}-2`);
+    expect(await rig.operator().deleteQueue({ force: true })).toEqual({ ok: true });
+    expect(Object.keys(await rig.keySpace())).toEqual(["sluice:queues", `sluice:{${QUEUE}-2}:tasks`, CALLS]);
+    expect(await registered()).toEqual([`${QUEUE}-2`]);
+    expect(Number(await rig.command("PTTL", CALLS))).toBeGreaterThan(0);
+    expect(await other.counts()).toMatchObject({ pending: 0, working: 0, rejected: 0 });
+    expect(await rig.operator().settings()).toMatchObject({ maxWorking: null, statistics: false });
+  });
+
+  test("is refused while tasks are working, says how many, and changes nothing (I3)", async () => {
+    const working = await fill();
+    const { [CALLS]: _, ...before } = await rig.keySpace();
+    expect(await rig.operator().deleteQueue()).toEqual({ ok: false, code: "still_working", working: 2 });
+    const { [CALLS]: __, ...after } = await rig.keySpace();
+    expect(after).toEqual(before);
+    for (const task of working) await task.complete();
+    expect(await rig.operator().deleteQueue()).toEqual({ ok: true });
+    expect(Object.keys(await rig.keySpace())).toEqual([CALLS]);
+  });
+
+  test("with force tells holders that their lease is lost, also once the queue has begun anew", async () => {
+    const [one, two] = await fill();
+    await rig.operator().deleteQueue({ force: true });
+    expect(await one?.complete("late")).toMatchObject({ ok: false, code: "lease_lost" });
+    expect(await one?.extend()).toMatchObject({ ok: false, code: "lease_lost" });
+    const queue = rig.queue();
+    await queue.enqueue("new life", { id: two?.id ?? "" });
+    // Lease numbers begin anew: it is the token that tells the old receipt from the new.
+    for (let lease = 1; lease <= 4; lease++) {
+      const [again] = await queue.dequeue();
+      expect(await two?.complete("late")).toMatchObject({ ok: false, code: "lease_lost" });
+      expect(await again?.requeue()).toMatchObject({ ok: true });
+    }
+    expect(await queue.get(two?.id ?? "")).toMatchObject({ state: "pending", attempt: 4 });
+  });
+
+  test("of one that never was is done already", async () => {
+    expect(await rig.operator().deleteQueue()).toEqual({ ok: true });
+    expect(Object.keys(await rig.keySpace())).toEqual([CALLS]);
+  });
+
+  test("does not keep it from beginning anew, and then it is listed again at once", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("one", { id: "a", dedup: { key: "k", window: "1d" } });
+    expect(await rig.operator().deleteQueue()).toEqual({ ok: true });
+    expect(await registered()).toEqual([]);
+    const again = { id: "a", created: true };
+    expect(await queue.enqueue("two", { id: "a", dedup: { key: "k", window: "1d" } })).toEqual(again);
+    expect(await registered()).toEqual([QUEUE]);
+    expect((await queue.dequeue()).map(({ payload, attempt }) => [payload, attempt])).toEqual([["two", 1]]);
+  });
+
+  test("takes away 100,000 tasks in one call", async () => {
+    const queue = rig.queue();
+    for (let i = 0; i < 100; i++) {
+      await queue.enqueueMany(Array.from({ length: 1_000 }, (_, j) => ({ payload: j })));
+    }
+    expect(await rig.operator().deleteQueue()).toEqual({ ok: true });
+    expect(Object.keys(await rig.keySpace())).toEqual([CALLS]);
+  });
+});
+
+describe("a copy of a deletion (law 5)", () => {
+  test("that arrives when the queue has begun anew deletes nothing, and leaves it listed", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1);
+    await rig.operator().deleteQueue({ idempotencyKey: "one" });
+    rig.now += 1;
+    await queue.enqueue(2);
+    expect(await rig.operator().deleteQueue({ idempotencyKey: "one" })).toEqual({ ok: true });
+    expect(await registered()).toEqual([QUEUE]);
+    expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual([2]);
+  });
+
+  test("that was refused is refused again, when nobody works any more too", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1);
+    const [task] = await queue.dequeue();
+    const call = () => rig.operator().deleteQueue({ idempotencyKey: "one" });
+    const refused = { ok: false, code: "still_working", working: 1 };
+    expect(await call()).toEqual(refused);
+    await task?.requeue();
+    expect(await call()).toEqual(refused);
+    expect((await queue.counts()).pending).toBe(1);
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import { bury } from "../../support/dead-letters.ts";
+import { START, useRig } from "../../support/rig.ts";
+import { named, sortedIds } from "../../support/new-tasks.ts";
+import { purging, WINDOW } from "../../support/purging.ts";
+
+const rig = useRig();
+const { enqueue, calls, nothingLeft } = purging(rig);
+
+describe("ended tasks", () => {
+  test("dead letters go, within five minutes of their end leaving a tombstone, and cancelled ones stay", async () => {
+    const queue = rig.queue();
+    await bury(queue, named(["old"]));
+    rig.now += WINDOW;
+    await bury(queue, named(["new"]));
+    await queue.enqueue("c", { id: "cancelled" });
+    await queue.cancel("cancelled");
+    expect(await rig.operator().purge({ state: "rejected" })).toMatchObject({ purged: 2, cursor: null });
+    const { dead, expiry, tasks } = await rig.space();
+    expect([dead.size, [...expiry.keys()].toSorted(), tasks.has("old")]).toEqual([
+      0,
+      ["cancelled", "new"],
+      false,
+    ]);
+    expect([await queue.get("new"), await queue.get("old")]).toEqual([null, null]);
+    expect((await queue.enqueue(1, { id: "new" })).created).toBe(false);
+  });
+
+  test("completed ones go, and no other record does", async () => {
+    const queue = rig.queue();
+    await bury(queue, named(["dead"]));
+    await enqueue(named(sortedIds(1_500)));
+    for (let i = 0; i < 2; i++) {
+      const batch = await queue.dequeue({ max: 1_000 });
+      await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" as const, result: 1 })));
+    }
+    rig.now += WINDOW;
+    const counts = await calls({ state: "completed" });
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1_500);
+    const { tasks, expiry } = await rig.space();
+    expect([[...tasks.keys()].filter((field) => !field.startsWith("~")), [...expiry.keys()]]).toEqual([
+      [".dead", "dead"],
+      ["dead"],
+    ]);
+  });
+
+  test("5,000 dead letters in bounded calls, or in one call that goes on by itself", async () => {
+    await bury(rig.queue(), named(sortedIds(5_000)));
+    rig.now += WINDOW;
+    expect(await calls({ state: "rejected", limit: 700 })).toEqual([
+      ...Array.from({ length: 31 }, () => 160),
+      40,
+    ]);
+    await nothingLeft();
+    await bury(rig.queue(), named(sortedIds(5_000)));
+    rig.now += WINDOW;
+    expect(await rig.operator().purge({ state: "rejected" })).toMatchObject({ purged: 5_000, cursor: null });
+    await nothingLeft();
+  });
+
+  test("by error text, group, reason and time", async () => {
+    const purge = async (filter: object) => {
+      await rig.command("FLUSHALL");
+      rig.now = START;
+      await bury(rig.queue(), [
+        { id: "a", payload: "timeout %d" },
+        { id: "b", payload: "declined", group: "g" },
+      ]);
+      rig.now += 1_000;
+      await bury(rig.queue(), [{ id: "c", payload: "timeout" }]);
+      const { purged } = await rig.operator().purge({ state: "rejected", ...filter });
+      const left = [...(await rig.space()).dead.keys()];
+      expect(left).toHaveLength(3 - purged);
+      return left;
+    };
+    expect(await purge({ text: "timeout" })).toEqual(["b"]);
+    expect(await purge({ text: "%d" })).toEqual(["b", "c"]);
+    expect(await purge({ text: "%w+" })).toEqual(["a", "b", "c"]);
+    expect(await purge({ group: "g" })).toEqual(["a", "c"]);
+    expect(await purge({ endedUntil: START + 1 })).toEqual(["c"]);
+    expect(await purge({ endedSince: START + 1 })).toEqual(["a", "b"]);
+    expect(await purge({ reason: "lease_expired" })).toEqual(["a", "b", "c"]);
+  });
+
+  test("two callers at once delete each once, and a second copy of a call goes on", async () => {
+    await rig.operator().configure({ statistics: true });
+    await bury(rig.queue(), named(sortedIds(1_500)));
+    const done = await Promise.all([1, 2].map(() => rig.operator().purge({ state: "rejected" })));
+    expect(done.reduce((sum, { purged }) => sum + purged, 0)).toBe(1_500);
+    expect((await rig.space()).tasks.get("~stats")).toContain(";deleted=1500");
+    expect(await rig.operator().purge({ state: "rejected" })).toMatchObject({ purged: 0 });
+  });
+
+  test("finished tasks do not pile up, as Blueque's do: a sweep and time leave nothing of them", async () => {
+    const queue = rig.queue({ resultTtl: 0, deadTtl: "10m" });
+    await queue.enqueueMany(named(sortedIds(600)));
+    const batch = await queue.dequeue({ max: 600 });
+    await queue.settle(
+      batch.map(({ receipt }, i) => ({
+        receipt,
+        outcome: i % 2 ? ("complete" as const) : ("reject" as const),
+      })),
+    );
+    rig.now += 600_000;
+    await nothingLeft();
+  });
+});

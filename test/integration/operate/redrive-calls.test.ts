@@ -1,0 +1,240 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { Operator } from "../../../src/index.ts";
+import { callOf } from "../../../src/queue/redis/binding.ts";
+import { queueKeys } from "../../../src/queue/core/keys.ts";
+import { redriveScript } from "../../../src/queue/redis/operate-scripts.ts";
+import { bury } from "../../support/dead-letters.ts";
+import { says } from "../../support/key-space.ts";
+import { manyAtOnce, roomFor } from "../../support/no-room.ts";
+import { key, QUEUE, START, useRig } from "../../support/rig.ts";
+import { named, sortedIds } from "../../support/new-tasks.ts";
+
+const rig = useRig();
+
+describe("in bounded calls", () => {
+  test("5,000 dead letters, each once, in order, with the calls told apart", async () => {
+    await bury(rig.queue(), named(sortedIds(5_000)));
+    let cursor: string | null | undefined;
+    const counts: number[] = [];
+    for (; cursor !== null;) {
+      const done: { redriven: number; cursor: string | null } = await rig
+        .operator()
+        .redrive({ cursor, budget: 0 });
+      counts.push(done.redriven);
+      ({ cursor } = done);
+    }
+    expect(counts).toEqual([...Array.from({ length: 31 }, () => 160), 40]);
+    const { dead, expiry } = await rig.space();
+    expect([dead.size, expiry.size]).toEqual([0, 0]);
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++) ids.push(...(await rig.queue().dequeue({ max: 1_000 })).map(({ id }) => id));
+    expect(ids).toEqual(sortedIds(5_000));
+  });
+
+  test("or in one that goes on by itself until its limit", async () => {
+    await bury(rig.queue(), named(sortedIds(2_500)));
+    const first = await rig.operator().redrive({ limit: 2_100 });
+    expect([first.redriven, first.cursor === null]).toEqual([2_100, false]);
+    expect((await rig.queue().counts()).rejected).toBe(400);
+    expect(await rig.operator().redrive({ cursor: first.cursor ?? "" })).toMatchObject({
+      redriven: 400,
+      cursor: null,
+    });
+  });
+
+  test("two callers at once redrive each of them once", async () => {
+    await bury(rig.queue(), named(sortedIds(3_000)));
+    const done = await Promise.all([1, 2, 3].map(() => rig.operator().redrive()));
+    expect(done.reduce((sum, { redriven }) => sum + redriven, 0)).toBe(3_000);
+    expect((await rig.space()).pending.toSorted()).toEqual(sortedIds(3_000));
+  });
+
+  test("one that dies again while it goes on is left for another time", async () => {
+    const queue = rig.queue();
+    await bury(queue, named(["a", "b", "c"]));
+    const first = await rig.operator().redrive({ limit: 1 });
+    rig.now += 1;
+    await (await queue.dequeue())[0]?.reject("again");
+    expect(await rig.operator().redrive({ cursor: first.cursor ?? "" })).toMatchObject({ redriven: 2 });
+    expect([...(await rig.space()).dead.keys()]).toEqual(["a"]);
+  });
+
+  test("an id that stands twice in one call of the script gets one answer twice", async () => {
+    await bury(rig.queue(), named(["a"]));
+    const args = {
+      testNow: String(rig.now),
+      limit: "1",
+      dry: "",
+      interval: "0",
+      cursor: "",
+      filter: "",
+    };
+    const twice = [
+      { id: "a", lease: "" },
+      { id: "a", lease: "" },
+    ];
+    const [outcome] = await rig.transport.send([callOf(redriveScript, queueKeys(QUEUE), args, twice)]);
+    expect(outcome).toEqual({ reply: ["ok", 1, "", 0, "redriven", "redriven"] });
+    expect((await rig.space()).pending).toEqual(["a"]);
+  });
+
+  test("where Redis has no room for all, those that went are told, and the next call goes on", async () => {
+    const ids = sortedIds(500);
+    await bury(rig.queue(), named(ids));
+    const transport = manyAtOnce(roomFor(rig.transport, 2));
+    const short = new Operator(QUEUE, { transport, now: () => rig.now });
+    const first = await short.redrive({ budget: 0 });
+    expect(first.redriven).toBe(320);
+    expect((await rig.space()).pending.toReversed()).toEqual(ids.slice(0, 320));
+    const none = new Operator(QUEUE, { transport: roomFor(rig.transport, 0), now: () => rig.now });
+    await expect(none.redrive({ cursor: first.cursor ?? "" })).rejects.toMatchObject({ code: "queue_full" });
+    expect(await short.redrive({ ids: ids.slice(300) })).toMatchObject({ redriven: 200, refused: [] });
+    expect((await rig.space()).pending.toReversed()).toEqual(ids);
+  });
+
+  test("payloads of a megabyte end a call early, and the next goes on, by filter and by id", async () => {
+    const queue = rig.queue();
+    const ids = sortedIds(20);
+    for (const id of ids) await queue.enqueue("x".repeat(1_000_000), { id });
+    for (const task of [...(await queue.dequeue({ max: 10 })), ...(await queue.dequeue({ max: 10 }))]) {
+      await task.reject("no");
+    }
+    for (const task of await queue.dequeue({ max: 10 })) await task.reject("no");
+    const { redriven, cursor } = await rig.operator().redrive({ budget: 0, dryRun: true });
+    expect([redriven < 20, cursor === null]).toEqual([true, false]);
+    expect(await rig.operator().redrive({ ids, rate: 10 })).toMatchObject({ redriven: 20, refused: [] });
+    const { dead, pending: atOnce, delayed } = await rig.space();
+    expect([dead.size, atOnce]).toEqual([0, ["t0000"]]);
+    expect([...delayed.values()]).toEqual(
+      sortedIds(20)
+        .slice(1)
+        .map((_, i) => START + 100 * (i + 1)),
+    );
+  });
+});
+
+describe("a request that arrives twice (law 5)", () => {
+  test("by id says the same and does no more, before the task is leased and, with its lease number, after", async () => {
+    const queue = rig.queue();
+    await bury(queue, named(["a"]));
+    const { lease } = (await queue.get("a")) ?? {};
+    const redrive = () => rig.operator().redrive({ ids: [{ id: "a", lease }] });
+    const first = await redrive();
+    expect(first).toMatchObject({ redriven: 1, refused: [] });
+    const before = await rig.keySpace();
+    expect(await redrive()).toEqual(first);
+    expect(await rig.operator().redrive({ ids: ["a"] })).toEqual(first);
+    expect(await rig.keySpace()).toEqual(before);
+    await (await queue.dequeue())[0]?.reject("again");
+    const dead = await rig.keySpace();
+    expect(await redrive()).toMatchObject({ redriven: 0, refused: [{ id: "a", code: "lease_lost" }] });
+    expect(await rig.keySpace()).toEqual(dead);
+  });
+
+  test("a task that was requeued and never dead was not redriven", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    await (await queue.dequeue())[0]?.requeue();
+    expect((await rig.operator().redrive({ ids: ["a"] })).refused).toEqual([
+      { id: "a", code: "not_dead_letter" },
+    ]);
+  });
+
+  test("the settlement that made the dead letter gets its old answer after the redrive", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    const [task] = await queue.dequeue();
+    const first = await task?.reject("no");
+    await rig.operator().redrive();
+    const before = await rig.keySpace();
+    expect(await task?.reject("no")).toEqual(first);
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("by filter goes on where the first copy stopped", async () => {
+    await bury(rig.queue(), named(sortedIds(30)));
+    for (const redriven of [20, 10, 0]) {
+      expect(await rig.operator().redrive({ limit: 20 })).toMatchObject({ redriven });
+    }
+    expect((await rig.space()).pending).toHaveLength(30);
+  });
+});
+
+describe("where Redis or a record does not allow it", () => {
+  afterEach(async () => {
+    await rig.command("ACL", "SETUSER", "default", "+@all");
+    await rig.command("CONFIG", "SET", "maxmemory", "0");
+  });
+
+  test("a full Redis lets dead letters go on, for nothing grows", async () => {
+    await bury(rig.queue(), named(sortedIds(500)));
+    await rig.command("CONFIG", "SET", "maxmemory", "1");
+    expect(await rig.operator().redrive({ group: "none" })).toMatchObject({ redriven: 0 });
+    expect(await rig.operator().redrive({ rate: 1_000 })).toMatchObject({ redriven: 500 });
+    expect((await rig.space()).dead.size).toBe(0);
+  });
+
+  test("a hash that takes no record refuses all of it, and nothing has changed", async () => {
+    await bury(rig.queue(), named(["a", "b"], { group: "g" }));
+    await bury(rig.queue(), named(["c", "d"]));
+    await rig.command("ACL", "SETUSER", "default", "-hset");
+    const before = await rig.keySpace();
+    await expect(rig.operator().redrive()).rejects.toMatchObject({ code: /redis/ });
+    await expect(rig.operator().redrive({ ids: ["c"], rate: 1 })).rejects.toMatchObject({ code: /redis/ });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("records of a newer release stay as they are, and are counted", async () => {
+    await bury(rig.queue(), named(["a", "b", "c"]));
+    const record = (await rig.space()).tasks.get(".b") ?? "";
+    await rig.command("HSET", key("tasks"), ".b", "2;x\n");
+    expect(await rig.operator().redrive({ ids: ["b"] })).toMatchObject({
+      refused: [{ id: "b", code: "newer_schema" }],
+    });
+    expect(await rig.operator().redrive()).toMatchObject({ redriven: 2, unreadable: 1 });
+    const { dead, tasks, pending } = await rig.space();
+    expect([[...dead.keys()], tasks.get(".b"), pending]).toEqual([["b"], "2;x\n", ["c", "a"]]);
+    await rig.command("HSET", key("tasks"), ".b", record);
+  });
+
+  test("settings of a newer release refuse it", async () => {
+    await bury(rig.queue(), named(["a"]));
+    await rig.command("HSET", key("tasks"), "~set", "2;x");
+    const before = await rig.keySpace();
+    await expect(rig.operator().redrive()).rejects.toMatchObject({ code: "newer_schema" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("a dead letter whose payload is gone is left to the deep sweep", async () => {
+    await bury(rig.queue(), named(["a", "b"]));
+    const fixed = (await rig.space()).tasks.get("a") ?? "";
+    await rig.command("HDEL", key("tasks"), "a");
+    expect(await rig.operator().redrive()).toMatchObject({ redriven: 1, unreadable: 1 });
+    expect(says((await rig.space()).tasks.get(".a"))["s"]).toBe("r");
+    await rig.command("HSET", key("tasks"), "a", fixed);
+  });
+
+  test.each([
+    ["rate", { rate: 0 }],
+    ["rate", { rate: Number.NaN }],
+    ["rate", { rate: 2_000_000 }],
+    ["limit", { limit: 0 }],
+    ["budget", { budget: "soon" }],
+    ["cursor", { cursor: "1 a" }],
+    ["cursor", { cursor: "1 2 3 a\n" }],
+    ["ids", { ids: "a" }],
+    ["ids", { ids: ["a"], text: "x" }],
+    ["ids", { ids: ["a"], limit: 5 }],
+    ["ids[1]", { ids: ["a", "~set"] }],
+    ["ids[1]", { ids: ["a", null] }],
+    ["ids[0].lease", { ids: [{ id: "a", lease: -1 }] }],
+  ])("bad input is refused: %s in %j", async (path, options) => {
+    await bury(rig.queue(), named(["a"]));
+    const before = await rig.keySpace();
+    await expect(rig.operator().redrive(options as object)).rejects.toMatchObject({
+      code: "invalid_argument",
+      path,
+    });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+});

@@ -1,0 +1,212 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { Operator } from "../../../src/index.ts";
+import { bury } from "../../support/dead-letters.ts";
+import { ghostsOf } from "../../support/key-space.ts";
+import { key, START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const WINDOW = 300_000;
+
+async function completed(id = "a") {
+  const queue = rig.queue();
+  await queue.enqueue("payload", { id, idempotencyKey: "enqueue" });
+  const [task] = await queue.dequeue({ token: "token-01" });
+  await task?.complete({ secret: "result" });
+  return { queue, task };
+}
+
+/** Everything that the queue's keys hold of an id. */
+async function traces(id: string) {
+  const { tasks, expiry, dead } = await rig.space();
+  return {
+    fixed: tasks.get(id),
+    changing: tasks.get(`.${id}`),
+    expiry: expiry.get(id),
+    dead: dead.get(id),
+  };
+}
+
+describe("the record of a finished task is deleted", () => {
+  test("with its result; within five minutes of its end a tombstone keeps the id known", async () => {
+    const { queue } = await completed();
+    rig.now += 1_000;
+    expect(await rig.operator().remove("a")).toEqual({ ok: true });
+    expect(await queue.get("a")).toBeNull();
+    expect(await queue.cancel("a")).toEqual({ ok: false, code: "not_found" });
+    const left = await traces("a");
+    expect([left.fixed, left.expiry, left.dead]).toEqual(["", START + WINDOW, undefined]);
+    expect(left.changing).not.toContain("secret");
+    rig.now = START + WINDOW;
+    await rig.sweepOnce();
+    expect(await traces("a")).toEqual({});
+  });
+
+  test("a dead letter with its payload and error, at once where its end is long past", async () => {
+    await bury(rig.queue(), [{ id: "a", payload: "p" }]);
+    rig.now += WINDOW;
+    expect(await rig.operator().remove("a")).toEqual({ ok: true });
+    expect(await traces("a")).toEqual({});
+    expect((await rig.queue().counts()).rejected).toBe(0);
+    expect((await rig.queue().enqueue("anew", { id: "a" })).created).toBe(true);
+  });
+
+  test("a dead letter within five minutes is no dead letter any more", async () => {
+    await bury(rig.queue(), [{ id: "a", payload: "p" }]);
+    expect(await rig.operator().remove("a")).toEqual({ ok: true });
+    expect(await rig.operator().redrive()).toMatchObject({ redriven: 0, cursor: null });
+    expect(await rig.operator().list({ state: "rejected" })).toMatchObject({ tasks: [] });
+    expect(await traces("a")).toMatchObject({ fixed: "", expiry: START + WINDOW });
+  });
+
+  test("also one that kept no result, and one that was cancelled", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([
+      { id: "a", payload: 1, resultTtl: 0 },
+      { id: "b", payload: 1 },
+    ]);
+    await (await queue.dequeue())[0]?.complete();
+    await queue.cancel("b");
+    for (const id of ["a", "b"]) expect(await rig.operator().remove(id)).toEqual({ ok: true });
+    expect([await queue.get("a"), await queue.get("b")]).toEqual([null, null]);
+    expect(ghostsOf(await rig.space())).toBe(1);
+  });
+
+  test("again says the same and changes nothing; after the tombstone the id is unknown", async () => {
+    await completed();
+    expect(await rig.operator().remove("a")).toEqual({ ok: true });
+    const before = await rig.keySpace();
+    expect(await rig.operator().remove("a")).toEqual({ ok: true });
+    expect(await rig.keySpace()).toEqual(before);
+    rig.now += WINDOW;
+    await rig.sweepOnce();
+    expect(await rig.operator().remove("a")).toEqual({ ok: false, code: "not_found" });
+  });
+
+  test("of two callers at once both are told that it is gone, and it went once", async () => {
+    await completed();
+    await rig.operator().configure({ statistics: true });
+    const told = await Promise.all([1, 2, 3].map(() => rig.operator().remove("a")));
+    expect(told).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
+    expect((await rig.space()).tasks.get("~stats")).toMatch(/;deleted=1$/);
+  });
+});
+
+describe("a late copy of an earlier request (law 5, I7)", () => {
+  test("of the enqueue creates nothing and gets its old answer; another producer's is a duplicate", async () => {
+    const { queue } = await completed();
+    await rig.operator().remove("a");
+    const before = await rig.keySpace();
+    const again = await queue.enqueue("payload", { id: "a", idempotencyKey: "enqueue" });
+    expect(again).toEqual({ id: "a", created: true });
+    expect(await queue.enqueue("other", { id: "a" })).toEqual({ id: "a", created: false });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("of the settlement gets its old answer, and of the dequeue leases nothing", async () => {
+    const { queue, task } = await completed();
+    await rig.operator().remove("a");
+    expect(await task?.complete({ secret: "result" })).toMatchObject({ ok: true, state: "completed" });
+    expect(await queue.dequeue({ token: "token-01" })).toHaveLength(0);
+    expect(await queue.get("a")).toBeNull();
+  });
+
+  test("an enqueue with `again` begins a new life, whose version goes on", async () => {
+    const { queue } = await completed();
+    const { version = 0 } = (await queue.get("a")) ?? {};
+    await rig.operator().remove("a");
+    expect((await queue.enqueue("anew", { id: "a", again: true })).created).toBe(true);
+    expect((await queue.get("a"))?.version).toBeGreaterThan(version);
+    expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["anew"]);
+  });
+});
+
+describe("refused, with nothing changed (I3)", () => {
+  afterEach(async () => rig.command("ACL", "SETUSER", "default", "+@all"));
+
+  test("while the task lives: Blueque's delete took only complete and failed ones", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([
+      { id: "working", payload: 1 },
+      { id: "pending", payload: 1 },
+      { id: "delayed", payload: 1, delay: 1_000 },
+    ]);
+    await queue.dequeue();
+    const before = await rig.keySpace();
+    for (const id of ["working", "pending", "delayed"]) {
+      expect(await rig.operator().remove(id)).toEqual({ ok: false, code: "alive" });
+    }
+    expect(await rig.operator().remove("unknown")).toEqual({ ok: false, code: "not_found" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("on a queue that is not the task's own", async () => {
+    await completed();
+    const other = new Operator("other", { transport: rig.transport, now: () => rig.now });
+    const before = await rig.keySpace();
+    expect(await other.remove("a")).toEqual({ ok: false, code: "not_found" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("for an id of another form, and for a record of a newer release", async () => {
+    await completed();
+    await expect(rig.operator().remove("~set")).rejects.toMatchObject({
+      code: "invalid_argument",
+      path: "id",
+    });
+    const record = (await rig.space()).tasks.get(".a") ?? "";
+    await rig.command("HSET", key("tasks"), ".a", "2;x\n");
+    const before = await rig.keySpace();
+    await expect(rig.operator().remove("a")).rejects.toMatchObject({ code: "newer_schema" });
+    expect(await rig.keySpace()).toEqual(before);
+    await rig.command("HSET", key("tasks"), ".a", record);
+  });
+
+  test("by a Redis that takes no write of records", async () => {
+    await completed();
+    await rig.command("ACL", "SETUSER", "default", "-hset");
+    const before = await rig.keySpace();
+    await expect(rig.operator().remove("a")).rejects.toMatchObject({ code: /redis/ });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+});
+
+describe("ghosts outlive the record", () => {
+  /** A dead letter whose earlier life left a ghost in the list. */
+  async function haunted() {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+    await queue.cancel("a");
+    rig.now += WINDOW;
+    await rig.sweepOnce();
+    await queue.enqueue("anew", { id: "a", priority: 1 });
+    const [task] = await queue.dequeue();
+    await task?.reject("no");
+    const space = await rig.space();
+    expect([ghostsOf(space), space.pending, [...space.dead.keys()]]).toEqual([1, ["b", "a"], ["a"]]);
+    return queue;
+  }
+
+  test.each([
+    ["within", 0],
+    ["after", WINDOW],
+  ])("%s five minutes of its end", async (_, later) => {
+    const queue = await haunted();
+    rig.now += later;
+    expect(await rig.operator().remove("a")).toEqual({ ok: true });
+    expect(await queue.get("a")).toBeNull();
+    expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["b"]);
+    rig.now += WINDOW;
+    await rig.sweepOnce();
+    expect(await traces("a")).toEqual({});
+    expect(ghostsOf(await rig.space())).toBe(0);
+  });
+
+  test("also where its time passes: the payload goes and the id is free", async () => {
+    const queue = await haunted();
+    rig.now += 7 * 86_400_000;
+    await rig.sweepOnce();
+    expect(await traces("a")).toMatchObject({ fixed: "" });
+    expect((await queue.enqueue("third", { id: "a" })).created).toBe(true);
+    expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual(["third", "b"]);
+  });
+});

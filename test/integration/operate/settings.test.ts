@@ -1,0 +1,171 @@
+import { describe, expect, test } from "vitest";
+import type { Operator, QueueChanges } from "../../../src/index.ts";
+import { controlFields } from "../../support/key-space.ts";
+import { key, QUEUE, START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const TASKS = key("tasks");
+
+/** What settings leave in the tasks hash. */
+const fields = async () => controlFields(await rig.space(), /^~(set|s:|g:|groups|rate)/);
+
+const DEFAULTS = {
+  paused: false,
+  maxWorking: null,
+  rate: null,
+  maxPending: null,
+  events: false,
+  statistics: false,
+};
+
+describe("settings of a queue", () => {
+  test("that never was are the defaults, and looking at them changes nothing", async () => {
+    expect(await rig.operator().settings()).toEqual(DEFAULTS);
+    expect(await rig.keySpace()).toEqual({});
+  });
+
+  test("are set one by one, the others staying as they are, and unset by null", async () => {
+    const operator = rig.operator();
+    await operator.configure({ maxWorking: 5, rate: { max: 10, per: "1m" } });
+    const all = { ...DEFAULTS, maxWorking: 5, rate: { max: 10, per: 60_000 }, maxPending: 9, events: true };
+    expect(await operator.configure({ maxPending: 9, events: true })).toEqual(all);
+    expect(await operator.settings()).toEqual(all);
+    expect(await fields()).toEqual({ "~set": "1;b=9;e=1;m=5;r=10/60000" });
+    expect(await operator.configure({ maxWorking: null, events: false, rate: undefined })).toEqual({
+      ...all,
+      maxWorking: null,
+      events: false,
+    });
+    expect(await operator.configure({ rate: null, maxPending: null })).toEqual(DEFAULTS);
+    expect(await fields()).toEqual({});
+  });
+
+  test("as they were read can be set again", async () => {
+    const operator = rig.operator();
+    await operator.configure({ maxWorking: 5, rate: { max: 10, per: "1m" }, statistics: true });
+    const { paused, ...settings } = await operator.settings();
+    await operator.configure({ maxWorking: 1, rate: null, maxPending: 3, events: true, statistics: null });
+    expect(await operator.configure(settings)).toEqual({ paused, ...settings });
+  });
+
+  test.each<[object, string]>([
+    [{ maxWorking: 0 }, "maxWorking"],
+    [{ maxWorking: 1.5 }, "maxWorking"],
+    [{ maxWorking: "3" }, "maxWorking"],
+    [{ maxPending: -1 }, "maxPending"],
+    [{ rate: 7 }, "rate"],
+    [{ rate: { max: 0, per: 1 } }, "rate.max"],
+    [{ rate: { max: 1, per: 0 } }, "rate.per"],
+    [{ rate: { max: 1, per: "1 minute" } }, "rate.per"],
+    [{ rate: { max: 1 } }, "rate.per"],
+    [{ events: "yes" }, "events"],
+    [{ statistics: 1 }, "statistics"],
+    [{ maxWorkers: 3 }, "maxWorkers"],
+    [{ paused: true }, "paused"],
+    [{ constructor: 3 }, "constructor"],
+  ])("%j is refused, also beside what is right, and nothing is set", async (changes, path) => {
+    const refused = rig.operator().configure({ events: true, ...changes });
+    await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path });
+    expect(await rig.keySpace()).toEqual({});
+  });
+
+  test("of another form than an object are refused", async () => {
+    for (const changes of [null, undefined, 3, "events"]) {
+      const refused = rig.operator().configure(changes as unknown as QueueChanges);
+      await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path: "options" });
+    }
+  });
+
+  test("of a release of the same version keep what this one does not know (law 12)", async () => {
+    await rig.command("HSET", TASKS, "~set", "1;z=future");
+    await rig.operator().configure({ maxWorking: 3 });
+    expect(await fields()).toEqual({ "~set": "1;m=3;z=future" });
+  });
+});
+
+describe("settings of a newer release (law 12)", () => {
+  const acts: [string, (operator: Operator) => Promise<unknown>][] = [
+    ["configure", (operator) => operator.configure({ events: true })],
+    ["pause", (operator) => operator.pause()],
+    ["settings", (operator) => operator.settings()],
+    ["statistics", (operator) => operator.statistics()],
+    ["deleteQueue", (operator) => operator.deleteQueue({ force: true })],
+  ];
+  test.each(acts)("%s says newer_schema and changes nothing", async (_, act) => {
+    await rig.command("HSET", TASKS, "~set", "2;m=3");
+    await rig.command("ZADD", "sluice:queues", String(START), QUEUE);
+    const before = await rig.keySpace();
+    await expect(act(rig.operator())).rejects.toMatchObject({ code: "newer_schema" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test.each(["~s:a", "~g:a"])(
+    "in %s: configureGroup and groupSettings say so and change nothing",
+    async (field) => {
+      await rig.command("HSET", TASKS, field, "2;n=3");
+      const before = await rig.keySpace();
+      const operator = rig.operator();
+      await expect(operator.configureGroup("a", { weight: 2 })).rejects.toMatchObject({
+        code: "newer_schema",
+      });
+      await expect(operator.groupSettings("a")).rejects.toMatchObject({ code: "newer_schema" });
+      expect(await rig.keySpace()).toEqual(before);
+      expect(await operator.configureGroup("b", { weight: 2 })).toMatchObject({ weight: 2 });
+    },
+  );
+});
+
+describe("a copy of a configure (law 5)", () => {
+  test("that arrives after later ones changes nothing, and gets the settings as they are", async () => {
+    const operator = rig.operator();
+    await operator.configure({ maxWorking: 1 }, { idempotencyKey: "one" });
+    await operator.configureGroup("a", { weight: 2 }, { idempotencyKey: "two" });
+    for (let i = 2; i <= 10; i++) await operator.configure({ maxWorking: i });
+    await operator.configureGroup("a", { weight: 3 });
+    const before = await rig.keySpace();
+    expect(await operator.configure({ maxWorking: 1 }, { idempotencyKey: "one" })).toMatchObject({
+      maxWorking: 10,
+    });
+    expect(await operator.configureGroup("a", { weight: 2 }, { idempotencyKey: "two" })).toMatchObject({
+      weight: 3,
+    });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("is no copy of another operation that has the same key", async () => {
+    await rig.queue().enqueue(1);
+    const again = { idempotencyKey: "one" };
+    await rig.operator().configure({ maxWorking: 3 }, again);
+    expect(await rig.operator().deleteQueue(again)).toEqual({ ok: true });
+    expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
+    expect(await fields()).toEqual({});
+  });
+
+  test("is known for five minutes, in a key that then goes by itself, and beside sixteen later calls at most", async () => {
+    const operator = rig.operator();
+    await operator.configure({ maxWorking: 1 }, { idempotencyKey: "one" });
+    expect(Number(await rig.command("PTTL", key("operator-calls")))).toBeGreaterThan(290_000);
+    const size = async () => Number(await rig.command("STRLEN", key("operator-calls")));
+    for (let i = 0; i < 40; i++) await operator.configure({ maxWorking: 2 });
+    const full = await size();
+    await operator.configure({ maxWorking: 2 });
+    expect(await size()).toBe(full);
+    expect(full).toBeLessThan(400);
+  });
+});
+
+describe("on a full Redis", () => {
+  test("a queue can be paused and its limits unset, and a refused setting changes nothing", async () => {
+    const operator = rig.operator();
+    await operator.configure({ maxWorking: 3, rate: { max: 1, per: 1 } });
+    await rig.command("CONFIG", "SET", "maxmemory", "1");
+    try {
+      expect(await operator.pause()).toMatchObject({ paused: true });
+      expect(await operator.configure({ maxWorking: null, rate: null })).toMatchObject({ maxWorking: null });
+      expect(await operator.resume()).toMatchObject({ paused: false });
+    } finally {
+      await rig.command("CONFIG", "SET", "maxmemory", "0");
+    }
+    expect(await fields()).toEqual({});
+  });
+});

@@ -1,0 +1,235 @@
+import { expect, test } from "vitest";
+import { deepSweep, type Transport } from "../../../src/index.ts";
+import { callOf } from "../../../src/queue/redis/binding.ts";
+import { queueKeys } from "../../../src/queue/core/keys.ts";
+import { recountGroupsScript } from "../../../src/queue/redis/repair-scripts.ts";
+import type { Command } from "../../../src/queue/redis/transport.ts";
+import { deepTools, pageByPage } from "../../support/deep.ts";
+import { numbered } from "../../support/new-tasks.ts";
+import { key, QUEUE, useRig } from "../../support/rig.ts";
+
+// What happens between two calls of one deep sweep. After each test the rig holds the queue against every invariant.
+const rig = useRig();
+const { look, enqueue, drained } = deepTools(rig);
+
+/** What a command is called here: by its script and second argument where that is no number, or by its first words. */
+const nameOf = (command: Command) => {
+  if (!("script" in command)) return command.slice(0, 2).join(" ");
+  const { script, args } = command;
+  if (script.name === "repairControl") return args.length > 2 ? "control counts" : "control";
+  return ["scan", "recountGroups"].includes(script.name) ? `${script.name} ${args[1]}` : script.name;
+};
+
+/** A deep sweep; before the first command of each name something else happens. */
+async function lookWith(happens: Readonly<Record<string, () => Promise<unknown>>>) {
+  const left = new Map(Object.entries(happens));
+  const transport: Transport = {
+    async send(commands, options) {
+      for (const command of commands) {
+        const name = nameOf(command);
+        const act = left.get(name);
+        left.delete(name);
+        await act?.();
+      }
+      return rig.transport.send(commands, options);
+    },
+  };
+  const { faults } = await deepSweep(pageByPage(transport), { now: () => rig.now });
+  expect([...left.keys()]).toEqual([]);
+  return faults.map(({ fault, ids }) => [fault, ...ids]);
+}
+
+test("entries that move on while it looks are found again, and the one that comes out first is kept", async () => {
+  await rig.queue().enqueueMany(numbered(20));
+  await rig.command("LINSERT", key("pending"), "BEFORE", "t15", "t5");
+  const newcomers = async () => void (await rig.queue().enqueueMany(numbered(100, {}, "new")));
+  expect(await lookWith({ blankDuplicates: newcomers })).toEqual([["two_places", "t5"]]);
+  const ids = [...numbered(20), ...numbered(100, {}, "new")].map(({ id }) => id);
+  expect(await drained()).toEqual(ids);
+});
+
+test("a task that leaves the list and comes back while it looks gets no second place", async () => {
+  await enqueue("a", "b");
+  const queue = rig.queue();
+  const leased: Awaited<ReturnType<typeof queue.dequeue>>[number][] = [];
+  const list = `LRANGE ${key("pending")}`;
+  const faults = await lookWith({
+    [list]: async () => leased.push(...(await queue.dequeue())),
+    placeLost: async () => leased[0]?.requeue(),
+  });
+  expect(faults).toEqual([]);
+  expect((await rig.space()).pending).toEqual(["a", "b"]);
+});
+
+test("ghosts that come and go while it counts stay counted as they are", async () => {
+  await enqueue("x", "y", "z");
+  const queue = rig.queue();
+  await queue.cancel("x");
+  const faults = await lookWith({
+    // It drops the ghost of x, and leases y.
+    "scan tasks": () => queue.dequeue(),
+    [`LRANGE ${key("pending")}`]: () => queue.cancel("z"),
+  });
+  expect(faults).toEqual([]);
+  expect(await queue.counts()).toMatchObject({ pending: 0, working: 1 });
+  expect((await look()).faults).toEqual([]);
+});
+
+test("as many ghosts as before it began, but others: it leaves their count as it is", async () => {
+  await enqueue("a");
+  await rig.queue().cancel("a");
+  const faults = await lookWith({
+    // Drops the ghost, and leases nothing.
+    "scan tasks": () => rig.queue().dequeue(),
+    "control counts": async () => {
+      await enqueue("b");
+      await rig.queue().cancel("b");
+    },
+  });
+  expect(faults).toEqual([]);
+  expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
+  expect((await look()).faults).toEqual([]);
+});
+
+test("as many ghosts as before it began, but one of them in the place of a new task: likewise", async () => {
+  await enqueue("a");
+  await rig.queue().cancel("a");
+  rig.now += 300_000;
+  await rig.sweepOnce();
+  const faults = await lookWith({
+    "scan tasks": () => enqueue("a"),
+    "control counts": () => rig.queue().cancel("a"),
+  });
+  expect(faults).toEqual([]);
+  expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
+});
+
+test("as many timers as before it began, but others: it leaves their count as it is", async () => {
+  await rig.operator().configureGroup("soon", { rate: { max: 1, per: "10s" } });
+  await rig.operator().configureGroup("late", { rate: { max: 1, per: "1h" } });
+  await enqueue({ id: "a", group: "soon" }, { id: "b", group: "late" }, { id: "c", group: "soon" });
+  await rig.queue().dequeue({ max: 2, lease: "2h" });
+  expect([...(await rig.space()).delayed.keys()]).toEqual(["~g:soon"]);
+  const faults = await lookWith({
+    "scan delayed": async () => {
+      rig.now += 20_000;
+      await rig.sweepOnce();
+    },
+    "control counts": () => enqueue({ id: "d", group: "late" }),
+  });
+  expect(faults).toEqual([]);
+  expect([...(await rig.space()).delayed.keys()]).toEqual(["~g:late"]);
+  expect(await rig.queue().counts()).toMatchObject({ delayed: 0 });
+});
+
+test("a queue that is deleted while it counts and begins anew is not held against what it was", async () => {
+  const limited = () => rig.operator().configureGroup("g", { rate: { max: 1, per: "1s" } });
+  const hold = async () => {
+    await limited();
+    await rig.queue().enqueueMany(numbered(2, { group: "g" }));
+    await rig.queue().dequeue();
+  };
+  await hold();
+  await enqueue("a");
+  await rig.queue().cancel("a");
+  const faults = await lookWith({
+    "scan delayed": () => rig.operator().deleteQueue({ force: true }),
+    "control counts": async () => {
+      await hold();
+      await enqueue("a");
+      await rig.queue().cancel("a");
+    },
+  });
+  expect(faults).toEqual([]);
+  expect(await rig.queue().counts()).toMatchObject({ pending: 1, delayed: 0 });
+});
+
+test("two at once: neither corrects what the other has corrected", async () => {
+  await enqueue("a", "b");
+  for (const id of ["a", "b"]) await rig.queue().cancel(id);
+  await rig.command("HSET", key("tasks"), "~ghosts", "7");
+  const others: unknown[] = [];
+  const faults = await lookWith({ "control counts": async () => others.push((await look()).faults[0]?.ids) });
+  expect([others, faults]).toEqual([[["~ghosts"]], []]);
+  expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
+});
+
+test("two at once: what is put aside between their ends stays counted", async () => {
+  await enqueue("a", "b");
+  const putAside = async () => {
+    await rig.command("RPUSH", key("pending"), "lost");
+    await rig.queue().dequeue();
+  };
+  await putAside();
+  await lookWith({
+    "control counts": async () => {
+      await look();
+      await putAside();
+    },
+  });
+  expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
+  await look();
+  expect(await rig.queue().counts()).toMatchObject({ broken: 0 });
+});
+
+test("what was put aside in a queue that was deleted while it looks is not taken for what is put aside later", async () => {
+  const putAside = async () => {
+    await enqueue("a", "b");
+    await rig.command("RPUSH", key("pending"), "lost");
+    await rig.queue().dequeue();
+  };
+  await putAside();
+  await lookWith({ "scan working": () => rig.operator().deleteQueue({ force: true }) });
+  expect(await rig.space()).toMatchObject({ pending: [], tasks: new Map() });
+  await putAside();
+  expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
+});
+
+test("a task that falls due while it looks, and whose ghost is gone, gets no second place", async () => {
+  await enqueue("a");
+  await rig.queue().cancel("a");
+  await rig.queue().enqueue("anew", { id: "a", again: true, delay: "1s" });
+  await rig.command("LREM", key("pending"), "1", "a");
+  const promote = async () => {
+    rig.now += 1_000;
+    await rig.sweepOnce();
+  };
+  expect(await lookWith({ placeLost: promote })).toEqual([]);
+  expect((await rig.space()).pending).toEqual(["a"]);
+  expect((await look()).faults).toMatchObject([{ fault: "ghosts_wrong", ids: ["a"] }]);
+});
+
+test("the state of a group is never the same twice, however its tasks come and go", async () => {
+  await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" });
+  const state = async () => (await rig.space()).tasks.get("~g:g") ?? "";
+  const before = await state();
+  await rig.queue().cancel("b");
+  await enqueue({ id: "c", group: "g" });
+  const counted = [{ name: "g", before, state: "1;0=75600,3" }];
+  const args = { testNow: String(rig.now), counted: "1" };
+  const outcomes = await rig.transport.send([callOf(recountGroupsScript, queueKeys(QUEUE), args, counted)]);
+  expect(outcomes).toEqual([{ reply: ["ok", []] }]);
+  expect(await rig.operator().groupSettings("g")).toMatchObject({ ready: 2 });
+});
+
+test("what dequeue puts aside while it looks is left to the next one", async () => {
+  await enqueue("a", "b");
+  const putAside = async () => {
+    await rig.command("RPUSH", key("pending"), "lost");
+    await rig.queue().dequeue();
+  };
+  await putAside();
+  expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
+  expect(await lookWith({ [`LRANGE ${key("pending")}`]: putAside })).toEqual([]);
+  expect(await rig.queue().counts()).toMatchObject({ broken: 1, working: 2 });
+  await look();
+  expect(await rig.queue().counts()).toMatchObject({ broken: 0, working: 2 });
+});
+
+test("a group that goes on between its count and what is made of that is left as it is", async () => {
+  await rig.queue().enqueueMany(numbered(600, { group: "g" }, "g"));
+  await rig.queue().enqueueMany(numbered(600, { group: "h" }, "h"));
+  // Where one call can count them all it does; here the caller has counted.
+  expect(await lookWith({ "recountGroups 1": () => rig.queue().dequeue({ max: 3 }) })).toEqual([]);
+  expect(await rig.operator().groupSettings("g")).toMatchObject({ ready: 598, working: 2 });
+});

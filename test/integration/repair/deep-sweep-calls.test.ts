@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { deepSweep, Queue } from "../../../src/index.ts";
+import { startGateway, type Gateway } from "../../../src/local/index.ts";
+import type { Command } from "../../../src/queue/redis/transport.ts";
+import { upstash } from "../../../src/transport/upstash.ts";
+import { deepTools, pageByPage } from "../../support/deep.ts";
+import { roomFor } from "../../support/no-room.ts";
+import { key, QUEUE, useRig } from "../../support/rig.ts";
+
+// How the deep sweep is called: which queues, in which steps, within which bounds, and what refuses it.
+const rig = useRig();
+const { look, found, enqueue, drained } = deepTools(rig);
+
+describe("queues", () => {
+  const queue = (name: string) => new Queue(name, { transport: rig.transport, now: () => rig.now });
+
+  test("all registered ones by their names, those wanted, or one that is not registered", async () => {
+    for (const name of ["c", "a", "b"]) {
+      await queue(name).enqueue(1, { id: "t" });
+      await rig.command("DEL", `sluice:{${name}}:pending`);
+    }
+    await rig.command("ZREM", "sluice:queues", "c");
+    const names = async (options: Parameters<typeof look>[0]) => {
+      const { faults, queues } = await look(options);
+      return [queues, ...faults.map(({ queue: name, fault, ids }) => [name, fault, ...ids])];
+    };
+    expect(await names({ queues: (name) => name !== "a" })).toEqual([1, ["b", "place_missing", "t"]]);
+    expect(await names({})).toEqual([2, ["a", "place_missing", "t"]]);
+    expect(await names({ queue: "c", examples: 0 })).toEqual([1, ["c", "place_missing"]]);
+    expect(await names({ queue: "nothing there".replaceAll(" ", "-") })).toEqual([1]);
+  });
+
+  test("one that cannot be looked at is told, and the others are looked at all the same", async () => {
+    for (const name of ["a", "b", "c"]) await queue(name).enqueue(1, { id: "t" });
+    await rig.command("SET", "sluice:{a}:dead", "text");
+    await rig.command("HSET", "sluice:{b}:tasks", "~set", "2;new");
+    await rig.command("DEL", "sluice:{c}:pending");
+    expect(await look()).toMatchObject({
+      queues: 1,
+      faults: [{ queue: "c", fault: "place_missing" }],
+      failed: [
+        { queue: "a", code: "redis_error" },
+        { queue: "b", code: "newer_schema" },
+      ],
+      cursor: null,
+    });
+  });
+
+  test("with no time at all, call by call, through every queue to the end, repairing on the way", async () => {
+    for (const name of ["a", "b", "c"]) {
+      await queue(name).enqueueMany([
+        { payload: 1, id: "x" },
+        { payload: 2, id: "y", delay: 5 },
+      ]);
+      await rig.command("DEL", `sluice:{${name}}:pending`, `sluice:{${name}}:delayed`);
+    }
+    const repaired: string[] = [];
+    let cursor: string | null = "a/working/0";
+    while (cursor !== null) {
+      const report = await look({ budget: 0, cursor });
+      repaired.push(...report.faults.flatMap(({ queue: name, ids }) => ids.map((id) => `${name} ${id}`)));
+      cursor = report.cursor;
+    }
+    expect(repaired.toSorted()).toEqual(["a x", "a y", "b x", "b y", "c x", "c y"]);
+  });
+
+  test("a queue that went away between two calls is passed by", async () => {
+    for (const name of ["a", "c"]) await queue(name).enqueue(1);
+    expect(await look({ cursor: "b/tasks/17" })).toMatchObject({ queues: 1, failed: [], cursor: null });
+  });
+});
+
+describe("what it refuses", () => {
+  test.each([
+    [{ cursor: "a/nowhere/0" }, "cursor"],
+    [{ cursor: "" }, "cursor"],
+    [{ queue: "a", cursor: "b/tasks/0" }, "cursor"],
+    [{ queue: "b", cursor: "a/tasks/0" }, "cursor"],
+    [{ examples: -1 }, "examples"],
+    [{ budget: "soon" }, "budget"],
+    [{ queue: "no queue" }, "queue"],
+  ])("%j", async (options, path) => {
+    await expect(look(options)).rejects.toMatchObject({ code: "invalid_argument", path });
+  });
+
+  test("an abort stops it before the next request", async () => {
+    await enqueue("a");
+    const stop = new AbortController();
+    const { send } = rig.transport;
+    let sent = 0;
+    const transport = {
+      send: (...args: Parameters<typeof send>) => {
+        if (++sent === 4) stop.abort();
+        return send(...args);
+      },
+    };
+    await expect(deepSweep(pageByPage(transport), { signal: stop.signal })).rejects.toMatchObject({
+      code: "aborted",
+    });
+    expect(sent).toBe(4);
+  });
+});
+
+describe("bounds", () => {
+  test("large payloads are looked at a few at a time, and repaired with their results and errors as they were", async () => {
+    const payload = "x".repeat(900_000);
+    for (let i = 0; i < 40; i++) await rig.queue().enqueue(payload, { id: `t${i}`, maxAttempts: 0 });
+    const batch = await rig.queue().dequeue({ max: 10 });
+    for (const task of batch) await task.requeue({ error: { text: "e".repeat(10_000) } });
+    await rig.command("DEL", key("pending"));
+    const send = vi.spyOn(rig.transport, "send");
+    const { faults } = await look();
+    const sizes = send.mock.calls.flatMap(([commands]) =>
+      commands.flatMap((command) =>
+        "script" in command && command.args[1] === "tasks" ? [Number(command.args[3])] : [],
+      ),
+    );
+    expect(faults).toMatchObject([{ fault: "place_missing", count: 40 }]);
+    // Four megabytes a request, or some more where there are control fields among them.
+    expect(sizes[0]).toBeLessThanOrEqual(16);
+    expect(Math.max(...sizes.slice(1))).toBeLessThanOrEqual(16);
+    expect(sizes[1]).toBeLessThanOrEqual(4);
+    expect(await found()).toEqual({});
+    expect(await rig.queue().counts()).toMatchObject({ pending: 40 });
+    expect(await rig.queue().get("t3")).toMatchObject({ error: { text: "e".repeat(10_000) } });
+    expect((await drained()).length).toBe(40);
+  });
+
+  test("more tasks than are compared with the list at once, some without a place, some in two", async () => {
+    const count = 100_300;
+    for (let i = 0; i < count; i += 1_000) {
+      const tasks = Array.from({ length: Math.min(1_000, count - i) }, (_, j) => ({
+        id: `t${i + j}`,
+        payload: 1,
+      }));
+      await rig.queue().enqueueMany(tasks);
+    }
+    for (let i = 0; i < 300; i++) await rig.command("LSET", key("pending"), String(i * 301), `t${i * 50}`);
+    const entries = (await rig.space()).pending;
+    const missing = count - new Set(entries).size;
+    const { faults } = await look({ budget: "1h" });
+    expect(missing).toBeGreaterThan(290);
+    expect(faults).toMatchObject([
+      { fault: "two_places", count: missing },
+      { fault: "place_missing", count: missing },
+    ]);
+  });
+
+  test("groups with more tasks than one call counts: page by page, and only those that rest", async () => {
+    for (let i = 0; i < 3; i++)
+      await enqueue(...Array.from({ length: 700 }, (_, j) => ({ id: `t${i}-${j}`, group: `g${i}` })));
+    await rig.queue().dequeue({ max: 50 });
+    const busy = { ...rig.transport };
+    await rig.command("HSET", key("tasks"), "~g:g0", "1;w=9", "~g:g1", "1;0=5,3");
+    let audits = 0;
+    const send = async (commands: readonly Command[], options?: Parameters<typeof busy.send>[1]) => {
+      const fair = commands.some((command) => "script" in command && command.args[1] === "fair");
+      // While they are counted, one group goes on.
+      if (fair && ++audits % 4 === 0) await rig.queue().enqueue(1, { group: "g1" });
+      return busy.send(commands, options);
+    };
+    const { faults } = await deepSweep({ send }, { now: () => rig.now });
+    expect(faults).toMatchObject([{ fault: "group_wrong", ids: ["g0"] }]);
+    expect(await found()).toEqual({ group_wrong: ["g1"] });
+  });
+});
+
+test("a Redis without room refuses the repair as a whole, and what is missing is found another time", async () => {
+  await enqueue("a", "b", { id: "g", group: "g" });
+  await rig.command("LREM", key("pending"), "1", "a");
+  await rig.command("DEL", key("fair"), key("fair-by-group"));
+  const before = await rig.keySpace();
+  expect(await deepSweep(roomFor(rig.transport, 0), { now: () => rig.now })).toMatchObject({
+    queues: 0,
+    faults: [],
+    failed: [{ queue: QUEUE, code: "queue_full" }],
+  });
+  expect(await rig.keySpace()).toEqual(before);
+  expect(await found()).toMatchObject({ place_missing: ["a", "g"] });
+  expect((await drained()).toSorted()).toEqual(["a", "b", "g"]);
+});
+
+describe("over HTTP, as Upstash runs scripts", () => {
+  let gateway: Gateway;
+  beforeAll(async () => {
+    gateway = await startGateway({ redisUrl: rig.redis.url });
+  });
+  afterAll(() => gateway.close());
+
+  test("every script names the keys that it touches, and an idle queue costs some dozens of commands", async () => {
+    const transport = upstash({ url: gateway.url, token: gateway.token });
+    await rig.operator().configureGroup("g", { maxWorking: 1, rate: { max: 1, per: "1s" } });
+    await enqueue("a", "b", { id: "g1", group: "g" }, { id: "g2", group: "g" }, { id: "d", delay: 5 });
+    await rig.queue().dequeue({ max: 2, worker: { name: "w" } });
+    await rig.command(
+      "DEL",
+      key("pending"),
+      key("working"),
+      key("fair"),
+      key("delayed"),
+      key("worker-leases"),
+    );
+    await rig.command("LPUSH", key("pending"), "a", "lost");
+    const report = await deepSweep(transport, { now: () => rig.now });
+    expect(report).toMatchObject({ queues: 1, failed: [], cursor: null });
+    expect(report.faults.length).toBeGreaterThan(3);
+    for (let i = 0; i < 2; i++) await deepSweep(transport, { now: () => rig.now });
+    gateway.resetUsage();
+    expect(await deepSweep(transport, { now: () => rig.now, queue: QUEUE })).toMatchObject({ faults: [] });
+    expect(gateway.usage().commands).toBeLessThan(150);
+  });
+});

@@ -1,0 +1,308 @@
+import { describe, expect, test } from "vitest";
+import { deepTools } from "../../support/deep.ts";
+import { numbered } from "../../support/new-tasks.ts";
+import { key, START, useRig } from "../../support/rig.ts";
+
+// Damage of one kind at a time. After each test the rig holds the queue against every invariant.
+const rig = useRig();
+const { found, enqueue, drained } = deepTools(rig);
+
+describe("what is counted is counted anew", () => {
+  test("ghosts: of an id, and of all", async () => {
+    await enqueue("a", "b", "c", "d");
+    for (const id of ["a", "b", "c"]) await rig.queue().cancel(id);
+    await rig.command("LREM", key("pending"), "1", "a");
+    expect(await found()).toEqual({ ghosts_wrong: ["a"] });
+    await rig.command("HSET", key("tasks"), "~ghosts", "17");
+    expect(await found()).toEqual({ ghosts_wrong: ["~ghosts"] });
+    await rig.command("HDEL", key("tasks"), "~ghosts");
+    expect(await found()).toEqual({ ghosts_wrong: ["~ghosts"] });
+    await rig.command("HSET", key("tasks"), "~ghosts", "many");
+    expect(await found()).toEqual({ control_broken: ["~ghosts"], ghosts_wrong: ["~ghosts"] });
+    expect(await rig.queue().counts()).toMatchObject({ pending: 1 });
+    expect(await drained()).toEqual(["d"]);
+  });
+
+  test("tasks that are held behind their group's limit", async () => {
+    await rig.operator().configureGroup("g", { maxWorking: 1 });
+    await enqueue(...["g0", "g1", "g2"].map((id) => ({ id, group: "g" })));
+    await rig.queue().dequeue();
+    const times = String(await rig.command("HGET", key("tasks"), "~fair"));
+    expect(times).toContain(";h=2");
+    await rig.command("HSET", key("tasks"), "~fair", times.replace(";h=2", ";h=5"));
+    expect(await found()).toEqual({ control_broken: ["~fair"] });
+    expect(await rig.command("HGET", key("tasks"), "~fair")).toBe(times);
+  });
+
+  test("a ghost that is nowhere, of an id that is otherwise forgotten", async () => {
+    await enqueue("a", "b");
+    await rig.queue().cancel("a");
+    rig.now += 300_000;
+    await rig.sweepOnce();
+    await rig.command("LREM", key("pending"), "1", "a");
+    expect(await found()).toEqual({ ghosts_wrong: ["a"] });
+    expect(await rig.command("HMGET", key("tasks"), "a", ".a")).toEqual([null, null]);
+  });
+
+  test("what dequeue put aside: found, and the count begins anew", async () => {
+    await enqueue("a", "b");
+    await rig.command("HSET", key("tasks"), "a", "junk");
+    expect(await drained()).toEqual(["b"]);
+    expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
+    expect(await found()).toMatchObject({ record_broken: ["a"] });
+    expect(await rig.queue().counts()).toMatchObject({ broken: 0 });
+  });
+
+  test.each(["", "1;w=7", "1;h=2", "1;0=5,9", "1;w=x;h=y;0=z", "junk"])(
+    "the state %j of a group, whose tasks go on, behind its limit",
+    async (state) => {
+      await rig.operator().configureGroup("g", { maxWorking: 2 });
+      await enqueue(...Array.from({ length: 6 }, (_, i) => ({ id: `g${i}`, group: "g" })));
+      const [task] = await rig.queue().dequeue();
+      if (state === "") await rig.command("HDEL", key("tasks"), "~g:g");
+      else await rig.command("HSET", key("tasks"), "~g:g", state);
+      expect((await found())["group_wrong"]).toEqual(["g"]);
+      expect(await task?.complete()).toMatchObject({ ok: true });
+      expect((await rig.queue().dequeue({ max: 9 })).length).toBe(2);
+      rig.now += 300_000;
+      expect((await drained()).length).toBe(5);
+    },
+  );
+
+  test("the state of a group that has tasks held back: what is held from now on stands behind them", async () => {
+    await rig.operator().configureGroup("g", { maxWorking: 1 });
+    await rig.queue().enqueueMany(numbered(4, { group: "g" }, "a"));
+    await rig.command("HDEL", key("tasks"), "~g:g");
+    expect(await found()).toEqual({ group_wrong: ["g"] });
+    await rig.queue().enqueueMany(numbered(2, { group: "g" }, "b"));
+    expect(await drained()).toEqual(["a0", "a1", "a2", "a3", "b0", "b1"]);
+  });
+
+  test("the state of a group all of whose tasks are held: they come in again", async () => {
+    await rig.operator().configureGroup("g", { rate: { max: 1, per: "1m" } });
+    await rig.queue().enqueueMany(numbered(3, { group: "g" }, "a"));
+    await (await rig.queue().dequeue())[0]?.complete();
+    await rig.command("HDEL", key("tasks"), "~g:g");
+    expect(await found()).toEqual({ group_wrong: ["g"] });
+    expect((await rig.queue().dequeue({ max: 9 })).map(({ id }) => id)).toEqual(["a1"]);
+  });
+
+  test("a task of a group that is no more takes no room at its limit: another is let in", async () => {
+    await rig.operator().configureGroup("g", { maxWorking: 2 });
+    await rig.queue().enqueueMany(numbered(5, { group: "g" }, "a"));
+    await rig.queue().dequeue({ max: 2 });
+    await rig.command("ZREM", key("working"), "a0");
+    await rig.command("HDEL", key("tasks"), "a0", ".a0");
+    expect((await rig.space()).fair.size).toBe(0);
+    expect(await found()).toEqual({ group_wrong: ["g"] });
+    expect([...(await rig.space()).fair.keys()]).toEqual(["a2"]);
+  });
+
+  test("what one group holds back is not counted as another's", async () => {
+    for (const group of ["g", "h", "i"]) {
+      await rig.operator().configureGroup(group, { maxWorking: 1 });
+      await rig.queue().enqueueMany(numbered(5, { group }, group));
+    }
+    expect((await rig.space()).limited.size).toBe(12);
+    expect(await found()).toEqual({});
+  });
+
+  test("the state of a group that has nothing", async () => {
+    await enqueue("a");
+    await rig.command("HSET", key("tasks"), "~g:ghost town", "1;w=3;h=1;0=5,2");
+    expect(await found()).toEqual({ group_wrong: ["ghost town"] });
+    expect(await rig.command("HEXISTS", key("tasks"), "~g:ghost town")).toBe(0);
+  });
+
+  test("~fair: without it nobody sees the tasks of groups", async () => {
+    await enqueue({ id: "a", group: "g" }, { id: "b", priority: 2 }, "c");
+    await rig.command("HDEL", key("tasks"), "~fair");
+    const seen = await rig.queue().dequeue({ max: 3 });
+    expect(seen.map(({ id }) => id)).toEqual(["c"]);
+    await seen[0]?.requeue({ unstarted: true });
+    expect(await found()).toEqual({ control_broken: ["~fair"] });
+    expect(await drained()).toEqual(["b", "c", "a"]);
+  });
+
+  test("a virtual time beyond all others, that an entry from nowhere brought", async () => {
+    await enqueue({ id: "a", group: "g" }, { id: "b", group: "h" }, "c");
+    await rig.command("ZADD", key("fair"), String(10 * 2 ** 49 - 1), "a");
+    await rig.command("HSET", key("tasks"), "~fair", `1;0=${2 ** 49 - 1};l=${2 ** 49 - 1}`);
+    await rig.command("HSET", key("tasks"), "~g:g", `1;0=${2 ** 49 - 1},1`);
+    await found();
+    // The one that is next comes at once, and the list has no tag from before.
+    expect((await rig.space()).tasks.get("~fair")).toBe("1");
+    expect((await drained()).toSorted()).toEqual(["a", "b", "c"]);
+  });
+
+  test("a tag of the list beyond all others, behind which its tasks would wait for those of every group", async () => {
+    await enqueue("plain");
+    await rig.queue().enqueueMany(numbered(20, { group: "g" }));
+    await rig.command("HSET", key("tasks"), "~fair", `1;l=${2 ** 49 - 1}`);
+    expect(await found()).toEqual({ control_broken: ["~fair"] });
+    expect((await drained()).slice(0, 3)).toContain("plain");
+  });
+
+  test("the lease counter: no number is given out twice", async () => {
+    await enqueue("a", "b");
+    const [a] = await rig.queue().dequeue();
+    await rig.command("HDEL", key("tasks"), "~lease");
+    expect(await found()).toEqual({ control_broken: ["~lease"] });
+    const [b] = await rig.queue().dequeue();
+    expect(b?.receipt).not.toBe(a?.receipt);
+    expect((await rig.queue().get("b"))?.lease).toBeGreaterThan((await rig.queue().get("a"))?.lease ?? 0);
+    await rig.command("HSET", key("tasks"), "~lease", "many");
+    expect(await found()).toMatchObject({ control_broken: ["~lease"] });
+    await enqueue("c");
+    expect((await rig.queue().dequeue())[0]?.id).toBe("c");
+    expect((await rig.queue().get("c"))?.lease).toBeGreaterThan((await rig.queue().get("b"))?.lease ?? 0);
+  });
+
+  test("the lease counter, back in time: no number that an ended lease had is given out again", async () => {
+    await enqueue("x", "y", "z");
+    await rig.queue().dequeue();
+    const [y] = await rig.queue().dequeue();
+    await y?.complete();
+    await rig.command("HSET", key("tasks"), "~lease", "0");
+    expect(await found()).toEqual({ control_broken: ["~lease"] });
+    await rig.queue().dequeue();
+    expect((await rig.queue().get("z"))?.lease).toBeGreaterThan(2);
+  });
+
+  test("the lease counter, beyond reading while nobody works: likewise", async () => {
+    await enqueue("x", "y");
+    const [x] = await rig.queue().dequeue();
+    await x?.complete();
+    await rig.command("HSET", key("tasks"), "~lease", "many");
+    expect(await found()).toEqual({ control_broken: ["~lease"] });
+    await rig.queue().dequeue();
+    expect((await rig.queue().get("y"))?.lease).toBeGreaterThan(1);
+  });
+});
+
+describe("turns", () => {
+  test("one more, one less, one of another group, one out of order", async () => {
+    const ids = ["a", "b", "c", "d"];
+    await enqueue(...ids.map((id) => ({ id, group: "g" })));
+    const [a = "", b = "", c = ""] = (await rig.space()).fairByGroup.keys();
+    await rig.command("ZREM", key("fair-by-group"), a);
+    await rig.command("ZADD", key("fair-by-group"), "0", c.replace("g", "h"), "0", "junk", "3", b);
+    expect(await found()).toEqual({ turn_wrong: ["a", "b", "c", "junk"] });
+    await rig.command("DEL", key("fair-by-group"));
+    expect(await found()).toEqual({ turn_wrong: ids });
+    await rig.queue().cancel("a");
+    expect(await drained()).toEqual(["b", "c", "d"]);
+  });
+});
+
+describe("workers, timers and keys", () => {
+  test("hands: a lease more, one less, one out of order", async () => {
+    await enqueue("a", "b", "c");
+    await rig.queue().dequeue({ max: 3, worker: { name: "w", incarnation: "1" } });
+    const hands = [...(await rig.space()).workerLeases.keys()];
+    await rig.command("ZREM", key("worker-leases"), hands[0] ?? "");
+    await rig.command(
+      "ZADD",
+      key("worker-leases"),
+      "0",
+      "w 1 000000000000009 a",
+      "0",
+      "junk",
+      "3",
+      hands[1] ?? "",
+    );
+    const { worker_lease_wrong: wrong } = await found();
+    expect(wrong).toEqual(["a", "b", "junk"]);
+    expect(await rig.operator().failWorker({ name: "w", incarnation: "1" })).toMatchObject({ returned: 3 });
+  });
+
+  test.each([{ name: "w" }, { name: "w", incarnation: "0" }, { name: "w", incarnation: "a" }])(
+    "a worker that is being failed stays until nothing is in its hands: %j",
+    async (worker) => {
+      await enqueue("a");
+      await rig.queue().dequeue({ worker });
+      const member = `w ${worker.incarnation ?? ""}`;
+      await rig.command("HDEL", key("tasks"), `~w:${member}`);
+      expect(await found()).toEqual({});
+      expect([...(await rig.space()).workers.keys()]).toEqual([member]);
+    },
+  );
+
+  test("a record without a worker; and a worker of which nothing is known leaves, which is no fault", async () => {
+    await enqueue("a", "b");
+    for (const name of ["x", "y"])
+      await rig
+        .queue()
+        .dequeue({ worker: { name } })
+        .then(([task]) => task?.complete());
+    await rig.command("HDEL", key("tasks"), "~w:x ");
+    await rig.command("ZREM", key("workers"), "y ");
+    expect(await found()).toEqual({ worker_wrong: ["y "] });
+    expect(await rig.queue().counts()).toMatchObject({ workers: 0 });
+  });
+
+  test("no worker that is failed in several calls, one of whose incarnations has nothing", async () => {
+    await enqueue("a", "b", "c");
+    await rig.queue().dequeue({ worker: { name: "x" } });
+    await rig.queue().dequeue({ max: 2, worker: { name: "x", incarnation: "2" } });
+    expect(await rig.operator().failWorker("x", { limit: 2 })).toMatchObject({ more: true });
+    expect(await found()).toEqual({});
+    expect(await rig.operator().failWorker("x")).toMatchObject({ returned: 1, more: false });
+    expect(await rig.queue().counts()).toMatchObject({ workers: 0, pending: 3 });
+  });
+
+  test("the alarm for silent workers, and how many timers there are", async () => {
+    await enqueue("a");
+    await rig.queue().dequeue({ worker: { name: "x", silentAfter: 1_000 } });
+    await rig.command("ZREM", key("delayed"), "~w");
+    expect(await found()).toEqual({ timer_wrong: ["~alarm", "~timers"] });
+    await rig.command("HSET", key("tasks"), "~timers", "5");
+    expect(await found()).toEqual({ timer_wrong: ["~timers"] });
+    await rig.command("HSET", key("tasks"), "~alarm", "soon");
+    expect(await found()).toMatchObject({ control_broken: ["~alarm"] });
+    rig.now += 1_000;
+    await rig.sweepOnce();
+    expect((await rig.space()).pending).toEqual(["a"]);
+  });
+
+  test("an alarm without a timer, where there are no workers: the next worker sets one", async () => {
+    await enqueue("a");
+    await rig.command("HSET", key("tasks"), "~alarm", "5");
+    expect(await found()).toEqual({ timer_wrong: ["~alarm"] });
+    await rig.queue().dequeue({ worker: { name: "w", silentAfter: "1m" }, lease: "30d" });
+    rig.now += 60_000;
+    await rig.sweepOnce();
+    expect((await rig.space()).pending).toEqual(["a"]);
+  });
+
+  test("a worker that would never be silent is silent now", async () => {
+    await enqueue("a");
+    await rig.queue().dequeue({ worker: { name: "w", silentAfter: "1m" }, lease: "30d" });
+    await rig.command("ZADD", key("workers"), "inf", "w ");
+    expect(await found()).toEqual({ time_broken: ["w "], timer_wrong: ["~alarm"] });
+    await rig.sweepOnce();
+    expect((await rig.space()).pending).toEqual(["a"]);
+  });
+
+  test("the timer of a group whose rate holds tasks back", async () => {
+    await rig.operator().configureGroup("g", { rate: { max: 1, per: "1s" } });
+    await enqueue({ id: "a", group: "g" }, { id: "b", group: "g" });
+    await rig
+      .queue()
+      .dequeue()
+      .then(([task]) => task?.complete());
+    await rig.command("ZREM", key("delayed"), "~g:g");
+    await rig.command("HDEL", key("tasks"), "~timers");
+    expect(await found()).toEqual({ timer_wrong: ["g"] });
+    rig.now += 1_100;
+    await rig.sweepOnce();
+    expect(await drained()).toEqual(["b"]);
+  });
+
+  test("a dedup key that no time would end", async () => {
+    await enqueue({ id: "a", dedup: { key: "k", window: "1h" } });
+    await rig.command("ZREM", key("expiry"), "~d:k");
+    expect(await found()).toEqual({ expiry_missing: ["~d:k"] });
+    expect((await rig.space()).expiry.get("~d:k")).toBe(START + 3_600_000);
+  });
+});

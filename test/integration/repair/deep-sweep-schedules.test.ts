@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import { Schedules, sweep } from "../../../src/index.ts";
+import { deepTools } from "../../support/deep.ts";
+import { key, QUEUE, START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const { found, look } = deepTools(rig);
+const schedules = () => new Schedules(QUEUE, { transport: rig.transport, now: () => rig.now });
+const timetable = key("timetable");
+
+/** START is 20 s after a minute. */
+const FIRST = START + 40_000;
+const NEVER = "8640000000000001";
+const minutely = { cron: "* * * * *", payload: 1 } as const;
+
+const names = async () => [...(await rig.space()).schedules.keys()].toSorted();
+
+describe("a deep sweep", () => {
+  test("leaves sound schedules as they are: due, to come, paused and ended", async () => {
+    await schedules().put("due", minutely);
+    await schedules().put("x", { every: "1d", payload: 1 });
+    await schedules().put("paused", { ...minutely, paused: true });
+    await schedules().put("ended", { ...minutely, until: FIRST });
+    await schedules().put("ended", { ...minutely, until: FIRST - 1 });
+    rig.now = FIRST + 1;
+    const before = await rig.keySpace();
+    expect(await found()).toEqual({});
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("gives schedules their next occurrence again, the first from now on", async () => {
+    await schedules().put("x", minutely);
+    await schedules().put("lost", { every: "1h", payload: 1 });
+    await schedules().put("paused", { ...minutely, paused: true });
+    await rig.command("DEL", key("schedules"));
+    rig.now = FIRST + 5;
+    expect(await found()).toEqual({ schedule_broken: ["lost", "paused", "x"] });
+    expect(Object.fromEntries((await rig.space()).schedules)).toEqual({
+      x: FIRST + 60_000,
+      lost: START + 3_600_000,
+      paused: Number(NEVER),
+    });
+  });
+
+  test.each(["inf", "-inf", "0", "-5", "1.5", NEVER])(
+    "gives a schedule whose next occurrence is said to be %s a sound one",
+    async (score) => {
+      await schedules().put("x", minutely);
+      await rig.command("ZADD", key("schedules"), score, "x");
+      expect(await found()).toEqual({ schedule_broken: ["x"] });
+      expect((await schedules().get("x"))?.nextAt).toBe(FIRST);
+    },
+  );
+
+  test("makes a paused schedule wait that was to occur", async () => {
+    await schedules().put("x", { ...minutely, paused: true });
+    await rig.command("ZADD", key("schedules"), String(FIRST), "x");
+    expect(await found()).toEqual({ schedule_broken: ["x"] });
+    expect(Number(await rig.command("ZSCORE", key("schedules"), "x"))).toBe(Number(NEVER));
+  });
+
+  test.each<[string, ...string[]]>([
+    ["its record", "HDEL", timetable, ".x"],
+    ["its task", "HDEL", timetable, "x"],
+    ["both", "HDEL", timetable, "x", ".x"],
+    ["a record that can be read", "HSET", timetable, ".x", "junk"],
+    ["a record that says when", "HSET", timetable, ".x", "1;s=5"],
+  ])("drops a schedule without %s", async (_, ...command) => {
+    await schedules().put("x", minutely);
+    await schedules().put("sound", minutely);
+    await rig.command(...command);
+    expect(await found()).toEqual({ schedule_broken: ["x"] });
+    expect(await names()).toEqual(["sound"]);
+  });
+
+  test.each([
+    ["was lost", "DEL", "sluice:queues"],
+    ["has one that is too late", "ZADD", "sluice:queues", NEVER, `~${QUEUE}`],
+  ])("gives the queue a reminder again, where the registry %s", async (_, ...command) => {
+    await schedules().put("x", minutely);
+    await rig.command(...command);
+    expect((await look({ queue: QUEUE })).faults).toEqual([]);
+    rig.now = FIRST;
+    expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ queues: 1, scheduled: 1 });
+  });
+
+  test("leaves schedules to the newer release that has written them", async () => {
+    await schedules().put("x", minutely);
+    await rig.command("HSET", timetable, ".x", "2;what=ever");
+    const before = await rig.keySpace();
+    expect((await look()).failed).toEqual([{ queue: QUEUE, code: "newer_schema" }]);
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("leaves a schedule whose zone this runtime does not know, says so, and goes on with the others", async () => {
+    for (const name of ["a", "bad", "z"]) await schedules().put(name, minutely);
+    await new Schedules("other", { transport: rig.transport, now: () => rig.now }).put("x", minutely);
+    const record = "1;c=* * * * *;z=Mars/Olympus";
+    await rig.command("HSET", timetable, ".bad", record);
+    await rig.command("DEL", key("schedules"), "sluice:{other}:schedules");
+    const report = await look();
+    expect(report.failed).toEqual([{ queue: QUEUE, code: "unsupported" }]);
+    expect(report.faults).toMatchObject([
+      { queue: QUEUE, ids: ["a", "z"] },
+      { queue: "other", ids: ["x"] },
+    ]);
+    expect((await rig.space()).timetable.get(".bad")).toBe(record);
+    await schedules().remove("bad");
+  });
+
+  test("takes nothing for broken that is put, paused, resumed or removed meanwhile", async () => {
+    for (let i = 0; i < 200; i++) await schedules().put(`s${i}`, minutely);
+    const live = async () => {
+      for (let i = 0; i < 200; i++) {
+        await schedules().remove(`s${i}`);
+        await schedules().put(`t${i}`, minutely);
+        await schedules().pause(`t${i}`);
+        await schedules().resume(`t${i}`);
+      }
+    };
+    const working = live();
+    for (let i = 0; i < 5; i++) expect((await look()).faults).toEqual([]);
+    await working;
+    expect((await names()).length).toBe(200);
+  });
+});

@@ -1,0 +1,225 @@
+import { describe, expect, test } from "vitest";
+import { key, START, useRig } from "../../support/rig.ts";
+
+// What a release must do with records that it did not write so: other releases', or broken by a failover.
+const rig = useRig({ sound: false });
+
+describe("a record of a newer release is left as it is (law 12)", () => {
+  const newer = (field: string) => rig.command("HSET", key("tasks"), field, "2;x=y\nunknown");
+  const refuses = async (run: () => Promise<unknown>) => {
+    const before = await rig.keySpace();
+    await expect(run()).rejects.toMatchObject({ code: "newer_schema" });
+    expect(await rig.keySpace()).toEqual(before);
+  };
+
+  test.each(["b", ".b"])("%s: a call for that task is refused and changes nothing (I3)", async (field) => {
+    const queue = rig.queue();
+    await queue.enqueue("b", { id: "b" });
+    await newer(field);
+    await refuses(() => queue.dequeue({ max: 3 }));
+    await refuses(() => queue.get("b"));
+    await refuses(() => queue.cancel("b"));
+    if (field === "b") {
+      await refuses(() => queue.enqueue(1, { id: "b" }));
+      await refuses(() => queue.enqueueMany([{ payload: 1 }, { payload: 1, id: "b" }]));
+    }
+  });
+
+  test("of enqueues that share a request it refuses its own alone", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("b", { id: "b" });
+    await newer("b");
+    const ends = await Promise.allSettled(["a", "b", "c"].map((id) => queue.enqueue(1, { id })));
+    expect(ends).toMatchObject([
+      { value: { id: "a", created: true } },
+      { reason: { code: "newer_schema" } },
+      { value: { id: "c", created: true } },
+    ]);
+    expect((await rig.space()).tasks.get("b")).toBe("2;x=y\nunknown");
+  });
+
+  test("dequeue gives what stands before it, and it keeps its place", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+    await newer(".b");
+    const batch = await queue.dequeue({ max: 3 });
+    expect([batch.map(({ id }) => id), batch.nextDueAt]).toEqual([["a"], START]);
+    expect((await rig.space()).pending).toEqual(["c", "b"]);
+  });
+
+  test("settle answers for it alone", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+    const batch = await queue.dequeue({ max: 2 });
+    await newer(".b");
+    const answers = await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+    expect(answers).toMatchObject([{ ok: true }, { ok: false, code: "newer_schema" }]);
+    const space = await rig.space();
+    expect([[...space.working.keys()], space.tasks.get(".b")]).toEqual([["b"], "2;x=y\nunknown"]);
+  });
+
+  test("sweep reclaims and expires the others and says how many it left", async () => {
+    const queue = rig.queue({ resultTtl: 0 });
+    await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ id, payload: id })));
+    const [, , c, d] = await queue.dequeue({ max: 4, lease: 10 });
+    await c?.complete();
+    await d?.complete();
+    await newer(".b");
+    await newer(".d");
+    rig.now += 300_000;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 1, 0, 2, 0]);
+    const space = await rig.space();
+    expect([space.pending, [...space.working.keys()], [...space.expiry.keys()]]).toEqual([
+      ["a"],
+      ["b"],
+      ["d"],
+    ]);
+  });
+});
+
+describe("an entry of the list that is no task to deliver is put aside and counted, never delivered (law 10)", () => {
+  test("an id without a payload, one that is working, one that has ended", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c", "lost"].map((id) => ({ id, payload: id })));
+    const [a, b] = await queue.dequeue({ max: 2 });
+    await b?.complete();
+    await rig.command("HDEL", key("tasks"), "lost");
+    await rig.command("RPUSH", key("pending"), "a", "b");
+    expect((await queue.dequeue({ max: 10 })).map(({ id }) => id)).toEqual(["c"]);
+    expect(await queue.counts()).toMatchObject({ pending: 0, working: 2, broken: 3 });
+    expect(await a?.complete()).toMatchObject({ ok: true });
+  });
+
+  test("a lease whose record is gone comes back as a first delivery", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("p", { id: "a", maxAttempts: 3 });
+    const [stale] = await queue.dequeue({ lease: 10 });
+    await rig.command("HDEL", key("tasks"), ".a");
+    rig.now += 10;
+    const [task] = await queue.dequeue({ lease: 10 });
+    expect(task).toMatchObject({ id: "a", payload: "p" });
+    expect(await stale?.complete()).toMatchObject({ ok: false });
+    expect(await queue.get("a")).toMatchObject({ state: "working", attempt: 1, charged: 1 });
+  });
+
+  test("records beyond reading harm no other task: without its fixed one a task is put aside, without the other it begins anew", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ id, payload: id })));
+    await rig.command("HSET", key("tasks"), "b", "1;nonsense", ".c", "1;nonsense", ".d", "1;;;;;;;;;\n");
+    const batch = await queue.dequeue({ max: 10 });
+    expect(batch.map(({ id, attempt }) => [id, attempt])).toEqual([
+      ["a", 1],
+      ["c", 1],
+      ["d", 1],
+    ]);
+    expect(await queue.counts()).toMatchObject({ pending: 0, working: 3, broken: 1 });
+    expect(await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })))).toMatchObject([
+      { ok: true },
+      { ok: true },
+      { ok: true },
+    ]);
+  });
+
+  test.each([
+    ["the expired leases", ".b", "1;1;5;0;0;;0;;;;x=abc\n"],
+    ["the ghosts", ".b", "1;1;5;0;0;;0;;;;g=abc\n"],
+    ["the attempts allowed", "b", "1;5;m=x\n"],
+    ["the times to live", "b", "1;5;r=x;d=x\n"],
+  ])("a number beyond reading, of %s, counts as absent (law 11)", async (_, field, head) => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+    await rig.command("HSET", key("tasks"), field, field === "b" ? `${head}j"b"` : head);
+    const batch = await queue.dequeue({ max: 3, lease: 10 });
+    expect(batch.map(({ id }) => id)).toEqual(["a", "b", "c"]);
+    rig.now += 10;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 3, 0, 0, 0, 0, 0]);
+    const again = [...(await queue.dequeue({ max: 1 })), ...(await queue.dequeue({ max: 2 }))];
+    again.push(...(await queue.dequeue({ max: 2 })));
+    const answers = await queue.settle(again.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(3);
+    rig.now += 3_600_000;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 3, 0, 0, 0]);
+  });
+
+  test.each(["1", "=", "", "x;y"])(
+    "a record cut to %j is no newer release's: the queue goes on",
+    async (record) => {
+      const queue = rig.queue();
+      await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+      await rig.command("HSET", key("tasks"), "b", record);
+      expect((await queue.dequeue({ max: 3 })).map(({ id }) => id)).toEqual(["a", "c"]);
+      expect(await queue.counts()).toMatchObject({ pending: 0, working: 2, broken: 1 });
+    },
+  );
+
+  test.each([
+    ["payload", "1;5\nsecret"],
+    ["headers", "1;5;h=6\nsecretj1"],
+  ])("a task with %s beyond reading is left out of its batch, and shows none of it", async (_, record) => {
+    const queue = rig.queue({ maxAttempts: 1 });
+    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+    await rig.command("HSET", key("tasks"), "b", record);
+    const batch = await queue.dequeue({ max: 3 });
+    expect(batch.map(({ id }) => id)).toEqual(["a", "c"]);
+    await rig.command("HSET", key("tasks"), "d", record);
+    await rig.command("LPUSH", key("pending"), "d");
+    const error = await queue.dequeue().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "unexpected_reply" });
+    expect(String(error)).not.toContain("secret");
+  });
+
+  test("a lease counter beyond reading is an error, and every task stays in its place", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+    await rig.command("HSET", key("tasks"), "~lease", "many");
+    const before = await rig.keySpace();
+    await expect(queue.dequeue({ max: 3 })).rejects.toMatchObject({ code: "redis_error" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test.each(["working", "tasks"])(
+    "a dequeue that cannot write %s leases nothing and loses nothing",
+    async (part) => {
+      const queue = rig.queue();
+      await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+      await rig.command("DEL", key(part));
+      await rig.command("SET", key(part), "text");
+      const before = await rig.keySpace();
+      await expect(queue.dequeue({ max: 2 })).rejects.toMatchObject({ code: "redis_error" });
+      expect(await rig.keySpace()).toEqual(before);
+    },
+  );
+
+  test("a key of another type is an error of that call, and nothing changes", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("p", { id: "a" });
+    await rig.command("DEL", key("tasks"));
+    await rig.command("SET", key("tasks"), "text");
+    const before = await rig.keySpace();
+    await expect(queue.enqueue("q")).rejects.toMatchObject({ code: "redis_error" });
+    await expect(queue.dequeue({ max: 5 })).rejects.toMatchObject({ code: "redis_error" });
+    await expect(queue.get("a")).rejects.toMatchObject({ code: "redis_error" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("a time to go away at, of a task that lives and has ghosts, takes nothing of it", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["first", "a"].map((id) => ({ id, payload: id })));
+    await queue.cancel("a");
+    await queue.enqueue("again", { id: "a", again: true, group: "g" });
+    await rig.command("ZADD", key("expiry"), "5", "a");
+    await rig.sweepOnce();
+    expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual(["first", "again"]);
+  });
+});
+
+test("an id whose changing record is lost begins anew where it may", async () => {
+  const queue = rig.queue();
+  await queue.enqueue("first", { id: "a" });
+  const [task] = await queue.dequeue();
+  await task!.complete();
+  await rig.command("HDEL", key("tasks"), ".a");
+  await expect(queue.enqueue("second", { id: "a", again: true })).resolves.toMatchObject({ created: true });
+  const [again] = await queue.dequeue();
+  expect(again).toMatchObject({ id: "a", payload: "second", attempt: 1 });
+});

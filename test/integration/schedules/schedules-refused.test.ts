@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { Schedules } from "../../../src/index.ts";
+import type { Transport } from "../../../src/queue/redis/transport.ts";
+import { useRig, QUEUE, START } from "../../support/rig.ts";
+import { minutely, scheduling } from "../../support/scheduling.ts";
+
+// Law 5: what a resend was told that nothing is done, a late first copy is told, too.
+
+const rig = useRig();
+const { schedules } = scheduling(rig);
+const once = { idempotencyKey: "one" };
+const notFound = { ok: false, code: "not_found" };
+
+/** All that is kept of schedules. */
+const kept = async () => {
+  const { schedules: times, timetable } = await rig.space();
+  return { times, timetable };
+};
+
+const verbs = ["pause", "resume", "remove"] as const;
+
+describe.each(verbs)("a late copy of a %s that found no schedule", (verb) => {
+  test("changes nothing of the schedule that was put since, and says the same", async () => {
+    expect(await schedules()[verb]("x", once)).toEqual(notFound);
+    await schedules().put("x", { ...minutely, paused: verb === "resume" });
+    const before = await kept();
+    expect(await schedules()[verb]("x", once)).toEqual(notFound);
+    expect(await schedules()[verb]("x", once)).toEqual(notFound);
+    expect(await kept()).toEqual(before);
+  });
+
+  test("counts only for that schedule, that verb and that key", async () => {
+    expect(await schedules()[verb]("x", once)).toEqual(notFound);
+    for (const name of ["x", "y"]) await schedules().put(name, { ...minutely, paused: verb === "resume" });
+    expect(await schedules()[verb]("y", once)).toMatchObject({ ok: true });
+    for (const other of verbs.filter((each) => each !== verb))
+      expect(await schedules()[other]("y", once)).toMatchObject({ ok: verb !== "remove" });
+    expect(await schedules()[verb]("x", { idempotencyKey: "two" })).toMatchObject({ ok: true });
+  });
+
+  test("is told so beside what the call came to when it found one", async () => {
+    await schedules().put("x", { ...minutely, paused: verb === "resume" });
+    const first = await schedules()[verb]("x", once);
+    await schedules().remove("x");
+    await schedules()[verb]("x", once);
+    await schedules().put("x", { ...minutely, paused: verb === "resume" });
+    const before = await kept();
+    // It was done once, and is so no second time, whatever was told in between.
+    expect(await schedules()[verb]("x", once)).toMatchObject({ ok: first.ok });
+    expect(await kept()).toEqual(before);
+  });
+});
+
+/** A transport that lets another call run before the request that is sent as the nth. */
+function interrupted(nth: number, other: () => Promise<unknown>): Transport {
+  let sent = 0;
+  return {
+    async send(commands, options) {
+      if (++sent === nth) await other();
+      return rig.transport.send(commands, options);
+    },
+  };
+}
+
+test.each(["pause", "resume"] as const)(
+  "a late copy of a %s whose schedule was removed while it ran changes nothing of the next one",
+  async (verb) => {
+    const paused = verb === "resume";
+    await schedules().put("x", { ...minutely, paused });
+    const transport = interrupted(2, () => schedules().remove("x"));
+    const meeting = new Schedules(QUEUE, { transport, now: () => rig.now });
+    expect(await meeting[verb]("x", once)).toEqual(notFound);
+    await schedules().put("x", { ...minutely, paused });
+    const before = await kept();
+    expect(await schedules()[verb]("x", once)).toEqual(notFound);
+    expect(await kept()).toEqual(before);
+  },
+);
+
+test("a late copy of a put that was refused, for it would never occur, does not end what was put since", async () => {
+  const ended = { ...minutely, until: START - 1 };
+  const refused = { code: "invalid_argument", path: "schedule" };
+  await expect(schedules().put("x", ended, once)).rejects.toMatchObject(refused);
+  await schedules().put("x", minutely);
+  const before = await kept();
+  await expect(schedules().put("x", ended, once)).rejects.toMatchObject(refused);
+  expect(await kept()).toEqual(before);
+});
+
+test("of calls that nobody sends again nothing is noted", async () => {
+  for (const verb of ["pause", "resume"] as const) expect(await schedules()[verb]("x")).toEqual(notFound);
+  await expect(schedules().put("x", { ...minutely, until: START - 1 })).rejects.toThrow();
+  expect(await rig.keySpace()).toEqual({});
+});

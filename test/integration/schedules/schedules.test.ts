@@ -1,0 +1,289 @@
+import { describe, expect, test } from "vitest";
+import { listQueues, Schedules, sweep, type NewSchedule } from "../../../src/index.ts";
+import { callOf } from "../../../src/queue/redis/binding.ts";
+import { queueKeys } from "../../../src/queue/core/keys.ts";
+import { listSchedulesScript } from "../../../src/queue/redis/schedule-scripts.ts";
+import { key, QUEUE, START, useRig } from "../../support/rig.ts";
+import { FIRST, MINUTE, minutely } from "../../support/scheduling.ts";
+
+const rig = useRig();
+const schedules = <T = unknown>() =>
+  new Schedules<T>(QUEUE, { transport: rig.transport, now: () => rig.now });
+const NEVER = 8_640_000_000_000_001;
+
+describe("a schedule that is put", () => {
+  test("is there with its task, its next occurrence, and a reminder for the sweep", async () => {
+    const options = {
+      lease: "1m",
+      maxAttempts: 3,
+      resultTtl: "1d",
+      deadTtl: "2d",
+      group: "a;b",
+      priority: 7,
+      headers: { trace: "ä" },
+    } as const;
+    const payload = { text: "ü \u0000 😀" };
+    const put = await schedules().put("nightly", { ...minutely, ...options, payload, until: START * 2 });
+    const listed = {
+      name: "nightly",
+      queue: QUEUE,
+      cron: "* * * * *",
+      timeZone: "UTC",
+      until: START * 2,
+      missed: "last",
+      paused: false,
+      createdAt: START,
+      nextAt: FIRST,
+      lastAt: null,
+    };
+    expect(put).toEqual({ ...listed, created: true });
+    const task = { ...options, lease: MINUTE, resultTtl: 86_400_000, deadTtl: 172_800_000 };
+    expect(await schedules().get("nightly")).toEqual({ ...listed, ...task, payload });
+    expect(await schedules().list()).toEqual({ schedules: [listed], cursor: null });
+    expect((await rig.keySpace())["sluice:queues"]).toEqual({
+      zset: [
+        [QUEUE, START],
+        [`~${QUEUE}`, FIRST],
+      ],
+    });
+  });
+
+  test("makes its queue a listed one, and its reminder is none", async () => {
+    await schedules().put("x", minutely);
+    const { queues } = await listQueues(rig.transport);
+    expect(queues).toEqual([{ name: QUEUE, seenAt: START }]);
+  });
+
+  test("again keeps its next occurrence, and has the new task", async () => {
+    await schedules().put("x", minutely);
+    rig.now += 50_000;
+    const changed = await schedules().put("x", { ...minutely, payload: 2, missed: "all" });
+    // Due since ten seconds: the next sweep enqueues it.
+    expect(changed).toMatchObject({ created: false, nextAt: FIRST, createdAt: START, missed: "all" });
+    expect((await schedules().get("x"))?.payload).toBe(2);
+  });
+
+  test("with another time zone, expression or interval occurs first from now on", async () => {
+    await schedules().put("x", { cron: "0 0 * * *", payload: 1 });
+    const at = async (schedule: Partial<NewSchedule<unknown>>) =>
+      (await schedules().put("x", { payload: 1, ...schedule })).nextAt;
+    expect(await at({ cron: "0 0 * * *", timeZone: "Europe/Berlin" })).toBe(Date.parse("2023-11-14T23:00Z"));
+    expect(await at({ cron: "* * * * *" })).toBe(FIRST);
+    expect(await at({ every: "10m" })).toBe(START + 600_000);
+    rig.now += 5_000;
+    expect(await at({ every: "10m" })).toBe(START + 600_000);
+    expect(await at({ every: "10m", from: START + 600_000 })).toBe(START + 600_000);
+    expect(await at({ every: "10m", from: START + 90_000 })).toBe(START + 90_000);
+    // Of a first one that has passed, what follows from now on; what lies before was never missed.
+    expect(await at({ every: "10m", from: START - 100_000 })).toBe(START + 500_000);
+    expect(await at({ every: "11m" })).toBe(rig.now + 660_000);
+  });
+
+  test("again does not forget what it has enqueued: a clock that jumps back repeats nothing", async () => {
+    await schedules().put("x", minutely);
+    rig.now = FIRST + 5 * MINUTE;
+    await sweep(rig.transport, { now: () => rig.now });
+    rig.now = FIRST;
+    const put = await schedules().put("x", { cron: "*/2 * * * *", payload: 1 });
+    expect(put).toMatchObject({ lastAt: FIRST + 5 * MINUTE, nextAt: FIRST + 6 * MINUTE });
+  });
+
+  test("from now is due now", async () => {
+    expect(await schedules().put("x", { every: "1d", from: START, payload: 1 })).toMatchObject({
+      nextAt: START,
+    });
+  });
+
+  test("may be paused, and stays so until it is told otherwise", async () => {
+    expect(await schedules().put("x", { ...minutely, paused: true })).toMatchObject({
+      paused: true,
+      nextAt: null,
+    });
+    expect(await schedules().put("x", minutely)).toMatchObject({ paused: true, nextAt: null });
+    rig.now += MINUTE;
+    expect(await schedules().put("x", { ...minutely, paused: false })).toMatchObject({
+      paused: false,
+      nextAt: FIRST + MINUTE,
+    });
+    expect(await schedules().put("x", minutely)).toMatchObject({ paused: false });
+  });
+
+  test("with a later end than it had occurs again", async () => {
+    await schedules().put("x", { ...minutely, until: FIRST });
+    expect(await schedules().put("x", { ...minutely, until: FIRST - 1 })).toMatchObject({ nextAt: null });
+    expect(await schedules().put("x", minutely)).toMatchObject({ nextAt: FIRST });
+  });
+
+  test("that would never occur is refused, and nothing is written", async () => {
+    const never = { code: "invalid_argument", path: "schedule" };
+    for (const schedule of [
+      { cron: "0 0 30 2 *", payload: 1 },
+      { ...minutely, until: FIRST - 1 },
+      { ...minutely, until: 1_700_000, paused: true },
+    ]) {
+      await expect(schedules().put("x", schedule)).rejects.toMatchObject(never);
+    }
+    expect(await rig.keySpace()).toEqual({});
+  });
+
+  test.each<[string, string, object]>([
+    ["name", "", minutely],
+    ["name", ".x", minutely],
+    ["name", "x".repeat(101), minutely],
+    ["schedule.delay", "x", { ...minutely, delay: "1m" }],
+    ["schedule.id", "x", { ...minutely, id: "y" }],
+    ["missed", "x", { ...minutely, missed: "none" }],
+    ["until", "x", { ...minutely, until: "tomorrow" }],
+    ["paused", "x", { ...minutely, paused: "yes" }],
+    ["lease", "x", { ...minutely, lease: 0 }],
+    ["priority", "x", { ...minutely, priority: 10 }],
+    ["payload", "x", { cron: "@daily" }],
+    ["headers", "x", { ...minutely, headers: { a: 1 } }],
+    ["headers.schedule", "x", { ...minutely, headers: { schedule: "x" } }],
+    ["headers.scheduled-at", "x", { ...minutely, headers: { "scheduled-at": "x" } }],
+  ])("with a bad %s is refused: %j, %j", async (path, name, schedule) => {
+    const put = schedules().put(name, schedule as NewSchedule<unknown>);
+    await expect(put).rejects.toMatchObject({ code: "invalid_argument", path });
+    expect(await rig.keySpace()).toEqual({});
+  });
+
+  test("has at most so much of payload and headers as a task, with those it adds", async () => {
+    const full = (headers: number) => ({ ...minutely, headers: { a: "x".repeat(headers) } });
+    const own = JSON.stringify({ a: "", schedule: "x", "scheduled-at": "8640000000000000" }).length;
+    await schedules().put("x", full(16_384 - own));
+    await expect(schedules().put("x", full(16_385 - own))).rejects.toMatchObject({ code: "too_large" });
+    await schedules().put("x", { ...minutely, payload: new Uint8Array(1_048_576) });
+    const large = { ...minutely, payload: new Uint8Array(1_048_577) };
+    await expect(schedules().put("x", large)).rejects.toMatchObject({ code: "too_large", path: "payload" });
+    expect((await schedules().get("x"))?.payload).toEqual(new Uint8Array(1_048_576));
+  });
+});
+
+describe("a paused schedule", () => {
+  test("has no next occurrence until it is resumed, and then the first from now on", async () => {
+    await schedules().put("x", { every: "10m", payload: 1 });
+    const paused = { paused: true, nextAt: null, every: 600_000, from: START + 600_000 };
+    expect(await schedules().pause("x")).toMatchObject({ ok: true, schedule: paused });
+    expect((await rig.space()).schedules).toEqual(new Map([["x", NEVER]]));
+    rig.now += 3_000_000 + 1;
+    expect(await schedules().resume("x")).toMatchObject({
+      ok: true,
+      schedule: { paused: false, nextAt: START + 3_600_000 },
+    });
+  });
+
+  test("is paused once more, and resumed once more, without a change", async () => {
+    await schedules().put("x", minutely);
+    await schedules().pause("x");
+    const before = await rig.space();
+    expect(await schedules().pause("x")).toMatchObject({ ok: true, schedule: { paused: true } });
+    expect(await rig.space()).toEqual(before);
+    await schedules().resume("x");
+    rig.now += 3 * MINUTE;
+    expect(await schedules().resume("x")).toMatchObject({ ok: true, schedule: { nextAt: FIRST } });
+  });
+});
+
+test("a schedule whose zone this runtime does not know is not resumed", async () => {
+  await schedules().put("x", { ...minutely, paused: true });
+  await rig.command("HSET", key("timetable"), ".x", "1;c=* * * * *;p=1;z=Mars/Olympus");
+  const before = await rig.space();
+  await expect(schedules().resume("x")).rejects.toMatchObject({ code: "unsupported" });
+  expect(await rig.space()).toEqual(before);
+});
+
+describe("schedules", () => {
+  test("are removed with all that is kept of them", async () => {
+    await schedules().put("x", minutely);
+    expect(await schedules().remove("x")).toEqual({ ok: true });
+    expect(await schedules().get("x")).toBeNull();
+    const { schedules: left, timetable } = await rig.space();
+    expect([left.size, timetable.size]).toEqual([0, 0]);
+  });
+
+  test("that nobody knows are not found", async () => {
+    const refused = { ok: false, code: "not_found" };
+    expect(await schedules().remove("x")).toEqual(refused);
+    expect(await schedules().pause("x")).toEqual(refused);
+    expect(await schedules().resume("x")).toEqual(refused);
+    expect(await schedules().get("x")).toBeNull();
+    const { [key("operator-calls")]: _, ...space } = await rig.keySpace();
+    expect(space).toEqual({});
+  });
+
+  test("are listed in pages that together name all of them", async () => {
+    const names = Array.from({ length: 300 }, (_, i) => `s${String(i).padStart(3, "0")}`);
+    for (const name of names) await schedules().put(name, { ...minutely, paused: true });
+    const found = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const page = await schedules().list({ cursor, size: 20 });
+      for (const { name } of page.schedules) found.add(name);
+      cursor = page.cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect([...found].toSorted()).toEqual(names);
+  });
+
+  test("of two queues, and of two names that begin alike, are apart", async () => {
+    const other = new Schedules(`${QUEUE}-2`, { transport: rig.transport, now: () => rig.now });
+    await schedules().put("x", minutely);
+    await schedules().put("x.1", { ...minutely, payload: 2 });
+    await other.put("x", { ...minutely, payload: 3 });
+    await schedules().remove("x");
+    expect((await schedules().get("x.1"))?.payload).toBe(2);
+    expect((await other.get("x"))?.payload).toBe(3);
+  });
+
+  test("that a newer release has written are left to it", async () => {
+    await schedules().put("x", minutely);
+    await rig.command("HSET", key("timetable"), ".x", "2;what=ever");
+    const before = await rig.keySpace();
+    const newer = { code: "newer_schema" };
+    await expect(schedules().put("x", minutely)).rejects.toMatchObject(newer);
+    await expect(schedules().pause("x")).rejects.toMatchObject(newer);
+    await expect(schedules().remove("x")).rejects.toMatchObject(newer);
+    await expect(schedules().get("x")).rejects.toMatchObject(newer);
+    await expect(schedules().list()).rejects.toMatchObject(newer);
+    // A client in another language reads no record of another form either.
+    for (const name of ["x", ""]) {
+      const call = callOf(listSchedulesScript, queueKeys(QUEUE), { name, cursor: "0", size: "100" });
+      expect(await rig.transport.send([call])).toEqual([{ reply: ["newer_schema"] }]);
+    }
+    expect(await rig.keySpace()).toEqual(before);
+  });
+});
+
+describe("a copy of a call (law 5)", () => {
+  const once = { idempotencyKey: "one" };
+
+  test("of a put does not undo what was put, paused or removed since", async () => {
+    await schedules().put("x", minutely, once);
+    await schedules().put("x", { ...minutely, payload: 2 });
+    expect(await schedules().put("x", minutely, once)).toMatchObject({ created: true, nextAt: FIRST });
+    expect((await schedules().get("x"))?.payload).toBe(2);
+    await schedules().remove("x");
+    await schedules().put("x", minutely, once);
+    expect(await schedules().get("x")).toBeNull();
+  });
+
+  test("is none where it is of another schedule: that one is written, too", async () => {
+    for (const name of ["x", "y"])
+      expect(await schedules().put(name, minutely, once)).toMatchObject({ name });
+    for (const name of ["x", "y"]) await schedules().pause(name, once);
+    expect((await schedules().list()).schedules.map(({ paused }) => paused)).toEqual([true, true]);
+    for (const name of ["x", "y"]) await schedules().remove(name, once);
+    expect((await schedules().list()).schedules).toEqual([]);
+  });
+
+  test("of a pause, a resume and a removal does nothing the second time", async () => {
+    await schedules().put("x", minutely);
+    await schedules().pause("x", once);
+    await schedules().resume("x", once);
+    await schedules().pause("x", once);
+    expect((await schedules().get("x"))?.paused).toBe(false);
+    await schedules().remove("x", once);
+    await schedules().put("x", minutely);
+    expect(await schedules().remove("x", once)).toEqual({ ok: true });
+    expect(await schedules().get("x")).not.toBeNull();
+  });
+});

@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Service, type Platform, type ServiceOptions } from "../../../serverless/service.ts";
+import type { Task, Transport } from "../../../src/index.ts";
+import { useRig } from "../../support/rig.ts";
+
+// Real time, and how long consumers stay.
+const rig = useRig();
+const env = { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: "t" };
+const queue = () => rig.queue({ now: undefined });
+
+type Consumers = NonNullable<ServiceOptions["consumers"]>;
+
+/** A deployment of which each request enqueues. */
+function deployment(consumers: Consumers, platform: Partial<Platform>) {
+  const fetch: ServiceOptions["fetch"] = async (_, around) =>
+    Response.json(await around.queue("emails").enqueue(1));
+  const service = new Service(
+    env,
+    { consumers, fetch },
+    { transport: () => rig.transport, budget: "10s", afterResponse: "bounded", ...platform },
+  );
+  const after: Promise<unknown>[] = [];
+  const waitUntil = (promise: Promise<unknown>) => void after.push(promise);
+  return {
+    enqueue: () => service.fetch(new Request("https://sluice.test/"), waitUntil),
+    cron: () => service.cron(undefined, waitUntil),
+    /** Waits for the consumers that have begun. */
+    ended: () => Promise.all(after),
+  };
+}
+
+/** Fails on a task's first attempt. */
+const failsOnce = (backoff: `${number}${"s" | "ms"}`) => {
+  const attempts: number[] = [];
+  const handler = ({ attempt }: Task<never>) => {
+    attempts.push(attempt);
+    if (attempt === 1) throw new Error("once");
+  };
+  return { attempts, consumers: { emails: { backoff: [backoff], handler } } };
+};
+
+/** One of those in a process that may be told to end. */
+function living() {
+  // Longer than a test may last.
+  const { attempts, consumers } = failsOnce("50s");
+  const closing = new AbortController();
+  const ending = { closing: closing.signal };
+  return { attempts, closing, its: deployment(consumers, { afterResponse: "any", ending }) };
+}
+
+let onLine: () => void;
+beforeEach(() => {
+  onLine = () => {};
+  vi.spyOn(console, "log").mockImplementation(() => onLine());
+  vi.spyOn(console, "error").mockImplementation(() => {});
+});
+afterEach(() => void vi.restoreAllMocks());
+
+test.each(["bounded", "any"] as const)(
+  "a task that falls due soon is worked on in the same invocation, without cron: %s",
+  async (afterResponse) => {
+    const { attempts, consumers } = failsOnce("300ms");
+    const its = deployment(consumers, { afterResponse });
+    await its.enqueue();
+    await its.ended();
+    expect(attempts).toEqual([1, 2]);
+  },
+);
+
+describe("a process that stays for a task that falls due", () => {
+  test("ends when it is told to", async () => {
+    const { attempts, its, closing } = living();
+    await its.enqueue();
+    await expect.poll(async () => (await queue().counts()).delayed, { timeout: 10_000 }).toBe(1);
+    closing.abort();
+    await its.ended();
+    expect(attempts).toEqual([1]);
+  });
+
+  test("works at once when it is woken meanwhile", async () => {
+    const { attempts, its, closing } = living();
+    await its.enqueue();
+    await expect.poll(async () => (await queue().counts()).delayed, { timeout: 10_000 }).toBe(1);
+    await queue().enqueue(2);
+    await its.cron();
+    await expect.poll(() => attempts, { timeout: 10_000 }).toEqual([1, 1]);
+    closing.abort();
+    await its.ended();
+    expect(attempts).toEqual([1, 1]);
+  });
+
+  test("does not stay where it was told to end just after its drain did", async () => {
+    const { attempts, its, closing } = living();
+    onLine = () => closing.abort();
+    await its.enqueue();
+    await its.ended();
+    expect(attempts).toEqual([1]);
+  });
+});
+
+test("a process that lives on works on where the time of one drain is over and its work is not", async () => {
+  const done = new Set<string>();
+  const handler = async ({ id }: Task<never>) => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    done.add(id);
+  };
+  const emails = { concurrency: 1, handler };
+  const its = deployment({ emails }, { afterResponse: "any", budget: "1s" });
+  await queue().enqueueMany(Array.from({ length: 5 }, () => ({ payload: 1 })));
+  await its.enqueue();
+  await its.ended();
+  expect([done.size, await queue().counts()]).toMatchObject([6, { pending: 0, working: 0, delayed: 0 }]);
+});
+
+describe("an invocation", () => {
+  test("does not stay for a task for which too little of its time would be left", async () => {
+    const { attempts, consumers } = failsOnce("1500ms");
+    const its = deployment(consumers, { budget: "3s" });
+    await its.enqueue();
+    await its.ended();
+    expect(attempts).toEqual([1]);
+  });
+
+  test("whose clock is ahead of Redis looks once more for a task that it takes for due, and not for all of its time", async () => {
+    let requests = 0;
+    const transport: Transport = {
+      send(commands, options) {
+        requests++;
+        return rig.transport.send(commands, options);
+      },
+    };
+    const { attempts, consumers } = failsOnce("30s");
+    const its = deployment(consumers, { transport: () => transport });
+    const now = Date.now.bind(Date);
+    vi.spyOn(Date, "now").mockImplementation(() => now() + 60_000);
+    await its.enqueue();
+    await its.ended();
+    expect(attempts).toEqual([1]);
+    // Some six; looking again and again it comes to thousands.
+    expect(requests).toBeLessThan(50);
+  });
+});

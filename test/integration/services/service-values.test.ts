@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { type Around, Service, type ServiceOptions } from "../../../serverless/service.ts";
+import type { Environment } from "../../../src/config.ts";
+import { Queue, Schedules, type Task } from "../../../src/index.ts";
+import { encrypting, KEYS, MARKER, shows } from "../../support/encrypting.ts";
+import { useRig } from "../../support/rig.ts";
+
+// What a deployment's own request handler enqueues, and what its consumer can make of it.
+const rig = useRig();
+const payload = { to: MARKER };
+const schema = z.object({ to: z.string() });
+const encryption = () => encrypting();
+const raw = () => rig.queue({ now: undefined });
+
+let seen: unknown[];
+let lines: { out: unknown[]; err: unknown[] };
+beforeEach(() => {
+  seen = [];
+  lines = { out: [], err: [] };
+  vi.spyOn(console, "log").mockImplementation((line) => lines.out.push(JSON.parse(String(line))));
+  vi.spyOn(console, "error").mockImplementation((line) => lines.err.push(JSON.parse(String(line))));
+});
+afterEach(() => void vi.restoreAllMocks());
+
+/** A deployment with a consumer of "emails" that has a schema and an encryption. */
+function deployed(fetch?: ServiceOptions["fetch"]) {
+  const env: Environment = {
+    UPSTASH_REDIS_REST_URL: "https://redis.test",
+    UPSTASH_REDIS_REST_TOKEN: "t",
+  };
+  const handler = (task: Task<never>) => void seen.push(task.payload);
+  const consumers = { emails: { schema, encryption, handler } };
+  const transport = () => rig.transport;
+  return new Service(env, { consumers, fetch }, { transport, budget: "10s", afterResponse: "none" });
+}
+
+/** Does something as the deployment's own request handler, and hands out the deployment. */
+async function handling(work: (around: Around) => Promise<unknown>): Promise<Service> {
+  const service = deployed(async (_, around) => {
+    await work(around);
+    return new Response();
+  });
+  expect((await service.fetch(new Request("https://sluice.test/signup"))).status).toBe(200);
+  return service;
+}
+
+test.each([
+  ["no options", undefined],
+  ["options that leave it open", { encryption: undefined, schema: undefined, lease: "1m" }],
+] as const)(
+  "with %s its queue is encrypted as its consumer's, which gets what was enqueued",
+  async (_, options) => {
+    const service = await handling(({ queue }) => queue("emails", options).enqueue(payload, { id: "a" }));
+    expect((await raw().get("a"))?.state).toBe("pending");
+    expect(shows(await rig.keySpace())).toBe(false);
+    await service.cron();
+    expect(seen).toEqual([payload]);
+    expect(lines.err).toEqual([]);
+  },
+);
+
+test("its recurring tasks are encrypted as its consumer's, which gets them", async () => {
+  const every = { every: "1s", payload } as const;
+  let due = 0;
+  const service = await handling(async ({ schedules }) => {
+    due = (await schedules("emails").put("often", every)).nextAt ?? 0;
+    expect(await schedules("emails").get("often")).toMatchObject({ payload });
+  });
+  expect(shows(await rig.keySpace())).toBe(false);
+  await expect.poll(() => Date.now(), { timeout: 5_000 }).toBeGreaterThan(due);
+  await service.cron();
+  expect(seen).toEqual([payload]);
+});
+
+test("its queue refuses what the consumer's schema would", async () => {
+  await handling(async ({ queue }) => {
+    const refused = queue("emails").enqueue({ to: 7 });
+    await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path: "payload.to" });
+  });
+  expect(await raw().counts()).toMatchObject({ pending: 0 });
+});
+
+test("an encryption or a schema that the options say is the one, and null is none", async () => {
+  const other = encrypting({ keys: { old: KEYS.other } });
+  const daily = { every: "1d", payload } as const;
+  await handling(async ({ queue, schedules }) => {
+    await queue("emails", { encryption: other, schema: z.number() }).enqueue(7, { id: "other" });
+    await queue("emails", { encryption: null }).enqueue(payload, { id: "plain" });
+    await schedules("emails", { encryption: other }).put("other", daily);
+    await schedules("emails", { encryption: null }).put("plain", daily);
+  });
+  const transport = rig.transport;
+  const [task, plain] = await new Queue("emails", { transport, encryption: null }).dequeue({ max: 2 });
+  expect([task?.payload, plain?.payload]).toEqual([expect.any(Uint8Array), payload]);
+  const kept = (encryption?: typeof other) => new Schedules("emails", { transport, encryption });
+  expect(await kept(other).get("other")).toMatchObject({ payload });
+  expect(await kept().get("plain")).toMatchObject({ payload });
+});
+
+test("a queue that has no consumer there has none of that", async () => {
+  await handling(({ queue }) => queue("elsewhere").enqueue(payload, { id: "a" }));
+  const [task] = await new Queue("elsewhere", { transport: rig.transport }).dequeue();
+  expect(task?.payload).toEqual(payload);
+});
+
+test("tasks that its consumer cannot decrypt, or that do not fit, leave one line for each drain", async () => {
+  await raw().enqueueMany([{ payload }, { payload }]);
+  await rig.queue({ now: undefined, encryption: encryption() }).enqueueMany([{ payload: 7 }, { payload }]);
+  await deployed().cron();
+  expect(seen).toEqual([payload]);
+  const failed = "payloads that cannot be decrypted or do not fit the schema: their tasks are dead letters";
+  expect(lines.err).toEqual([{ queue: "emails", invalid: 3, failed }]);
+  expect(lines.out).toMatchObject([{ drain: "emails", completed: 1, rejected: 3, ended: "empty" }]);
+});

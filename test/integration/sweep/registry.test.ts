@@ -1,0 +1,94 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { listQueues, Queue, sweep } from "../../../src/index.ts";
+import { callOf } from "../../../src/queue/redis/binding.ts";
+import { unregisterScript } from "../../../src/queue/redis/sweep-scripts.ts";
+import { key, QUEUE, START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+afterEach(() => vi.restoreAllMocks());
+
+describe("the registry", () => {
+  test("a queue is noted before its first task, then at most once a minute an instance", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1);
+    rig.now += 5_000;
+    await queue.enqueue(1);
+    await rig.queue().enqueue(1);
+    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
+  });
+
+  test("a Redis whose clock jumped back takes no note back", async () => {
+    const queue = () => rig.queue({ transport: { send: rig.transport.send } });
+    await queue().enqueue(1);
+    rig.now -= 3_600_000;
+    await queue().enqueue(1);
+    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
+  });
+
+  test("a sweep renews the notes of all queues that hold something", async () => {
+    const names = ["a", "b", "c"];
+    for (const name of names) {
+      await new Queue(name, { transport: rig.transport, now: () => rig.now }).enqueue(1, { delay: "1d" });
+    }
+    rig.now += 600_000;
+    await sweep(rig.transport, { now: () => rig.now });
+    const { queues } = await listQueues(rig.transport, { now: () => rig.now });
+    expect(queues.toSorted((one, other) => (one.name < other.name ? -1 : 1))).toEqual(
+      names.map((name) => ({ name, seenAt: rig.now })),
+    );
+  });
+
+  test.each([
+    ["pending", {}],
+    ["fair", { group: "g" }],
+    ["delayed", { delay: "2h" }],
+    ["working", {}],
+    ["expiry", { resultTtl: "2h" }],
+  ])("a queue with nothing but what is %s is in use, however long", async (place, options) => {
+    const queue = rig.queue({ lease: "2h" });
+    await queue.enqueue(1, options);
+    const [task] = ["working", "expiry"].includes(place) ? await queue.dequeue() : [];
+    if (place === "expiry") await task?.complete("result");
+    for (let minutes = 0; minutes < 90; minutes += 10) {
+      rig.now += 600_000;
+      await sweep(rig.transport, { now: () => rig.now });
+      expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, rig.now]] });
+    }
+    expect(Object.keys(await rig.keySpace())).toContain(key(place));
+  });
+
+  test("all queues leave it that have been empty for an hour, and none that was noted since", async () => {
+    for (const name of ["a", "b", "c"]) {
+      const queue = new Queue(name, { transport: rig.transport, now: () => rig.now });
+      await queue.enqueue(1, { resultTtl: 0 });
+      await (await queue.dequeue())[0]?.complete();
+    }
+    rig.now += 300_000;
+    expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ expired: 3 });
+    rig.now += 4_200_000;
+    await rig.queue({ transport: { send: rig.transport.send } }).enqueue(1);
+    // A copy of what a sweep sent, that comes late: by now the queue is in use again.
+    const args = { since: String(rig.now - 1) };
+    const late = callOf(unregisterScript, { queues: "sluice:queues" }, args, [{ queue: QUEUE }]);
+    expect(await rig.transport.send([late])).toEqual([{ reply: ["ok", 0] }]);
+    await sweep(rig.transport, { now: () => rig.now });
+    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, rig.now]] });
+  });
+
+  test("an instance notes it again after a minute, and where its clock jumped back", async () => {
+    const clock = vi.spyOn(Date, "now").mockReturnValue(START);
+    const queue = rig.queue();
+    await queue.enqueue(1);
+    await rig.command("DEL", "sluice:queues");
+    clock.mockReturnValue(START + 59_999);
+    await queue.enqueue(2);
+    expect(await rig.keySpace()).not.toHaveProperty(["sluice:queues"]);
+    clock.mockReturnValue(START + 60_000);
+    await queue.enqueue(2);
+    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
+    await rig.command("DEL", "sluice:queues");
+    clock.mockReturnValue(START - 3_600_000);
+    await queue.enqueue(3);
+    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
+  });
+});

@@ -1,0 +1,267 @@
+import { describe, expect, test } from "vitest";
+import { listQueues, Queue, sweep } from "../../../src/index.ts";
+import { many } from "../../support/new-tasks.ts";
+import { key, START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const nothing = {
+  promoted: 0,
+  reclaimed: 0,
+  rejected: 0,
+  expired: 0,
+  more: false,
+  scheduled: 0,
+  woken: 0,
+  failed: [],
+};
+const run = (options: Parameters<typeof sweep>[1] = {}) =>
+  sweep(rig.transport, { now: () => rig.now, ...options });
+
+describe("one queue", () => {
+  test("counts what it promoted, reclaimed, rejected and expired; the next finds nothing", async () => {
+    const queue = rig.queue({ maxAttempts: 1 });
+    const others = rig.queue();
+    await queue.enqueue(0, { id: "last" });
+    await others.enqueueMany([
+      { payload: 0, id: "again" },
+      { payload: 0, id: "done", resultTtl: 0 },
+    ]);
+    await others.enqueue(0, { id: "due", delay: 300_000 });
+    const [, , done] = await others.dequeue({ max: 3, lease: 1_000 });
+    await done?.complete();
+    rig.now += 300_000;
+    expect(await run()).toEqual({
+      queues: 1,
+      promoted: 1,
+      reclaimed: 1,
+      rejected: 1,
+      expired: 1,
+      more: false,
+      scheduled: 0,
+      woken: 0,
+      failed: [],
+    });
+    const space = await rig.space();
+    expect([space.pending, [...space.dead.keys()]]).toEqual([["due", "again"], ["last"]]);
+    const before = await rig.keySpace();
+    expect(await run()).toEqual({ queues: 1, ...nothing });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("touches only what expired", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([
+      { payload: 0, id: "short" },
+      { payload: 0, id: "long" },
+    ]);
+    await queue.dequeue({ lease: 1_000 });
+    await queue.dequeue({ lease: 1_001 });
+    rig.now += 1_000;
+    expect(await run()).toMatchObject({ reclaimed: 1 });
+    expect([...(await rig.space()).working.keys()]).toEqual(["long"]);
+  });
+
+  test("a limit bounds each call; the sweep goes on until nothing is left", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(many(25, { delay: 1_000 }));
+    rig.now += 1_000;
+    expect(await rig.sweepOnce(10)).toEqual(["ok", 10, 0, 0, 0, 1, 0, 0]);
+    expect(await run({ limit: 10 })).toMatchObject({ promoted: 15, more: false });
+  });
+
+  test("a call that reaches its limit says so, for leases and records too; the sweep goes on", async () => {
+    const queue = rig.queue();
+    const lease = async () => {
+      await queue.enqueueMany(many(25, { lease: 1_000, resultTtl: 0 }));
+      return queue.dequeue({ max: 100 });
+    };
+    const done = await lease();
+    await queue.settle(done.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+    rig.now += 300_000;
+    expect(await rig.sweepOnce(10)).toEqual(["ok", 0, 0, 0, 10, 1, 0, 0]);
+    expect(await run({ limit: 10 })).toMatchObject({ expired: 15, more: false });
+    await lease();
+    rig.now += 1_000;
+    expect(await rig.sweepOnce(10)).toEqual(["ok", 0, 10, 0, 0, 1, 0, 0]);
+    expect(await run({ limit: 10 })).toMatchObject({ reclaimed: 15, more: false });
+  });
+
+  test("timers that are due take no task's place in a call", async () => {
+    const queue = rig.queue();
+    for (let i = 0; i < 10; i++) {
+      await rig.operator().configureGroup(`g${i}`, { rate: { max: 1, per: "1s" } });
+      await queue.enqueueMany(many(2, { group: `g${i}` }));
+    }
+    expect(await queue.dequeue({ max: 50, lease: "1h" })).toHaveLength(10);
+    await queue.enqueueMany(many(10, { delay: 5_000 }));
+    rig.now += 5_000;
+    expect(await rig.sweepOnce(5)).toEqual(["ok", 5, 0, 0, 0, 1, 0, 0]);
+  });
+
+  test("a group's task that a newer release has written to is left to that release", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(0, { id: "a", group: "g", delay: 1_000 });
+    await rig.command("HSET", key("tasks"), ".a", "2;what=ever\n");
+    rig.now += 1_000;
+    await rig.sweepOnce();
+    const { delayed, fair, tasks } = await rig.space();
+    expect([...delayed]).toEqual([["a", rig.now + 60_000.5]]);
+    expect([fair.size, tasks.get(".a")]).toEqual([0, "2;what=ever\n"]);
+    await rig.command("HDEL", key("tasks"), ".a");
+  });
+
+  test("without time it says that more is left", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(0, { delay: 1 });
+    rig.now += 1;
+    expect(await run({ budget: 0 })).toEqual({ queues: 1, ...nothing, more: true });
+    expect(await run()).toMatchObject({ promoted: 1, more: false });
+  });
+
+  test("100,000 due tasks, in order, in bounded calls", async () => {
+    const queue = rig.queue<number>();
+    for (let i = 0; i < 100_000; i += 1_000) {
+      await queue.enqueueMany(Array.from({ length: 1_000 }, (_, j) => ({ payload: i + j, delay: 1_000 })));
+    }
+    rig.now += 1_000;
+    let calls = 0;
+    const counting = {
+      send: (...args: Parameters<typeof rig.transport.send>) => {
+        calls++;
+        return rig.transport.send(...args);
+      },
+    };
+    const report = await sweep(counting, { now: () => rig.now, budget: "10m" });
+    expect(report).toEqual({ queues: 1, ...nothing, promoted: 100_000 });
+    expect(calls).toBeLessThanOrEqual(103);
+    const first = await queue.dequeue({ max: 1_000 });
+    expect(first.map(({ payload }) => payload)).toEqual(Array.from({ length: 1_000 }, (_, i) => i));
+  });
+
+  test("5,000 expired leases all come back, each once, and no live one with them", async () => {
+    const queue = rig.queue<number>();
+    for (let i = 0; i < 6_000; i += 1_000) {
+      await queue.enqueueMany(Array.from({ length: 1_000 }, (_, j) => ({ payload: i + j, id: `t${i + j}` })));
+      await queue.dequeue({ max: 1_000, lease: i < 5_000 ? 1_000 : 1_001 });
+    }
+    rig.now += 1_000;
+    expect(await run()).toEqual({ queues: 1, ...nothing, reclaimed: 5_000 });
+    const { pending, working } = await rig.space();
+    expect(new Set(pending)).toEqual(new Set(Array.from({ length: 5_000 }, (_, i) => `t${i}`)));
+    expect([pending.length, working.size]).toEqual([5_000, 1_000]);
+  });
+
+  test("two sweeps at once share the work and count it once", async () => {
+    const queue = rig.queue();
+    for (let i = 0; i < 5; i++) {
+      await queue.enqueueMany(many(1_000, { delay: 1 }));
+    }
+    rig.now += 1;
+    const reports = await Promise.all([run({ limit: 100 }), run({ limit: 100 }), run({ limit: 100 })]);
+    expect(reports.reduce((sum, { promoted }) => sum + promoted, 0)).toBe(5_000);
+    expect(new Set((await rig.space()).pending).size).toBe(5_000);
+  });
+});
+
+describe("every registered queue", () => {
+  const queueOf = (name: string) => new Queue(name, { transport: rig.transport, now: () => rig.now });
+
+  test("is swept, more of them than a request takes", async () => {
+    const names = Array.from({ length: 130 }, (_, i) => `q${i}`);
+    for (const name of names) await queueOf(name).enqueue(0, { delay: 10 });
+    rig.now += 10;
+    expect(await run()).toEqual({ queues: 130, ...nothing, promoted: 130 });
+  });
+
+  test("or those that the caller chooses", async () => {
+    for (const name of ["mails", "mails-bulk", "other"]) await queueOf(name).enqueue(0, { delay: 10 });
+    rig.now += 10;
+    expect(await run({ queues: (name) => name.startsWith("mails") })).toMatchObject({
+      queues: 2,
+      promoted: 2,
+    });
+  });
+
+  test("a broken queue does not keep the others from being swept", async () => {
+    await queueOf("sound").enqueue(0, { delay: 10 });
+    await queueOf("broken").enqueue(0);
+    await rig.command("SET", "sluice:{broken}:delayed", "not a zset");
+    rig.now += 10;
+    expect(await run()).toEqual({
+      queues: 2,
+      ...nothing,
+      promoted: 1,
+      failed: [{ queue: "broken", code: "redis_error" }],
+    });
+  });
+
+  test("one that a newer release has written to is left to it", async () => {
+    await queueOf("old").enqueue(0, { delay: 10 });
+    const newer = queueOf("new");
+    await newer.enqueue(0, { id: "a" });
+    await newer.dequeue({ lease: 5 });
+    await rig.command("HSET", "sluice:{new}:tasks", ".a", "2;what=ever\n");
+    rig.now += 10;
+    expect(await run()).toMatchObject({ promoted: 1, failed: [{ queue: "new", code: "newer_schema" }] });
+  });
+
+  test("is listed with its last use", async () => {
+    await queueOf("a").enqueue(0);
+    rig.now += 5;
+    await queueOf("b").enqueue(0);
+    const { queues, cursor, now } = await listQueues(rig.transport, { now: () => rig.now });
+    expect([queues.toSorted((x, y) => (x.name < y.name ? -1 : 1)), cursor, now]).toEqual([
+      [
+        { name: "a", seenAt: START },
+        { name: "b", seenAt: START + 5 },
+      ],
+      null,
+      START + 5,
+    ]);
+  });
+
+  test("is listed in pages that together name all of them", async () => {
+    const names = Array.from({ length: 300 }, (_, i) => `q${String(i).padStart(3, "0")}`);
+    for (const name of names) await rig.command("ZADD", "sluice:queues", "1", name);
+    const found = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const page = await listQueues(rig.transport, { cursor, size: 20 });
+      for (const { name } of page.queues) found.add(name);
+      cursor = page.cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect([...found].toSorted()).toEqual(names);
+  });
+
+  test("leaves the registry only when it has been empty for an hour", async () => {
+    const registered = async () =>
+      (await listQueues(rig.transport)).queues.map(({ name }) => name).toSorted();
+    await queueOf("empty").enqueue(0, { id: "a", resultTtl: 0 });
+    await (await queueOf("empty").dequeue())[0]?.complete();
+    await queueOf("waiting").enqueue(0, { delay: "1d" });
+    await queueOf("grouped").enqueue(0, { group: "a" });
+    // Its tombstone goes in minute 5; the note is at most ten minutes older than that.
+    for (let minute = 1; minute <= 85; minute++) {
+      rig.now += 60_000;
+      await run();
+      if (minute < 65) expect(await registered()).toEqual(["empty", "grouped", "waiting"]);
+    }
+    expect(await registered()).toEqual(["grouped", "waiting"]);
+  });
+
+  test("comes back at the next enqueue of any instance", async () => {
+    await queueOf("q").enqueue(0);
+    await rig.command("ZREM", "sluice:queues", "q");
+    const elsewhere = { send: rig.transport.send };
+    await new Queue("q", { transport: elsewhere, now: () => rig.now }).enqueue(0);
+    expect((await listQueues(rig.transport)).queues).toEqual([{ name: "q", seenAt: START }]);
+  });
+
+  test.each([
+    [{ budget: "soon" }, "budget"],
+    [{ limit: 0 }, "limit"],
+    [{ prefix: "{x}" }, "prefix"],
+  ])("%j is refused", async (options, path) => {
+    await expect(run(options)).rejects.toMatchObject({ code: "invalid_argument", path });
+  });
+});

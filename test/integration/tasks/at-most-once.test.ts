@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import type { Settled } from "../../../src/index.ts";
+import { dice } from "../../support/dice.ts";
+import { numbered } from "../../support/new-tasks.ts";
+import { useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+
+describe("complete first, then work: at most once", () => {
+  test("of all who ever held a task exactly one is told ok, whoever comes first", async () => {
+    const queue = rig.queue({ lease: 1_000, maxAttempts: 0 });
+    const roll = dice(1);
+    const holders: number[] = [];
+    for (const task of numbered(40)) {
+      await queue.enqueueMany([task]);
+      const told: { attempt: number; answer: Settled }[] = [];
+      // While one works its lease expires, and another of the racing consumers may take the task.
+      const consume = async () => {
+        for (let tries = 0; !told.some(({ answer }) => answer.ok); tries++) {
+          expect(tries).toBeLessThan(1_000);
+          const [held] = await queue.dequeue();
+          for (let work = 8 * roll(); work >= 0; work--) {
+            rig.now += 100 * roll();
+            await queue.counts();
+          }
+          if (held) told.push({ attempt: held.attempt, answer: await held.complete() });
+        }
+      };
+      await Promise.all(Array.from({ length: 5 }, consume));
+      // Each holder has been told, and the last of them was in time.
+      const answers = told.toSorted((one, other) => one.attempt - other.attempt);
+      expect(answers.map(({ attempt }) => attempt)).toEqual(answers.map((_, i) => i + 1));
+      expect(answers.pop()?.answer).toMatchObject({ ok: true, state: "completed" });
+      for (const { answer } of answers) expect(answer).toMatchObject({ ok: false, code: "lease_lost" });
+      holders.push(answers.length + 1);
+    }
+    expect(holders.filter((count) => count > 1).length).toBeGreaterThan(10);
+  });
+
+  test("racing consumers that complete before they work do each task once, also where some die in between", async () => {
+    const queue = rig.queue({ lease: 1_000 });
+    await queue.enqueueMany(numbered(200));
+    const done = new Map<string, number>();
+    let died = 0;
+    const consume = async (every: number) => {
+      for (let n = 1; ; n++) {
+        const tasks = await queue.dequeue({ max: 3 });
+        if (tasks.length === 0) return;
+        for (const task of tasks) {
+          const mine = await task.complete();
+          if (!mine.ok) continue;
+          if (n % every === 0) {
+            died++;
+            continue;
+          }
+          done.set(task.id, (done.get(task.id) ?? 0) + 1);
+        }
+      }
+    };
+    await Promise.all([consume(7), consume(11), consume(13), consume(5)]);
+    rig.now += 10_000;
+    await rig.sweepOnce();
+    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    expect([...done.values()].every((times) => times === 1)).toBe(true);
+    expect(done.size + died).toBe(200);
+  });
+
+  test("a completion that is sent again says ok again to its own sender, and to nobody else", async () => {
+    const queue = rig.queue({ lease: 1_000 });
+    await queue.enqueue(1);
+    const [early] = await queue.dequeue();
+    rig.now += 1_000;
+    const [late] = await queue.dequeue();
+    const first = await late?.complete();
+    expect(await late?.complete()).toEqual(first);
+    expect(await early?.complete()).toMatchObject({ ok: false, code: "lease_lost" });
+  });
+
+  // A receipt is one caller's: whoever shares it, or the token of the dequeue that gave it, is that caller.
+  test("two callers with one receipt are both told ok where they say the same, and the first result stays", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    const [one] = await queue.dequeue({ token: "token-01" });
+    const [two] = await queue.dequeue({ token: "token-01" });
+    expect(two?.receipt).toBe(one?.receipt);
+    const ok = { receipt: one?.receipt, ok: true, state: "completed" };
+    expect(await one?.complete("first")).toEqual(ok);
+    const before = await rig.keySpace();
+    expect(await two?.complete("second")).toEqual(ok);
+    expect(await rig.keySpace()).toEqual(before);
+    expect(await queue.get("a")).toMatchObject({ state: "completed", result: "first" });
+  });
+
+  test.each([
+    ["complete", "reject"],
+    ["complete", "requeue"],
+    ["reject", "complete"],
+    ["requeue", "complete"],
+    ["complete", "extend"],
+  ] as const)(
+    "two callers with one receipt, the first of whom says %s: the second, who says %s, has lost its lease",
+    async (first, second) => {
+      const queue = rig.queue();
+      await queue.enqueue(1, { id: "a" });
+      const [one] = await queue.dequeue({ token: "token-01" });
+      const [two] = await queue.dequeue({ token: "token-01" });
+      expect(await one?.[first]()).toMatchObject({ ok: true });
+      const before = await rig.keySpace();
+      expect(await two?.[second]()).toEqual({ receipt: two?.receipt, ok: false, code: "lease_lost" });
+      expect(await rig.keySpace()).toEqual(before);
+    },
+  );
+});

@@ -1,0 +1,311 @@
+import { describe, expect, test } from "vitest";
+import * as v from "valibot";
+import type { Settled } from "../../../src/index.ts";
+import { key, QUEUE, START, useRig } from "../../support/rig.ts";
+import { numbered } from "../../support/new-tasks.ts";
+import { aborted, recorded, times } from "../../support/recorded.ts";
+
+// Single calls that share requests: the coalescer itself is tested in test/unit.
+const rig = useRig();
+
+describe("enqueues of one turn", () => {
+  test("are one request, and wait in order of asking", async () => {
+    const { queue, scripts } = recorded(rig);
+    const told = await times(100, (i) => queue.enqueue(i));
+    expect(scripts()).toEqual([["register", "enqueue"]]);
+    expect(told.every(({ created }) => created)).toBe(true);
+    const tasks = await queue.dequeue({ max: 100 });
+    expect(tasks.map(({ id, payload }) => ({ id, payload }))).toEqual(
+      told.map(({ id }, i) => ({ id, payload: i })),
+    );
+  });
+
+  test("one alone is sent as one of a queue that shares nothing, also after others", async () => {
+    const [alone, lone] = [recorded(rig, { coalesce: false }), recorded(rig)];
+    await alone.queue.enqueue(1, { id: "a" });
+    await lone.queue.enqueue(1, { id: "b" });
+    const [before, after] = [alone, lone].map(({ requests }) =>
+      requests.map((commands) =>
+        commands.map((command) => ("script" in command ? command.args.slice(0, 4) : command)),
+      ),
+    );
+    expect(after).toEqual(before);
+  });
+
+  test("leave the key space that calls one after the other leave", async () => {
+    const dedup = { key: "k", window: "1h" };
+    const calls = [
+      ["a", {}],
+      ["b", { id: "mine" }],
+      ["c", { id: "mine", headers: { not: "first" } }],
+      ["d", { id: "grouped", group: "g", priority: 3 }],
+      ["e", { id: "delayed", delay: "1m" }],
+      ["f", { id: "first", dedup }],
+      ["g", { id: "second", dedup }],
+      ["h", { id: "second" }],
+      ["i", { idempotencyKey: "key-1" }],
+      ["i", { idempotencyKey: "key-1" }],
+      ["j", { idempotencyKey: "key-1" }],
+      ["k", { id: "ended", again: true }],
+      ["l", { id: "ended", again: true }],
+    ] as const;
+    const spaces = [];
+    for (const coalesce of [false, "turn"] as const) {
+      await rig.command("FLUSHALL");
+      const queue = rig.queue({ coalesce, transport: { send: rig.transport.send } });
+      await queue.enqueue("old", { id: "ended" });
+      await (await queue.dequeue())[0]?.complete();
+      const call = ([payload, options]: (typeof calls)[number]) =>
+        queue.enqueue(payload, payload === "a" ? { idempotencyKey: "key-0" } : options);
+      const ends: unknown[] = [];
+      if (coalesce) ends.push(...(await Promise.allSettled(calls.map(call))));
+      else for (const one of calls) ends.push(...(await Promise.allSettled([call(one)])));
+      const { tasks, ...rest } = await rig.space();
+      // Tokens are chance.
+      const records = [...tasks].map(([field, text]): [string, string] => [
+        field,
+        text.replace(/;t=[A-Za-z0-9]{16}\b/, ";t=?"),
+      ]);
+      spaces.push({ ends, rest, records: new Map(records.filter(([field]) => !field.startsWith("~r"))) });
+    }
+    const [apart, together] = spaces;
+    expect(together).toEqual(apart);
+    const told = together?.ends.map((end) => {
+      const { value, reason } = end as {
+        value?: { id: string; created: boolean };
+        reason?: { code: string };
+      };
+      return reason?.code ?? `${value?.id.slice(0, 7)} ${value?.created}`;
+    });
+    expect(told?.slice(1, 8)).toEqual([
+      "mine true",
+      "mine false",
+      "grouped true",
+      "delayed true",
+      "first true",
+      "first false",
+      "second true",
+    ]);
+    expect(told?.slice(8)).toEqual([
+      told?.[8],
+      told?.[8],
+      "idempotency_key_reused",
+      "ended true",
+      "ended false",
+    ]);
+  });
+
+  test("bad arguments, and a payload that does not fit, fail alone and before anything is sent", async () => {
+    const { queue, requests } = recorded(rig, { schema: v.string() });
+    const ends = await Promise.allSettled([
+      queue.enqueue("a"),
+      queue.enqueue(7 as never),
+      queue.enqueue("b", { delay: -1 }),
+      queue.enqueue("c", { id: " " }),
+      queue.enqueue("d", { again: true }),
+      queue.enqueue("e"),
+    ]);
+    const told = ends.map((end) => (end.status === "fulfilled" ? end.value.created : end.reason.path));
+    expect(told).toEqual([true, "payload", "delay", "id", "again", true]);
+    expect(requests).toHaveLength(1);
+    expect(await queue.counts()).toMatchObject({ pending: 2 });
+  });
+
+  test("one whose schema takes its time goes later, alone", async () => {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const slow = v.pipeAsync(
+      v.number(),
+      v.checkAsync(async (value) => {
+        if (value === 1) await ended;
+        return true;
+      }),
+    );
+    const { queue, scripts } = recorded(rig, { schema: slow });
+    const last = times(3, (i) => queue.enqueue(i));
+    await expect.poll(async () => (await rig.queue().counts()).pending).toBe(2);
+    end();
+    await last;
+    expect(scripts()).toEqual([["register", "enqueue"], ["enqueue"]]);
+  });
+
+  test("a full queue refuses those for whom there is no room", async () => {
+    const { queue, scripts } = recorded(rig);
+    await rig.operator().configure({ maxPending: 3 });
+    await queue.enqueueMany(numbered(1));
+    const ends = await Promise.allSettled([
+      queue.enqueue("a", { id: "a" }),
+      queue.enqueue("delayed", { id: "later", delay: "1m" }),
+      queue.enqueue("b", { id: "b", group: "g" }),
+      queue.enqueue("c", { id: "c" }),
+      queue.enqueue("known", { id: "t0" }),
+      queue.enqueue("d", { id: "d", group: "g" }),
+    ]);
+    expect(ends).toMatchObject([
+      { value: { id: "a", created: true } },
+      { value: { id: "later", created: true } },
+      { value: { id: "b", created: true } },
+      { reason: { code: "queue_full" } },
+      { value: { id: "t0", created: false } },
+      { reason: { code: "queue_full" } },
+    ]);
+    expect(await queue.counts()).toMatchObject({ pending: 3, delayed: 1 });
+    expect(scripts().slice(1, 2)).toEqual([["enqueue"]]);
+  });
+
+  test("wake a consumer once", async () => {
+    const woken: string[] = [];
+    const { queue } = recorded(rig, { wake: { wake: (name) => woken.push(name), window: "1h" } });
+    await times(5, (i) => queue.enqueue(i));
+    expect(woken).toEqual([QUEUE]);
+  });
+
+  test("note the queue in the registry once, and not again within the minute", async () => {
+    const { queue, scripts } = recorded(rig);
+    await times(2, (i) => queue.enqueue(i));
+    await times(2, (i) => queue.enqueue(i));
+    expect(scripts()).toEqual([["register", "enqueue"], ["enqueue"]]);
+  });
+
+  test("go in groups of at most 1,000, and 8 MB", async () => {
+    const { queue, scripts } = recorded(rig);
+    await queue.enqueue(0);
+    await times(1_001, (i) => queue.enqueue(i));
+    const payload = "x".repeat(1_000_000);
+    await times(9, () => queue.enqueue(payload));
+    expect(scripts().slice(1)).toEqual([["enqueue"], ["enqueue"], ["enqueue"], ["enqueue"]]);
+    expect(await queue.counts()).toMatchObject({ pending: 1 + 1_001 + 9 });
+  });
+
+  test("one's abort leaves the others alone", async () => {
+    const controller = new AbortController();
+    const { queue, requests } = recorded(rig, {}, () => controller.abort());
+    const before = [
+      queue.enqueue("a", { id: "a", signal: AbortSignal.abort() }),
+      queue.enqueue("b", { id: "b", signal: controller.signal }),
+      queue.enqueue("c", { id: "c" }),
+    ];
+    expect(await Promise.allSettled(before)).toMatchObject([aborted, aborted, { value: { created: true } }]);
+    expect(requests).toHaveLength(1);
+    expect(await queue.get("a")).toBeNull();
+    // It was under way.
+    expect(await queue.get("b")).toMatchObject({ state: "pending" });
+  });
+});
+
+describe("what settles one task each", () => {
+  const leased = async (count: number) => {
+    const { queue, requests, scripts } = recorded(rig);
+    await queue.enqueueMany(numbered(count));
+    const tasks = await queue.dequeue({ max: count });
+    requests.length = 0;
+    return { queue, requests, scripts, tasks };
+  };
+
+  test("is one request, each with its own answer", async () => {
+    const { queue, scripts, tasks } = await leased(6);
+    const [a, b, c, d, e, f] = tasks;
+    await rig.queue().cancel("t5");
+    const told = await Promise.all([
+      a?.complete("done"),
+      a?.complete("done"),
+      a?.reject("late"),
+      b?.extend("10m"),
+      c?.requeue({ delay: "1m" }),
+      d?.reject(new Error("no")),
+      queue.settle([{ receipt: e?.receipt ?? "", outcome: "requeue", unstarted: true }]),
+      f?.extend(),
+    ]);
+    const receipts = [a, a, a, b, c, d, e, f].map((task) => task?.receipt);
+    expect(told.flat()).toEqual([
+      { receipt: receipts[0], ok: true, state: "completed" },
+      { receipt: receipts[1], ok: true, state: "completed" },
+      { receipt: receipts[2], ok: false, code: "lease_lost" },
+      { receipt: receipts[3], ok: true, state: "working", deadlineAt: START + 600_000 },
+      { receipt: receipts[4], ok: true, state: "delayed", dueAt: START + 60_000 },
+      { receipt: receipts[5], ok: true, state: "rejected", reason: "rejected" },
+      { receipt: receipts[6], ok: true, state: "pending" },
+      expect.objectContaining({ receipt: receipts[7], state: "working", cancelRequested: true }),
+    ] satisfies (Settled | undefined)[]);
+    expect(scripts()).toEqual([["settle"]]);
+  });
+
+  test("fails alone if its arguments are wrong, before anything is sent", async () => {
+    const { queue, requests, tasks } = await leased(2);
+    const ends = await Promise.allSettled([
+      tasks[0]?.complete(),
+      tasks[1]?.complete(Number.NaN),
+      queue.settle([{ receipt: "no", outcome: "complete" }]),
+      queue.settle([null as never]),
+    ]);
+    expect(ends).toMatchObject([
+      { value: { ok: true } },
+      { reason: { code: "invalid_argument", path: "settlements[0].result" } },
+      { reason: { code: "invalid_argument", path: "settlements[0].receipt" } },
+      { reason: { code: "invalid_argument" } },
+    ]);
+    expect(requests).toHaveLength(1);
+  });
+
+  test("tells progress under one token; a late copy of the group does not replace what is newer", async () => {
+    const { queue, requests, tasks } = await leased(2);
+    const [a, b] = tasks;
+    await Promise.all([
+      a?.extend("1m", { progress: 1 }),
+      a?.extend("1m", { progress: 2 }),
+      b?.extend("1m", { progress: "b" }),
+    ]);
+    const progress = async () => [(await queue.get("t0"))?.progress, (await queue.get("t1"))?.progress];
+    const [group = []] = requests;
+    expect(await progress()).toEqual([2, "b"]);
+    await rig.transport.send(group);
+    expect(await progress()).toEqual([2, "b"]);
+    await a?.extend("1m", { progress: 3 });
+    await rig.transport.send(group);
+    expect(await progress()).toEqual([3, "b"]);
+  });
+
+  test("goes alone under an idempotency key, or as one of several", async () => {
+    const { queue, scripts, tasks } = await leased(4);
+    const receipts = tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const }));
+    await Promise.all([
+      queue.settle(receipts.slice(0, 1)),
+      queue.settle(receipts.slice(1, 2), { idempotencyKey: "k" }),
+      queue.settle(receipts.slice(2)),
+    ]);
+    expect(scripts()).toEqual([["settle"], ["settle"], ["settle"]]);
+  });
+});
+
+test("calls of several queues stay apart", async () => {
+  const other = rig.queue({ prefix: "other" });
+  const queue = rig.queue();
+  await Promise.all([queue.enqueue(1, { id: "a" }), other.enqueue(1, { id: "b" })]);
+  expect(await rig.command("LRANGE", key("pending"), "0", "-1")).toEqual(["a"]);
+  expect(await rig.command("LRANGE", `other:{${QUEUE}}:pending`, "0", "-1")).toEqual(["b"]);
+});
+
+describe('"in-flight"', () => {
+  test("gathers what is called while a request is under way, across instances", async () => {
+    const { queue, transport, requests, scripts } = recorded(rig);
+    const instance = () => rig.queue({ transport, coalesce: "in-flight" });
+    const loops = times(50, async (i) => {
+      const own = instance();
+      const ends: Settled[] = [];
+      for (let n = 0; n < 4; n++) {
+        await own.enqueue(i);
+        const [task] = await own.dequeue();
+        if (task) ends.push(await task.complete());
+      }
+      return ends;
+    });
+    const ends = (await loops).flat();
+    expect(ends).toHaveLength(200);
+    expect(ends.every(({ ok }) => ok)).toBe(true);
+    expect(requests.length).toBeLessThan(40);
+    expect(new Set(scripts().map((names) => names.at(-1)))).toEqual(
+      new Set(["enqueue", "dequeue", "settle"]),
+    );
+    expect(await queue.counts()).toMatchObject({ pending: 0, working: 0 });
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "vitest";
+import { encryption } from "../../../src/queue/values/aes-gcm.ts";
+import type { EnqueueOptions, NewTask } from "../../../src/index.ts";
+import { useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+
+type Task = NewTask<unknown>;
+
+const reused = { code: "idempotency_key_reused", path: "idempotencyKey" };
+const idempotencyKey = "key-1";
+
+describe("an idempotency key with other tasks is refused and changes nothing (I3)", () => {
+  const first: Task[] = [{ payload: "one" }];
+  test.each<[string, Task[], Task[]]>([
+    ["another payload", first, [{ payload: "other" }]],
+    ["more tasks", first, [{ payload: "one" }, { payload: "two" }, { payload: "three" }]],
+    ["fewer tasks", [{ payload: "one" }, { payload: "two" }], first],
+    ["another option", first, [{ payload: "one", maxAttempts: 2 }]],
+    ["another delay", first, [{ payload: "one", delay: 1 }]],
+    ["a dedup key", first, [{ payload: "one", dedup: { key: "d", window: 1_000 } }]],
+    ["another task under the same id", [{ payload: 1, id: "a" }], [{ payload: 2, id: "a" }]],
+    ["`again`", [{ payload: 1, id: "a" }], [{ payload: 1, id: "a", again: true }]],
+    [
+      "an id beside one that stays",
+      [{ payload: 1, id: "a" }, { payload: 2 }],
+      [{ payload: 1, id: "b" }, { payload: 2 }],
+    ],
+    ["another group", first, [{ payload: "one", group: "g" }]],
+  ])("%s", async (_, tasks, others) => {
+    const queue = rig.queue();
+    const created = await queue.enqueueMany(tasks, { idempotencyKey });
+    const before = await rig.keySpace();
+    await expect(queue.enqueueMany(others, { idempotencyKey })).rejects.toMatchObject(reused);
+    expect(await rig.keySpace()).toEqual(before);
+    expect(await queue.enqueueMany(tasks, { idempotencyKey })).toEqual(created);
+  });
+
+  test("also once the task has ended, while it is known", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { idempotencyKey });
+    await (await queue.dequeue())[0]?.complete();
+    await expect(queue.enqueue(2, { idempotencyKey })).rejects.toMatchObject(reused);
+    rig.now += 4_000_000;
+    await rig.sweepOnce();
+    expect((await queue.enqueue(2, { idempotencyKey })).created).toBe(true);
+  });
+
+  test("but not what the queue adds, nor other tasks under other keys or without one", async () => {
+    const { created } = await rig.queue().enqueue(1, { idempotencyKey });
+    expect(created).toBe(true);
+    const again = await rig.queue({ lease: "1m", delay: "1s" }).enqueue(1, { idempotencyKey });
+    expect(again.created).toBe(true);
+    expect((await rig.queue().enqueue(2, { idempotencyKey: "key-2" })).created).toBe(true);
+    expect((await rig.queue().enqueue(2)).created).toBe(true);
+    expect((await rig.space()).pending).toHaveLength(3);
+  });
+
+  test("and compares no encrypted payloads", async () => {
+    const sealing = encryption({ keys: { k: "A".repeat(43) + "=" }, current: "k" });
+    const queue = rig.queue({ encryption: sealing });
+    const first = await queue.enqueue({ secret: 1 }, { idempotencyKey });
+    expect(await queue.enqueue({ secret: 1 }, { idempotencyKey })).toEqual(first);
+    expect(await queue.enqueue({ secret: 2 }, { idempotencyKey })).toEqual(first);
+    await expect(queue.enqueue({ secret: 1 }, { idempotencyKey, priority: 1 })).rejects.toMatchObject(reused);
+    expect((await rig.space()).pending).toHaveLength(1);
+  });
+
+  test("tasks with ids of their own are known by these under any key", async () => {
+    const queue = rig.queue();
+    expect((await queue.enqueue(1, { id: "a", idempotencyKey })).created).toBe(true);
+    expect((await queue.enqueue(1, { id: "b", idempotencyKey })).created).toBe(true);
+    expect(await queue.enqueue(2, { id: "a", idempotencyKey: "key-2" })).toEqual({ id: "a", created: false });
+  });
+});
+
+test("tasks of a batch that are due together keep its order, with an idempotency key too (I8)", async () => {
+  const queue = rig.queue();
+  const tasks = Array.from({ length: 1_000 }, (_, i) => ({ payload: i, delay: 1_000 }));
+  await queue.enqueueMany(tasks, { idempotencyKey });
+  rig.now += 1_000;
+  const due = await queue.dequeue({ max: 1_000 });
+  expect(due.map(({ payload }) => payload)).toEqual(tasks.map(({ payload }) => payload));
+});
+
+describe("a copy of an enqueue with a dedup key is answered as the first", () => {
+  const dedup = { key: "report", window: 300 };
+
+  test("once the window is over and another task stands for the key", async () => {
+    const queue = rig.queue();
+    const a: EnqueueOptions & { idempotencyKey: string } = { dedup, idempotencyKey: "a" };
+    const first = await queue.enqueue("report", a);
+    rig.now += 400;
+    const second = await queue.enqueue("report", { dedup, idempotencyKey: "b" });
+    expect([first.created, second.created]).toEqual([true, true]);
+    const before = await rig.keySpace();
+    expect(await queue.enqueue("report", a)).toEqual(first);
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("and of tasks with one id in a batch all stand for the first", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("first", { id: "first", dedup });
+    const batch = [
+      { payload: 1, id: "new", dedup },
+      { payload: 2, id: "new", dedup },
+    ];
+    const told = [
+      { id: "first", created: false },
+      { id: "first", created: false },
+    ];
+    expect(await queue.enqueueMany(batch, { idempotencyKey })).toEqual(told);
+    expect(await queue.enqueueMany(batch, { idempotencyKey })).toEqual(told);
+    expect((await rig.space()).pending).toEqual(["first"]);
+  });
+
+  test.each([0, 400])("in a batch that has a known id, after %i ms", async (later) => {
+    const queue = rig.queue();
+    await queue.enqueue("known", { id: "known" });
+    const batch = [
+      { payload: 1, id: "known", dedup },
+      { payload: 2, dedup },
+      { payload: 3, dedup },
+    ];
+    const first = await queue.enqueueMany(batch, { idempotencyKey });
+    expect(first).toEqual([
+      { id: "known", created: false },
+      { id: first[1]?.id, created: true },
+      { id: first[1]?.id, created: false },
+    ]);
+    const before = await rig.keySpace();
+    rig.now += later;
+    expect(await queue.enqueueMany(batch, { idempotencyKey })).toEqual(first);
+    expect(await rig.keySpace()).toEqual(before);
+  });
+});

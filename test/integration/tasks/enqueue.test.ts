@@ -1,0 +1,295 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { listQueues, Queue, SluiceError, sweep } from "../../../src/index.ts";
+import { START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+
+describe("ids", () => {
+  test("generated ids are 20 characters, rise, and differ", async () => {
+    const queue = rig.queue<number>();
+    const made = await queue.enqueueMany(Array.from({ length: 500 }, (_, i) => ({ payload: i })));
+    const ids = made.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)].toSorted());
+    expect(ids.every((id) => /^[0-9A-Za-z]{20}$/.test(id))).toBe(true);
+    expect(made.every(({ created }) => created)).toBe(true);
+  });
+
+  test("a caller's id is refused while a task of that id is pending, delayed, working or ended, and nothing changes (I3 I7)", async () => {
+    const queue = rig.queue();
+    const again = async () => {
+      const before = await rig.keySpace();
+      expect(await queue.enqueue("other", { id: "a" })).toEqual({ id: "a", created: false });
+      expect(await queue.enqueueMany([{ payload: "other", id: "a", delay: "1s" }])).toEqual([
+        { id: "a", created: false },
+      ]);
+      expect(await rig.keySpace()).toEqual(before);
+    };
+    await queue.enqueue("first", { id: "a", delay: "1s" });
+    await again();
+    rig.now += 1_000;
+    await rig.sweepOnce();
+    await again();
+    const [task] = await queue.dequeue();
+    await again();
+    await task?.complete();
+    await again();
+    await queue.enqueue("dead", { id: "b" });
+    await (await queue.dequeue())[0]?.reject();
+    const before = await rig.keySpace();
+    expect(await queue.enqueue("other", { id: "b" })).toEqual({ id: "b", created: false });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("an id is free again when its record has expired", async () => {
+    const queue = rig.queue({ resultTtl: 0 });
+    await queue.enqueue("one", { id: "a" });
+    await (await queue.dequeue())[0]?.complete();
+    rig.now += 299_999;
+    await rig.sweepOnce();
+    expect(await queue.enqueue("two", { id: "a" })).toEqual({ id: "a", created: false });
+    rig.now += 1;
+    await rig.sweepOnce();
+    expect(await queue.enqueue("two", { id: "a" })).toEqual({ id: "a", created: true });
+    expect((await queue.dequeue())[0]).toMatchObject({ id: "a", payload: "two", attempt: 1 });
+  });
+
+  test("of two tasks of one id in a batch the first is created, also when the batch is sent again", async () => {
+    const queue = rig.queue();
+    const tasks = [{ payload: 1, id: "a" }, { payload: 2, id: "a" }, { payload: 3 }];
+    const first = await queue.enqueueMany(tasks, { idempotencyKey: "key-1" });
+    expect(first.map(({ created }) => created)).toEqual([true, false, true]);
+    const before = await rig.keySpace();
+    expect(await queue.enqueueMany(tasks, { idempotencyKey: "key-1" })).toEqual(first);
+    expect(await rig.keySpace()).toEqual(before);
+    const batch = await queue.dequeue({ max: 10 });
+    expect(batch.map(({ payload }) => payload)).toEqual([1, 3]);
+  });
+
+  test("ids that one idempotency key gives differ by queue, key and place in the batch", async () => {
+    const one = rig.queue<number>();
+    const [a, b] = await one.enqueueMany([{ payload: 1 }, { payload: 2 }], { idempotencyKey: "key-1" });
+    const c = await one.enqueue(3, { idempotencyKey: "key-2" });
+    expect(new Set([a?.id, b?.id, c.id]).size).toBe(3);
+    const copy = await one.enqueueMany([{ payload: 1 }, { payload: 2 }], { idempotencyKey: "key-1" });
+    expect(copy).toEqual([a, b]);
+    expect((await rig.space()).pending).toHaveLength(3);
+  });
+
+  test("a producer that loses a race for an id is told so by every later copy of its request", async () => {
+    const queue = rig.queue();
+    expect(await queue.enqueue("mine", { id: "a", idempotencyKey: "me" })).toEqual({
+      id: "a",
+      created: true,
+    });
+    expect(await queue.enqueue("yours", { id: "a", idempotencyKey: "you" })).toEqual({
+      id: "a",
+      created: false,
+    });
+    const [task] = await queue.dequeue();
+    expect(task?.payload).toBe("mine");
+    expect(await queue.enqueue("mine", { id: "a", idempotencyKey: "me" })).toEqual({
+      id: "a",
+      created: true,
+    });
+    await task?.complete();
+    expect(await queue.enqueue("mine", { id: "a", idempotencyKey: "me" })).toEqual({
+      id: "a",
+      created: true,
+    });
+    expect(await queue.enqueue("yours", { id: "a", idempotencyKey: "you" })).toEqual({
+      id: "a",
+      created: false,
+    });
+  });
+});
+
+describe("when a task is ready", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test("delay and at put it among the delayed; an instant that is past makes it pending", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([
+      { payload: 1, id: "soon", delay: 500 },
+      { payload: 1, id: "past", at: START - 1 },
+      { payload: 1, id: "now", at: START },
+      { payload: 1, id: "later", at: START + 1 },
+      { payload: 1, id: "zero", delay: 0 },
+    ]);
+    const space = await rig.space();
+    expect(space.pending.toReversed()).toEqual(["past", "now", "zero"]);
+    expect([...space.delayed]).toEqual([
+      ["later", START + 1],
+      ["soon", START + 500],
+    ]);
+  });
+
+  test("without a test clock, times are Redis's own", async () => {
+    const queue = rig.queue({ now: undefined });
+    const before = await redisMs();
+    const { id } = await queue.enqueue(1, { delay: 60_000 });
+    const after = await redisMs();
+    const task = await queue.get(id);
+    expect(task?.enqueuedAt).toBeGreaterThanOrEqual(before);
+    expect(task?.enqueuedAt).toBeLessThanOrEqual(after);
+    expect(task?.dueAt).toBe((task?.enqueuedAt ?? 0) + 60_000);
+  });
+
+  test("a caller whose clock is a day off, ahead or behind, neither hastens nor delays anything", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    for (const off of [86_400_000, -86_400_000]) {
+      const queue = new Queue(`off${off}`, { transport: rig.transport });
+      const before = await redisMs();
+      vi.setSystemTime(before + off);
+      await queue.enqueue("later", { id: "later", delay: "1h" });
+      await queue.enqueue("held", { id: "held" });
+      await queue.enqueue("brief", { id: "brief" });
+      expect((await queue.dequeue({ lease: "1h" })).map(({ id }) => id)).toEqual(["held"]);
+      expect(await queue.dequeue({ lease: 1 })).toHaveLength(1);
+      const after = await redisMs();
+      const told = [(await queue.get("later"))?.dueAt, (await queue.get("held"))?.deadlineAt];
+      for (const at of told) {
+        expect(at).toBeGreaterThanOrEqual(before + 3_600_000);
+        expect(at).toBeLessThanOrEqual(after + 3_600_000);
+      }
+      while ((await redisMs()) <= after);
+      expect(await sweep(rig.transport, { queues: (name) => name === queue.name })).toMatchObject({
+        promoted: 0,
+        reclaimed: 1,
+      });
+      expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["brief"]);
+    }
+  });
+
+  async function redisMs() {
+    const [seconds, micros] = (await rig.command("TIME")) as [string, string];
+    return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+  }
+});
+
+describe("what is fixed at enqueue", () => {
+  test("a task's options win over the queue's, and those over the defaults", async () => {
+    const queue = rig.queue({ lease: "10s", maxAttempts: 3, resultTtl: "1m", deadTtl: "2m", delay: "1s" });
+    await queue.enqueueMany([
+      { payload: 1, id: "queue" },
+      { payload: 1, id: "task", lease: "7s", maxAttempts: 0, resultTtl: 0, deadTtl: 0, delay: 0 },
+    ]);
+    const { tasks, pending, delayed } = await rig.space();
+    expect(tasks.get("queue")).toMatch(/^1;\d+;t=\w+;l=10000;m=3;r=60000;d=120000\nj1$/);
+    expect(tasks.get("task")).toMatch(/^1;\d+;t=\w+;l=7000;m=0;r=0;d=0\nj1$/);
+    expect([pending, [...delayed.keys()]]).toEqual([["task"], ["queue"]]);
+  });
+
+  test("headers travel with the payload and show in get", async () => {
+    const queue = rig.queue();
+    const headers = { traceparent: "00-ab", "x;y=z": "ü\n\u0000\ud800😀", ["__proto__"]: "own" };
+    const { id } = await queue.enqueue({ a: 1 }, { headers });
+    expect((await queue.get(id))?.headers).toEqual(headers);
+    const [task] = await queue.dequeue();
+    expect(task?.headers).toEqual(headers);
+    expect(Object.keys(task?.headers ?? {})).toEqual(Object.keys(headers));
+    expect(task?.payload).toEqual({ a: 1 });
+  });
+});
+
+describe("bad input says what is wrong and writes nothing", () => {
+  const cases: [name: string, run: () => Promise<unknown>, code: string, path: string][] = [
+    ["id with a space", () => rig.queue().enqueue(1, { id: "a b" }), "invalid_argument", "id"],
+    ["id that begins like a record", () => rig.queue().enqueue(1, { id: ".a" }), "invalid_argument", "id"],
+    [
+      "id that begins like a control field",
+      () => rig.queue().enqueue(1, { id: "~lease" }),
+      "invalid_argument",
+      "id",
+    ],
+    ["id that is too long", () => rig.queue().enqueue(1, { id: "a".repeat(129) }), "invalid_argument", "id"],
+    ["negative delay", () => rig.queue().enqueue(1, { delay: -1 }), "invalid_argument", "delay"],
+    ["delay in weeks", () => rig.queue().enqueue(1, { delay: "2w" }), "invalid_argument", "delay"],
+    ["delay and at", () => rig.queue().enqueue(1, { delay: 1, at: 1 }), "invalid_argument", "at"],
+    ["lease of 0", () => rig.queue().enqueue(1, { lease: 0 }), "invalid_argument", "lease"],
+    [
+      "attempts by half",
+      () => rig.queue().enqueue(1, { maxAttempts: 1.5 }),
+      "invalid_argument",
+      "maxAttempts",
+    ],
+    ["undefined payload", () => rig.queue().enqueue(undefined), "invalid_argument", "payload"],
+    ["bigint payload", () => rig.queue().enqueue({ n: 1n }), "invalid_argument", "payload"],
+    ["payload over 1 MiB", () => rig.queue().enqueue("a".repeat(1_048_575)), "too_large", "payload"],
+    [
+      "payload over 1 MiB by its bytes alone",
+      () => rig.queue().enqueue("€".repeat(349_525)),
+      "too_large",
+      "payload",
+    ],
+    ["bytes over 1 MiB", () => rig.queue().enqueue(new Uint8Array(1_048_577)), "too_large", "payload"],
+    [
+      "header that is a number",
+      () => rig.queue().enqueue(1, { headers: { a: 1 as unknown as string } }),
+      "invalid_argument",
+      "headers",
+    ],
+    [
+      "headers over 16 KiB",
+      () => rig.queue().enqueue(1, { headers: { a: "b".repeat(16_384) } }),
+      "too_large",
+      "headers",
+    ],
+    [
+      "second task of a batch",
+      () => rig.queue().enqueueMany([{ payload: 1 }, { payload: 2, delay: "x" }]),
+      "invalid_argument",
+      "tasks[1].delay",
+    ],
+    [
+      "1,001 tasks",
+      () => rig.queue().enqueueMany(Array.from({ length: 1_001 }, () => ({ payload: 1 }))),
+      "invalid_argument",
+      "tasks",
+    ],
+    [
+      "more than a request takes",
+      () => rig.queue().enqueueMany(Array.from({ length: 11 }, () => ({ payload: "a".repeat(1_000_000) }))),
+      "too_large",
+      "tasks",
+    ],
+    [
+      "more bytes than a request takes, in fewer characters",
+      () => rig.queue().enqueueMany(Array.from({ length: 11 }, () => ({ payload: "€".repeat(300_000) }))),
+      "too_large",
+      "tasks",
+    ],
+  ];
+  test.each(cases)("%s", async (_, run, code, path) => {
+    const error = await run().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(SluiceError);
+    expect(error).toMatchObject({ code, path });
+    expect(await rig.keySpace()).toEqual({});
+  });
+
+  test.each(["", ".a", "a b", "a/b", "a{b}", "a:b", "ü", "a".repeat(129)])("queue name %j", (name) => {
+    expect(() => new Queue(name, { transport: rig.transport })).toThrow(/queue must be 1 to 128 of/);
+  });
+
+  test.each<[string, () => unknown]>([
+    ["a queue without options", () => new Queue("a", undefined as never)],
+    ["a queue without a transport", () => new Queue("a", {} as never)],
+    ["a sweep of nothing", () => sweep(undefined as never)],
+    ["a sweep of a queue", () => sweep(rig.queue() as never)],
+    ["a list of nothing", () => listQueues({} as never)],
+  ])("%s", async (_, run) => {
+    await expect((async () => run())()).rejects.toMatchObject({
+      code: "invalid_argument",
+      path: "transport",
+    });
+  });
+
+  test("a task where a list of tasks is meant", async () => {
+    await expect(rig.queue().enqueueMany({ payload: 1 } as never)).rejects.toMatchObject({ path: "tasks" });
+    await expect(rig.queue().settle({} as never)).rejects.toMatchObject({ path: "settlements" });
+  });
+
+  test("a batch of none asks Redis nothing", async () => {
+    expect(await rig.queue().enqueueMany([])).toEqual([]);
+    expect(await rig.keySpace()).toEqual({});
+  });
+});

@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { numbered } from "../../support/new-tasks.ts";
+import { roomFor } from "../../support/no-room.ts";
+import { useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const payload = "x".repeat(1_000);
+
+async function held() {
+  return rig.queue().dequeue({ max: 4, token: "token-01" });
+}
+
+describe("a full Redis refuses what is new and lets the rest drain (laws 1 and 10)", () => {
+  // A queue whose Redis has reached its memory limit.
+  beforeEach(async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(Array.from({ length: 50 }, (_, i) => ({ id: `t${i}`, payload })));
+    await queue.enqueue(payload, { id: "due", delay: 1 });
+    rig.now += 1;
+    await queue.dequeue({ max: 4, token: "token-01" });
+    await rig.command("CONFIG", "SET", "maxmemory", "1");
+    await expect(rig.command("SET", "more", "data")).rejects.toThrow(/OOM/);
+  });
+
+  afterEach(() => rig.command("CONFIG", "SET", "maxmemory", "0"));
+
+  test("enqueue says queue_full and has written nothing", async () => {
+    const before = await rig.keySpace();
+    const queue = rig.queue();
+    await expect(queue.enqueue(1)).rejects.toMatchObject({ code: "queue_full" });
+    await expect(queue.enqueueMany([{ payload: 1 }, { payload: 2, delay: 5 }])).rejects.toMatchObject({
+      code: "queue_full",
+    });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("dequeue and complete empty the queue", async () => {
+    const queue = rig.queue();
+    await queue.settle((await held()).map(({ receipt }) => ({ receipt, outcome: "complete" })));
+    let done = 4;
+    for (
+      let batch = await queue.dequeue({ max: 10 });
+      batch.length > 0;
+      batch = await queue.dequeue({ max: 10 })
+    ) {
+      const answers = await queue.settle(
+        batch.map(({ receipt }) => ({ receipt, outcome: "complete", result: 1 })),
+      );
+      done += answers.filter(({ ok }) => ok).length;
+    }
+    expect(done).toBe(51);
+    expect(await queue.counts()).toMatchObject({ pending: 0, working: 0, delayed: 0 });
+  });
+
+  test("each outcome works alone", async () => {
+    const queue = rig.queue();
+    const [a, b, c, d] = await held();
+    expect(await a?.extend("1h")).toMatchObject({ ok: true, state: "working" });
+    expect(await b?.requeue({ delay: "1s" })).toMatchObject({ ok: true, state: "delayed" });
+    expect(await c?.requeue()).toMatchObject({ ok: true, state: "pending" });
+    expect(await d?.reject("no")).toMatchObject({ ok: true, state: "rejected" });
+    expect(await queue.settle([{ receipt: a?.receipt ?? "", outcome: "extend", lease: "2h" }])).toMatchObject(
+      [{ ok: true }],
+    );
+  });
+
+  test("sweep promotes and reclaims", async () => {
+    rig.now += 300_000;
+    expect(await rig.sweepOnce()).toEqual(["ok", 1, 4, 0, 0, 0, 0, 0]);
+  });
+
+  test("the reply to an enqueue that succeeded is still to be had", async () => {
+    await rig.command("CONFIG", "SET", "maxmemory", "0");
+    const queue = rig.queue();
+    const one = () => queue.enqueue(1, { idempotencyKey: "one" });
+    const two = () => queue.enqueueMany([{ payload: 1, id: "x" }, { payload: 2 }], { idempotencyKey: "two" });
+    const first = [await one(), await two()];
+    await rig.command("CONFIG", "SET", "maxmemory", "1");
+    const before = await rig.keySpace();
+    expect([await one(), await two()]).toEqual(first);
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("a holder learns that its task is cancelled", async () => {
+    const [task] = await held();
+    expect(await rig.queue().cancel(task?.id ?? "")).toEqual({ ok: true, state: "working" });
+    expect(await task?.extend()).toMatchObject({ ok: true, cancelRequested: true });
+  });
+
+  test("ghosts of cancelled tasks outlive their tombstones", async () => {
+    await rig.queue().cancel("t20");
+    rig.now += 299_000;
+    await rig
+      .queue()
+      .settle((await held()).map(({ receipt }) => ({ receipt, outcome: "extend", lease: "1d" })));
+    rig.now += 1_000;
+    await rig.command("ZREM", "sluice:{emails}:delayed", "due");
+    await rig.command("HDEL", "sluice:{emails}:tasks", "due");
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 1, 0, 0, 0]);
+  });
+
+  test("cancel frees a task's payload", async () => {
+    expect(await rig.queue().cancel("t20")).toEqual({ ok: true, state: "rejected" });
+    expect(await rig.queue().cancel("due")).toEqual({ ok: true, state: "rejected" });
+  });
+});
+
+describe("a Redis that has room for a part of what a call writes", () => {
+  const short = (writes: number) => rig.queue({ transport: roomFor(rig.transport, writes) });
+
+  test("keeps nothing of an enqueue of more records than one command takes", async () => {
+    const refused = short(1).enqueueMany(numbered(1_000));
+    await expect(refused).rejects.toMatchObject({ code: "queue_full" });
+    expect(Object.keys(await rig.keySpace())).toEqual(["sluice:queues"]);
+  });
+
+  test("gives a part of a batch, and the others keep their order", async () => {
+    await rig.queue().enqueueMany(numbered(1_000));
+    const batch = await short(1).dequeue({ max: 1_000 });
+    const rest = numbered(1_000).map(({ id }) => id);
+    expect(batch.map(({ id }) => id)).toEqual(rest.splice(0, 490));
+    const { pending, working } = await rig.space();
+    // The next stands on the right.
+    expect([pending.toReversed(), working.size]).toEqual([rest, 490]);
+    expect((await rig.queue().dequeue({ max: 1_000 })).map(({ id }) => id)).toEqual(rest);
+  });
+
+  test("leaves whom it refuses a settlement a minute to send it again", async () => {
+    await rig.queue().enqueue(1, { id: "a" });
+    const [task] = await rig.queue().dequeue({ lease: "10s" });
+    const settlement = { receipt: task?.receipt ?? "", outcome: "complete" } as const;
+    await expect(short(0).settle([settlement])).rejects.toMatchObject({ code: "queue_full" });
+    expect([...(await rig.space()).working]).toEqual([["a", rig.now + 60_000]]);
+    expect(await task?.complete()).toMatchObject({ ok: true, state: "completed" });
+  });
+});

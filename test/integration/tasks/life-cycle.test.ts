@@ -1,0 +1,159 @@
+import { describe, expect, test } from "vitest";
+import { key, QUEUE, START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const registry = { "sluice:queues": { zset: [[QUEUE, START]] } };
+
+describe("the whole key space after each transition", () => {
+  test("enqueue, dequeue, complete, expire", async () => {
+    const queue = rig.queue();
+    await queue.enqueue({ to: "a" }, { id: "a1" });
+    const [, token] = /;t=(\w+)/.exec((await rig.space()).tasks.get("a1") ?? "") ?? [];
+    expect(await rig.keySpace()).toEqual({
+      ...registry,
+      [key("pending")]: { list: ["a1"] },
+      [key("tasks")]: { hash: { a1: `1;${START};t=${token}\nj{"to":"a"}` } },
+    });
+
+    rig.now += 10;
+    const [task] = await queue.dequeue({ lease: 5_000, token: "token-01" });
+    const slot = [...(await rig.space()).tasks].find(([field]) => field.startsWith("~r"));
+    expect(slot?.[1]).toBe("token-01 a1");
+    expect(await rig.keySpace()).toEqual({
+      ...registry,
+      [key("working")]: { zset: [["a1", START + 5_010]] },
+      [key("tasks")]: {
+        hash: {
+          ".a1": `1;2;${START};1;1;w;1;token-01;${START + 10};5000;t=${token};h=w10\n`,
+          a1: `1;${START};t=${token}\nj{"to":"a"}`,
+          "~lease": "1",
+          [slot?.[0] ?? ""]: "token-01 a1",
+        },
+      },
+    });
+
+    rig.now += 10;
+    expect(await task?.complete({ ok: 1 })).toEqual({ receipt: task?.receipt, ok: true, state: "completed" });
+    expect(await rig.keySpace()).toEqual({
+      ...registry,
+      [key("expiry")]: { zset: [["a1", START + 20 + 3_600_000]] },
+      [key("tasks")]: {
+        hash: {
+          ".a1":
+            `1;3;${START};1;1;c;1;;${START + 10};;z=${START + 20};t=${token};h=w10c20` +
+            `;p=1,token-01,complete,completed,,0,0\nj{"ok":1}`,
+          a1: "",
+          "~lease": "1",
+          [slot?.[0] ?? ""]: "token-01 a1",
+        },
+      },
+    });
+
+    rig.now += 3_600_000;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 1, 0, 0, 0]);
+    expect(await rig.keySpace()).toEqual({
+      ...registry,
+      [key("tasks")]: { hash: { "~lease": "1", [slot?.[0] ?? ""]: "token-01 a1" } },
+    });
+  });
+
+  test("delay, promote, requeue with delay, reject, expire", async () => {
+    const queue = rig.queue({ deadTtl: "10m", maxAttempts: 2 });
+    const { id } = await queue.enqueue(7, { delay: "30s" });
+    expect(await rig.keySpace()).toEqual({
+      ...registry,
+      [key("delayed")]: { zset: [[id, START + 30_000]] },
+      [key("tasks")]: { hash: { [id]: `1;${START};m=2;d=600000\nj7` } },
+    });
+
+    rig.now += 30_000;
+    await rig.sweepOnce();
+    expect(await rig.keySpace()).toEqual({
+      ...registry,
+      [key("pending")]: { list: [id] },
+      [key("tasks")]: { hash: { [id]: `1;${START};m=2;d=600000\nj7` } },
+    });
+
+    const [task] = await queue.dequeue({ lease: 1_000, token: "token-01" });
+    await task?.requeue({ delay: 500, error: "again" });
+    const slots = Object.fromEntries(
+      [...(await rig.space()).tasks].filter(([field]) => field.startsWith("~")),
+    );
+    expect(await rig.keySpace()).toEqual({
+      ...registry,
+      [key("delayed")]: { zset: [[id, START + 30_500]] },
+      [key("tasks")]: {
+        hash: {
+          [`.${id}`]:
+            `1;3;${START};1;1;;1;;${START + 30_000};;u=${START + 30_000};b=1;m=2;d=600000` +
+            `;h=w30000d30000;p=1,token-01,requeue,delayed,,${START + 30_500},0\nj"again"`,
+          [id]: `1;${START};m=2;d=600000\nj7`,
+          ...slots,
+        },
+      },
+    });
+
+    rig.now += 500;
+    const [second] = await queue.dequeue({ lease: 1_000, token: "token-02" });
+    expect(second).toMatchObject({ id, payload: 7, attempt: 2 });
+    expect(await second?.reject({ why: "no" })).toMatchObject({
+      ok: true,
+      state: "rejected",
+      reason: "rejected",
+    });
+    const space = await rig.space();
+    expect([...space.dead]).toEqual([[id, START + 30_500]]);
+    expect([...space.expiry]).toEqual([[id, START + 630_500]]);
+    expect(space.tasks.get(id)).toBe(`1;${START};m=2;d=600000\nj7`);
+    expect(space.tasks.get(`.${id}`)).toBe(
+      `1;5;${START};2;2;r;2;;${START + 30_500};;u=${START + 30_000};b=1;z=${START + 30_500};y=rejected;m=2` +
+        `;d=600000;h=w30000d30000w30500r30500;p=2,token-02,reject,rejected,rejected,0,0\nj{"why":"no"}`,
+    );
+
+    rig.now += 600_000;
+    await rig.sweepOnce();
+    const after = await rig.space();
+    expect([...after.tasks.keys()].filter((field) => !field.startsWith("~"))).toEqual([]);
+    expect([after.dead.size, after.expiry.size]).toEqual([0, 0]);
+  });
+});
+
+describe("a task's history", () => {
+  test("is kept where its end came without a word too: no result, no error", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+    const [a, b] = await queue.dequeue({ max: 2 });
+    await a?.complete();
+    await b?.reject();
+    expect(await queue.get("a")).toMatchObject({ state: "completed", attempt: 1, endedAt: START });
+    expect(await queue.get("b")).toMatchObject({ state: "rejected", reason: "rejected", endedAt: START });
+    expect([...(await rig.space()).dead.keys()]).toEqual(["b"]);
+    expect((await rig.operator().redrive()).redriven).toBe(1);
+    expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["b"]);
+  });
+
+  test("keeps the last 16 transitions, and its versions rise by one each", async () => {
+    const queue = rig.queue({ maxAttempts: 0 });
+    await queue.enqueue(1, { id: "a" });
+    for (let i = 0; i < 20; i++) {
+      rig.now += 10;
+      await (await queue.dequeue())[0]?.requeue();
+    }
+    rig.now += 10;
+    const [task] = await queue.dequeue();
+    await queue.cancel("a");
+    await task?.reject("no");
+    const info = await queue.get("a");
+    expect(info).toMatchObject({ version: 44, requeues: 20, attempt: 21, reason: "cancelled" });
+    expect(info?.transitions).toHaveLength(16);
+    expect(info?.transitions.map(({ version }) => version)).toEqual(
+      Array.from({ length: 16 }, (_, i) => 29 + i),
+    );
+    expect(info?.transitions.slice(-4)).toEqual([
+      { version: 41, to: "pending", at: START + 200 },
+      { version: 42, to: "working", at: START + 210 },
+      { version: 43, to: "cancelRequested", at: START + 210 },
+      { version: 44, to: "rejected", at: START + 210 },
+    ]);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import type { Worker } from "../../../src/index.ts";
+import { useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const LEASE = 600_000;
+const DAYS = 10;
+
+// Heartbeats keep tasks for days in workers.test.ts; here their holders do nothing but extend.
+describe.each<[string, Worker | undefined]>([
+  ["without a name", undefined],
+  ["with a name, and no silence after which it would be failed", { name: "one", incarnation: "a" }],
+])("a holder %s that does nothing but extend", (_, worker) => {
+  async function kept() {
+    const queue = rig.queue();
+    await queue.enqueue("for ever", { id: "t0", maxAttempts: 2 });
+    const [task] = await queue.dequeue({ worker, lease: LEASE });
+    const before = await queue.get("t0");
+    for (let i = 0; i < DAYS * 24 * 12; i++) {
+      rig.now += 300_000 + (i % 7);
+      expect(await task?.extend()).toEqual({
+        receipt: task?.receipt,
+        ok: true,
+        state: "working",
+        deadlineAt: rig.now + LEASE,
+      });
+      if (i % 50 !== 0) continue;
+      // Up to the last moment nobody else gets it.
+      rig.now += LEASE - 1;
+      expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
+      for (const other of [undefined, { name: "two" }, { name: "one", incarnation: "b" }]) {
+        expect(await queue.dequeue({ max: 5, worker: other })).toHaveLength(0);
+      }
+      expect([...(await rig.space()).working.keys()]).toEqual(["t0"]);
+    }
+    return { queue, task, before };
+  }
+
+  test("keeps a task for days: its deadline is exact, its attempt the first, and it has one holder", async () => {
+    const { queue, task, before } = await kept();
+    expect(await task?.extend()).toMatchObject({ deadlineAt: rig.now + LEASE });
+    expect(await queue.get("t0")).toEqual({ ...before, attempt: 1, deadlineAt: rig.now + LEASE });
+    expect(await task?.complete("at last")).toMatchObject({ ok: true, state: "completed" });
+  });
+
+  test("and then dies, is followed by exactly one other, and extends nothing any more", async () => {
+    const { queue, task } = await kept();
+    await task?.extend();
+    rig.now += LEASE;
+    const next = await Promise.all([1, 2, 3].map(() => queue.dequeue({ lease: LEASE })));
+    expect(next.flat().map(({ id, attempt }) => [id, attempt])).toEqual([["t0", 2]]);
+    expect(await task?.extend()).toEqual({ receipt: task?.receipt, ok: false, code: "lease_lost" });
+    expect([...(await rig.space()).working]).toEqual([["t0", rig.now + LEASE]]);
+  });
+});

@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { Operator, type PublishedEvent, Queue, type Transport } from "../../../src/index.ts";
+import { type Gateway, startGateway } from "../../../src/local/index.ts";
+import { queueEvents } from "../../../src/queue/tasks/events.ts";
+import { resp } from "../../../src/transport/resp.ts";
+import { upstash } from "../../../src/transport/upstash.ts";
+import { key, QUEUE, START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+let gateway: Gateway;
+let tcp: ReturnType<typeof resp>;
+
+beforeAll(async () => {
+  gateway = await startGateway({ redisUrl: rig.redis.url });
+  tcp = resp(rig.redis.url);
+});
+afterAll(async () => {
+  await tcp.close();
+  await gateway.close();
+});
+afterEach(async () => {
+  const listening = async () => String(await rig.command("PUBSUB", "CHANNELS"));
+  await vi.waitUntil(async () => (await listening()) === "", { timeout: 20_000, interval: 5 });
+});
+
+const transports: readonly (readonly [string, () => Transport])[] = [
+  ["resp", () => tcp],
+  ["upstash", () => upstash(gateway)],
+];
+
+const configure = (events: boolean, queue = QUEUE) =>
+  new Operator(queue, { transport: rig.transport }).configure({ events });
+
+async function listening(queue: Queue, signal?: AbortSignal) {
+  const events = (await queue.events({ signal }))[Symbol.asyncIterator]();
+  const take = async (count: number) => {
+    const taken: PublishedEvent[] = [];
+    while (taken.length < count) taken.push((await events.next()).value as PublishedEvent);
+    return taken;
+  };
+  return { events, take };
+}
+
+describe.each(transports)("events over %s", (_, transport) => {
+  const listener = () => rig.queue({ transport: transport() });
+
+  test("are of every kind that there is", async () => {
+    await configure(true);
+    const { events, take } = await listening(listener());
+    const queue = rig.queue({ maxAttempts: 2 });
+    const operator = rig.operator();
+    await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ id, payload: id })));
+    const [a, b, c] = await queue.dequeue({ max: 3, lease: 100 });
+    await queue.cancel("a");
+    await b?.requeue({ delay: "1h" });
+    await queue.cancel("d");
+    await c?.reject("no");
+    await operator.redrive({ ids: ["c"] });
+    await a?.complete();
+    await operator.remove("a");
+    await queue.dequeue({ lease: 100 });
+    rig.now += 100;
+    await rig.sweepOnce();
+    await operator.deleteQueue();
+    const told = await take(12);
+    expect(told.map(({ event, ids }) => [event, ...ids].join(" "))).toEqual([
+      "enqueued a b c d",
+      "dequeued a b c",
+      "cancelRequested a",
+      "requeued b",
+      "cancelled d",
+      "rejected c",
+      "redriven c",
+      "completed a",
+      "deleted a",
+      "dequeued c",
+      "reclaimed c",
+      "deleted *",
+    ]);
+    expect(new Set(told.map(({ event }) => event))).toEqual(new Set(queueEvents));
+    await events.return?.();
+  });
+
+  test("tell what happens to tasks, when, and to which, from when Redis listens", async () => {
+    await configure(true);
+    const queue = rig.queue();
+    await queue.enqueue("before", { id: "before" });
+    const { events, take } = await listening(listener());
+    await queue.enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: id })));
+    rig.now += 10;
+    const [before, a, b] = await queue.dequeue({ max: 3, lease: 100 });
+    await queue.settle([
+      { receipt: before?.receipt ?? "", outcome: "complete" },
+      { receipt: a?.receipt ?? "", outcome: "requeue" },
+    ]);
+    await b?.reject();
+    await queue.cancel("c");
+    await queue.dequeue({ lease: 100 });
+    rig.now += 100;
+    await rig.sweepOnce();
+    const told = await take(8);
+    const [completed, requeued] = told.slice(2, 4).toSorted((x, y) => x.event.localeCompare(y.event));
+    expect([...told.slice(0, 2), completed, requeued, ...told.slice(4)]).toEqual([
+      { event: "enqueued", at: START, ids: ["a", "b", "c"] },
+      { event: "dequeued", at: START + 10, ids: ["before", "a", "b"] },
+      { event: "completed", at: START + 10, ids: ["before"] },
+      { event: "requeued", at: START + 10, ids: ["a"] },
+      { event: "rejected", at: START + 10, ids: ["b"] },
+      { event: "cancelled", at: START + 10, ids: ["c"] },
+      { event: "dequeued", at: START + 10, ids: ["a"] },
+      { event: "reclaimed", at: START + 110, ids: ["a"] },
+    ]);
+    await events.return?.();
+  });
+
+  test("are those of the queue alone, while its setting is on, and nothing else that is published there", async () => {
+    await configure(true, "other");
+    await rig.queue().enqueue(1, { id: "silent" });
+    const { events, take } = await listening(listener());
+    await rig.queue().enqueue(1, { id: "still-silent" });
+    await new Queue("other", { transport: rig.transport }).enqueue(1);
+    const channel = key("events");
+    for (const strange of ["", "enqueued", "enqueued 1", "enqueued now a", '{"event":"enqueued"}'])
+      await rig.command("PUBLISH", channel, strange);
+    await configure(true);
+    await new Queue(QUEUE, { transport: { send: rig.transport.send } }).enqueue(1, { id: "heard" });
+    expect(await take(1)).toMatchObject([{ event: "enqueued", ids: ["heard"] }]);
+    await events.return?.();
+  });
+
+  test("end with their signal, and with an error when their connection does", async () => {
+    const leaving = new AbortController();
+    const { events } = await listening(listener(), leaving.signal);
+    const pending = events.next();
+    leaving.abort();
+    expect(await pending).toEqual({ done: true, value: undefined });
+    const other = await listening(listener());
+    await rig.command("CLIENT", "KILL", "TYPE", "pubsub");
+    await expect(other.events.next()).rejects.toMatchObject({ code: "redis_unreachable" });
+  });
+});
+
+test("a transport that cannot subscribe says so", async () => {
+  const queue = new Queue(QUEUE, { transport: { send: rig.transport.send } });
+  await expect(queue.events()).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringContaining("cannot subscribe"),
+  });
+});

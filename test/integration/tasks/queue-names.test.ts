@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { deepSweep, listQueues, Operator, Queue, sweep } from "../../../src/index.ts";
+import { violations } from "../../support/invariants.ts";
+import { queueSpace } from "../../support/key-space.ts";
+import { useRig } from "../../support/rig.ts";
+
+// Names that begin alike, and ids, groups and workers that are the same in each queue.
+const rig = useRig();
+const names = ["w", "w2", "w-2", "w.2", "ww"];
+const options = () => ({ transport: rig.transport, now: () => rig.now });
+const queueOf = (name: string) => new Queue(name, options());
+const operatorOf = (name: string) => new Operator(name, options());
+
+/** Gives a queue tasks in every state: next and last pending, later delayed, held working, done and dead. */
+async function fill(name: string): Promise<void> {
+  const queue = queueOf(name);
+  await operatorOf(name).configureGroup("g", { maxWorking: 1 });
+  await queue.enqueueMany(
+    ["done", "dead", "held", "next", "last", "later"].map((id) => ({
+      id,
+      payload: name,
+      delay: id === "later" ? 1_000 : 0,
+    })),
+  );
+  await queue.enqueueMany([1, 2].map((i) => ({ id: `g${i}`, payload: name, group: "g", delay: "1h" })));
+  const worker = { name: "one", silentAfter: "1s" };
+  const [done, dead] = await queue.dequeue({ max: 3, lease: 1_000, worker });
+  await done?.complete(name);
+  await dead?.reject(name);
+}
+
+/** All but one queue's keys and its place among the queues. */
+async function besides(name: string) {
+  const { "sluice:queues": registry, ...space } = await rig.keySpace();
+  return {
+    registered: registry && "zset" in registry && registry.zset.filter(([member]) => member !== name),
+    keys: Object.entries(space).filter(([key]) => !key.startsWith(`sluice:{${name}}:`)),
+  };
+}
+
+const pages = ["pending", "delayed", "working", "completed", "rejected"] as const;
+const acts: [act: string, run: (name: string) => Promise<unknown>, (name: string) => unknown][] = [
+  [
+    "dequeue",
+    async (name) =>
+      (await queueOf(name).dequeue({ max: 100 })).map(({ id, payload }) => `${id} of ${String(payload)}`),
+    (name) => [`next of ${name}`, `last of ${name}`],
+  ],
+  [
+    "counts",
+    (name) => queueOf(name).counts(),
+    (name) => ({ queue: name, pending: 2, delayed: 3, working: 1, rejected: 1, workers: 1 }),
+  ],
+  [
+    "list",
+    (name) =>
+      Promise.all(
+        pages.map(async (state) => {
+          const { tasks } = await operatorOf(name).list({ state, payloads: true });
+          return tasks.map(({ id, payload }) => `${id} of ${String(payload)}`).toSorted();
+        }),
+      ),
+    (name) =>
+      [["last", "next"], ["g1", "g2", "later"], ["held"], ["done"], ["dead"]].map((ids) =>
+        ids.map((id) => (id === "done" ? "done of undefined" : `${id} of ${name}`)),
+      ),
+  ],
+  [
+    "sweep",
+    (name) => {
+      rig.now += 1_000;
+      return sweep(rig.transport, { now: () => rig.now, queues: (queue) => queue === name });
+    },
+    () => ({ queues: 1, promoted: 1, reclaimed: 1, rejected: 0 }),
+  ],
+  [
+    "deep sweep",
+    (name) => deepSweep(rig.transport, { now: () => rig.now, queues: (queue) => queue === name }),
+    () => ({ queues: 1, faults: [] }),
+  ],
+  [
+    "failing a worker",
+    (name) => operatorOf(name).failWorker("one"),
+    () => ({ returned: 1, rejected: 0, more: false }),
+  ],
+  ["a heartbeat", (name) => queueOf(name).heartbeat({ name: "one" }), () => ({ ok: true, leases: 1 })],
+  ["cancel", (name) => queueOf(name).cancel("next"), () => ({ ok: true, state: "rejected" })],
+  ["redrive", (name) => operatorOf(name).redrive(), () => ({ redriven: 1 })],
+  ["purge", (name) => operatorOf(name).purge({ state: "pending" }), () => ({ purged: 2 })],
+  [
+    "purge of a group",
+    (name) => operatorOf(name).purge({ state: "delayed", group: "g" }),
+    () => ({ purged: 2 }),
+  ],
+  ["remove", (name) => operatorOf(name).remove("done"), () => ({ ok: true })],
+  ["pause", (name) => operatorOf(name).pause(), () => ({ paused: true })],
+  ["delete", (name) => operatorOf(name).deleteQueue({ force: true }), () => ({ ok: true })],
+];
+
+describe.each(acts)("%s", (_, run, tells) => {
+  test.each(["w", "w2"])("of the queue %s touches no queue whose name begins alike", async (name) => {
+    for (const other of names) await fill(other);
+    const before = await besides(name);
+    expect(await run(name)).toMatchObject(tells(name) as object);
+    expect(await besides(name)).toEqual(before);
+    const space = await rig.keySpace();
+    expect(names.flatMap((other) => violations(queueSpace(space, other)))).toEqual([]);
+  });
+});
+
+test("each is listed by its own name", async () => {
+  for (const name of names) await fill(name);
+  const { queues } = await listQueues(rig.transport);
+  expect(queues.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+});

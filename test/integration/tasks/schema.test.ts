@@ -1,0 +1,138 @@
+import { type } from "arktype";
+import * as v from "valibot";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { Queue } from "../../../src/index.ts";
+import { useRig } from "../../support/rig.ts";
+import { many } from "../../support/new-tasks.ts";
+
+const rig = useRig();
+
+/** The same by three libraries. */
+const schemas = {
+  zod: z.object({ to: z.email(), times: z.number().default(1) }),
+  valibot: v.object({ to: v.pipe(v.string(), v.email()), times: v.optional(v.number(), 1) }),
+  arktype: type({ to: "string.email", times: "number = 1" }),
+};
+
+describe.each(Object.entries(schemas))("a queue with a schema of %s", (_, schema) => {
+  const queue = () => rig.queue({ schema });
+
+  test("takes what fits, and gives the handler what the schema makes of it", async () => {
+    await queue().enqueue({ to: "a@example.com" });
+    const [task] = await queue().dequeue();
+    expect(task?.payload).toEqual({ to: "a@example.com", times: 1 });
+    const [raw] = [...(await rig.space()).tasks].filter(([field]) => !/^[.~]/.test(field));
+    expect(raw?.[1]).toMatch(/\nj\{"to":"a@example.com"\}$/);
+  });
+
+  test("refuses what does not fit, with its place and without its content; nothing is written", async () => {
+    const before = await rig.keySpace();
+    const refused = queue().enqueue({ to: "secret" });
+    await expect(refused).rejects.toMatchObject({
+      code: "invalid_argument",
+      path: "payload.to",
+      message: "payload.to does not fit the schema of the queue",
+    });
+    await expect(
+      queue().enqueueMany([{ payload: { to: "a@example.com" } }, { payload: { to: "b" } }]),
+    ).rejects.toMatchObject({ path: "tasks[1].payload.to" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("rejects what does not fit at dequeue, with the reason, at the first attempt", async () => {
+    await rig.queue().enqueueMany([
+      { payload: { to: 7 }, id: "bad" },
+      { payload: { to: "a@example.com" }, id: "good" },
+    ]);
+    const tasks = await queue().dequeue({ max: 10 });
+    expect(tasks.invalid).toBe(1);
+    expect(tasks.map(({ id }) => id)).toEqual(["good"]);
+    expect(await queue().get("bad")).toMatchObject({
+      state: "rejected",
+      reason: "rejected",
+      attempt: 1,
+      error: {
+        name: "SchemaError",
+        message: "the payload does not fit the schema of the queue",
+        misfits: [{ path: "to", message: expect.any(String) }],
+      },
+    });
+    expect((await queue().counts()).rejected).toBe(1);
+  });
+});
+
+describe("what does not fit", () => {
+  const queue = () => rig.queue({ schema: z.string() });
+
+  test("does not hide what stands behind it, however much it is", async () => {
+    await rig.queue().enqueueMany([...many(7), { payload: "fits" }]);
+    expect([...(await queue().dequeue({ max: 3 }))]).toMatchObject([{ payload: "fits" }]);
+    expect(await queue().dequeue({ max: 3 })).toMatchObject({ length: 0, invalid: 0 });
+    expect((await queue().counts()).rejected).toBe(7);
+  });
+
+  test("ends a dequeue when it has begun anew ten times, whatever stands behind", async () => {
+    await rig.queue().enqueueMany([...many(14), { payload: "fits" }]);
+    expect(await queue().dequeue()).toMatchObject({ length: 0, invalid: 11 });
+    expect(await queue().counts()).toMatchObject({ pending: 4, working: 0, rejected: 11 });
+  });
+
+  test("is told in settleAndDequeue as in dequeue", async () => {
+    await rig.queue().enqueueMany([{ payload: "a" }, { payload: 1 }, { payload: "b" }]);
+    const [first] = await queue().dequeue();
+    const { settled, tasks } = await queue().settleAndDequeue(
+      [{ receipt: first!.receipt, outcome: "complete" }],
+      { max: 2 },
+    );
+    expect([settled.length, tasks.map(({ payload }) => payload), tasks.invalid]).toEqual([1, ["b"], 1]);
+  });
+
+  test("is counted with what comes after it, where a dequeue waits for that", async () => {
+    await rig.queue().enqueue(7);
+    const pulled = queue().dequeue({ wait: "20s" });
+    await expect.poll(async () => (await queue().counts()).rejected).toBe(1);
+    await rig.queue().enqueue("fits");
+    expect(await pulled).toMatchObject({ length: 1, invalid: 1 });
+  });
+
+  test("keeps its lease where the rejection is lost, and is met again", async () => {
+    await rig.queue().enqueue(7);
+    const transport: typeof rig.transport = {
+      send: (commands, options) =>
+        commands.some((command) => "script" in command && command.script.name === "settle")
+          ? Promise.reject(new Error("lost"))
+          : rig.transport.send(commands, options),
+    };
+    expect(await rig.queue({ schema: z.string(), transport }).dequeue({ lease: "1m" })).toMatchObject({
+      length: 0,
+      invalid: 0,
+    });
+    expect(await queue().counts()).toMatchObject({ working: 1 });
+    rig.now += 60_000;
+    expect(await queue().dequeue()).toHaveLength(0);
+    expect(await queue().counts()).toMatchObject({ rejected: 1 });
+  });
+});
+
+test("a schema may be slow, and may make what JSON cannot carry", async () => {
+  const schema = z.iso.datetime().transform(async (text) => new Date(text));
+  const queue = rig.queue({ schema });
+  await queue.enqueue("2026-11-21T00:00:00Z");
+  const [task] = await queue.dequeue();
+  expectTypeOf(task!.payload).toEqualTypeOf<Date>();
+  expect(task?.payload).toEqual(new Date("2026-11-21T00:00:00Z"));
+});
+
+test("types flow from the schema to producer and handler", () => {
+  const queue = new Queue("typed", { transport: rig.transport, schema: schemas.zod });
+  expectTypeOf(queue.enqueue).parameter(0).toEqualTypeOf<{ to: string; times?: number | undefined }>();
+  expectTypeOf<Awaited<ReturnType<typeof queue.dequeue>>[number]["payload"]>().toEqualTypeOf<{
+    to: string;
+    times: number;
+  }>();
+});
+
+test("what is no Standard Schema is refused", () => {
+  expect(() => rig.queue({ schema: {} as never })).toThrow("schema must be a Standard Schema");
+});

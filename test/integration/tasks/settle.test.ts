@@ -1,0 +1,254 @@
+import { describe, expect, test } from "vitest";
+import type { Settlement } from "../../../src/index.ts";
+import { leasing } from "../../support/leasing.ts";
+import { START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const leased = leasing(rig);
+
+describe("outcomes", () => {
+  test("complete keeps the result for resultTtl", async () => {
+    const { queue, task } = await leased({ resultTtl: "10m" });
+    expect(await task.complete({ sum: 0.1 })).toEqual({
+      receipt: task.receipt,
+      ok: true,
+      state: "completed",
+    });
+    expect(await queue.get("a")).toMatchObject({ state: "completed", result: { sum: 0.1 }, endedAt: START });
+    rig.now += 600_000 - 1;
+    await rig.sweepOnce();
+    expect(await queue.get("a")).toMatchObject({ state: "completed" });
+    rig.now += 1;
+    await rig.sweepOnce();
+    expect(await queue.get("a")).toBeNull();
+  });
+
+  test("with a resultTtl of 0 no result is kept, and the id stays known for five minutes", async () => {
+    const { queue, task } = await leased({ resultTtl: 0 });
+    await task.complete("secret");
+    const { tasks, expiry } = await rig.space();
+    expect(JSON.stringify([...tasks])).not.toContain("secret");
+    expect([...expiry]).toEqual([["a", START + 300_000]]);
+    const info = await queue.get("a");
+    expect([info?.state, info?.result]).toEqual(["completed", undefined]);
+  });
+
+  test("a short resultTtl does not shorten how long the id is known", async () => {
+    const { task } = await leased({ resultTtl: 1_000 });
+    await task.complete(1);
+    expect([...(await rig.space()).expiry]).toEqual([["a", START + 300_000]]);
+  });
+
+  test("reject keeps payload and error as a dead letter for deadTtl", async () => {
+    const { queue, task } = await leased({ deadTtl: "1d" });
+    expect(await task.reject(new TypeError("no such address"))).toEqual({
+      receipt: task.receipt,
+      ok: true,
+      state: "rejected",
+      reason: "rejected",
+    });
+    expect(await queue.get("a")).toMatchObject({
+      state: "rejected",
+      reason: "rejected",
+      error: { name: "TypeError", message: "no such address" },
+    });
+    const { tasks, dead, expiry } = await rig.space();
+    expect(tasks.get("a")).toMatch(/j"work"$/);
+    expect([[...dead], [...expiry]]).toEqual([[["a", START]], [["a", START + 86_400_000]]]);
+  });
+
+  test("with a deadTtl of 0 a rejected task leaves a tombstone", async () => {
+    const { queue, task } = await leased({ deadTtl: 0 });
+    await task.reject("why");
+    const { tasks, dead, expiry } = await rig.space();
+    expect([tasks.get("a"), dead.size, [...expiry]]).toEqual(["", 0, [["a", START + 300_000]]]);
+    expect((await queue.get("a"))?.error).toBeUndefined();
+  });
+
+  test("requeue puts the task behind the others at once, or after a delay", async () => {
+    const { queue, task } = await leased();
+    await queue.enqueueMany([{ payload: 1, id: "b" }]);
+    expect(await task.requeue()).toEqual({ receipt: task.receipt, ok: true, state: "pending" });
+    expect((await rig.space()).pending).toEqual(["a", "b"]);
+    const [b] = await queue.dequeue();
+    expect(await b?.requeue({ delay: "2s", error: "later" })).toEqual({
+      receipt: b?.receipt,
+      ok: true,
+      state: "delayed",
+      dueAt: START + 2_000,
+    });
+    expect(await queue.get("b")).toMatchObject({
+      state: "delayed",
+      error: "later",
+      requeues: 1,
+      requeuedAt: START,
+    });
+  });
+
+  test("the last error stays until another is given, and completion drops it", async () => {
+    const { queue, task } = await leased();
+    await task.requeue({ error: "first" });
+    const [second] = await queue.dequeue();
+    await second?.requeue();
+    expect((await queue.get("a"))?.error).toBe("first");
+    const [third] = await queue.dequeue();
+    await third?.complete();
+    const info = await queue.get("a");
+    expect([info?.error, info?.result]).toEqual([undefined, undefined]);
+  });
+
+  test("exactly maxAttempts deliveries by requeue; the last requeue rejects and says so (I5)", async () => {
+    const { queue, task } = await leased({ maxAttempts: 3 });
+    await task.requeue();
+    await (await queue.dequeue())[0]?.requeue({ delay: 1 });
+    rig.now += 1;
+    const [third] = await queue.dequeue();
+    expect(third?.attempt).toBe(3);
+    expect(await third?.requeue({ error: "still no" })).toMatchObject({
+      ok: true,
+      state: "rejected",
+      reason: "attempts_exhausted",
+    });
+    expect(await queue.dequeue()).toHaveLength(0);
+    expect(await queue.get("a")).toMatchObject({
+      state: "rejected",
+      attempt: 3,
+      charged: 3,
+      error: "still no",
+    });
+  });
+
+  test("exactly maxAttempts deliveries by expiry (I5)", async () => {
+    const { queue } = await leased({ maxAttempts: 3 }, 10);
+    let deliveries = 1;
+    for (let i = 0; i < 10; i++) {
+      rig.now += 10;
+      deliveries += (await queue.dequeue({ lease: 10 })).length;
+    }
+    expect(deliveries).toBe(3);
+    expect(await queue.get("a")).toMatchObject({
+      state: "rejected",
+      reason: "lease_expired",
+      attempt: 3,
+      charged: 3,
+    });
+  });
+
+  test("without a limit of attempts a task comes back for ever", async () => {
+    const { queue, task } = await leased({ maxAttempts: 0 });
+    await task.requeue();
+    for (let attempt = 2; attempt <= 20; attempt++) {
+      const [again] = await queue.dequeue();
+      expect(again?.attempt).toBe(attempt);
+      await again?.requeue();
+    }
+  });
+
+  test("a requeue that does not count refunds the attempt but not the delivery (I4 I5)", async () => {
+    const { queue, task } = await leased({ maxAttempts: 1 });
+    expect(await task.requeue({ count: false })).toMatchObject({ state: "pending" });
+    expect(await queue.get("a")).toMatchObject({ attempt: 1, charged: 0 });
+    const [again] = await queue.dequeue();
+    expect(again?.attempt).toBe(2);
+    expect(await again?.requeue()).toMatchObject({ state: "rejected", reason: "attempts_exhausted" });
+  });
+
+  test("handed back unstarted a task goes to the front again, uncounted (I5 I8)", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ payload: id, id, maxAttempts: 1 })));
+    const [a, b] = await queue.dequeue({ max: 2 });
+    for (const task of [b, a]) {
+      const told = { receipt: task?.receipt, ok: true, state: "pending" };
+      expect(await task?.requeue({ unstarted: true })).toEqual(told);
+      const before = await rig.keySpace();
+      expect(await task?.requeue({ unstarted: true })).toEqual(told);
+      expect(await rig.keySpace()).toEqual(before);
+    }
+    expect((await rig.space()).pending.toReversed()).toEqual(["a", "b", "c", "d"]);
+    expect(await queue.get("a")).toMatchObject({ state: "pending", attempt: 1, charged: 0, requeues: 0 });
+    const again = await queue.dequeue({ max: 4 });
+    expect(again.map(({ id, attempt }) => [id, attempt])).toEqual([
+      ["a", 2],
+      ["b", 2],
+      ["c", 1],
+      ["d", 1],
+    ]);
+    expect(await again[0]?.requeue()).toMatchObject({ state: "rejected", reason: "attempts_exhausted" });
+  });
+
+  test("extend moves the deadline to now + lease, by default the lease of the dequeue, and never back", async () => {
+    const { task } = await leased();
+    rig.now += 400;
+    expect(await task.extend()).toEqual({
+      receipt: task.receipt,
+      ok: true,
+      state: "working",
+      deadlineAt: START + 1_400,
+    });
+    expect(await task.extend("10s")).toMatchObject({ deadlineAt: START + 10_400 });
+    expect(await task.extend(1)).toMatchObject({ deadlineAt: START + 10_400 });
+    expect([...(await rig.space()).working]).toEqual([["a", START + 10_400]]);
+    rig.now -= 5_000;
+    expect(await task.extend("10s")).toMatchObject({ deadlineAt: START + 10_400 });
+  });
+
+  test("a late settle by the last holder succeeds: a lease ends when it is reclaimed, not at its deadline (law 6)", async () => {
+    const { queue, task } = await leased();
+    rig.now += 60_000;
+    expect(await task.extend()).toMatchObject({ ok: true, deadlineAt: START + 61_000 });
+    rig.now += 60_000;
+    expect(await task.complete("late")).toMatchObject({ ok: true, state: "completed" });
+    expect((await queue.get("a"))?.result).toBe("late");
+  });
+});
+
+describe("bad input", () => {
+  test.each<[string, unknown, string]>([
+    ["nonsense for a receipt", { receipt: "nonsense", outcome: "complete" }, "receipt"],
+    ["a number for a receipt", { receipt: 7, outcome: "complete" }, "receipt"],
+    ["an unknown outcome", { receipt: "1.1.1.tokentoken.a", outcome: "finish" }, "outcome"],
+    ["a negative delay", { receipt: "1.1.1.tokentoken.a", outcome: "requeue", delay: -1 }, "delay"],
+    ["a lease of 0", { receipt: "1.1.1.tokentoken.a", outcome: "extend", lease: 0 }, "lease"],
+    ["a result beyond JSON", { receipt: "1.1.1.tokentoken.a", outcome: "complete", result: 1n }, "result"],
+    [
+      "a result over 1 MiB",
+      { receipt: "1.1.1.tokentoken.a", outcome: "complete", result: "a".repeat(1_048_576) },
+      "result",
+    ],
+    [
+      "an error over 16 KiB",
+      { receipt: "1.1.1.tokentoken.a", outcome: "reject", error: { log: "a".repeat(17_000) } },
+      "error",
+    ],
+  ])("%s", async (_, settlement, field) => {
+    const { queue, task } = await leased();
+    const before = await rig.keySpace();
+    await expect(queue.settle([settlement as Settlement])).rejects.toMatchObject({
+      path: `settlements[0].${field}`,
+    });
+    await expect(
+      queue.settle([{ receipt: task.receipt, outcome: "complete" }, settlement as Settlement]),
+    ).rejects.toMatchObject({ path: `settlements[1].${field}` });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test.each([{ delay: 1 }, { backoff: true as const }, { error: "no" }])(
+    "%j beside unstarted",
+    async (more) => {
+      const { task } = await leased();
+      const before = await rig.keySpace();
+      await expect(task.requeue({ unstarted: true, ...more })).rejects.toMatchObject({
+        code: "invalid_argument",
+        path: "settlements[0].unstarted",
+      });
+      expect(await rig.keySpace()).toEqual(before);
+    },
+  );
+
+  test("the message of an error is cut, so that a failure can always be recorded", async () => {
+    const { queue, task } = await leased();
+    await task.reject(new Error("x".repeat(100_000)));
+    const info = await queue.get("a");
+    expect(info?.error).toEqual({ name: "Error", message: `${"x".repeat(3_999)}…` });
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test, vi } from "vitest";
+import { key, useRig } from "../../support/rig.ts";
+import { counted } from "../../support/watching.ts";
+
+const rig = useRig();
+
+describe("wait", () => {
+  test("gives the task once it has ended", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    const waiting = queue.wait("a", { every: 10 });
+    await (await queue.dequeue())[0]?.complete({ ok: true });
+    expect(await waiting).toEqual(await queue.get("a"));
+    expect(await queue.wait("a")).toMatchObject({ state: "completed", result: { ok: true } });
+  });
+
+  test("gives the task as it stands when the time is over", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    await queue.dequeue();
+    for (const span of [0, 40]) {
+      expect(await queue.wait("a", { for: span, every: 10 })).toEqual(await queue.get("a"));
+    }
+  });
+
+  test("looks at a task without its payload, however large that is", async () => {
+    const told: unknown[] = [];
+    const queue = rig.queue({
+      transport: {
+        async send(commands, options) {
+          const outcomes = await rig.transport.send(commands, options);
+          told.push(...outcomes);
+          return outcomes;
+        },
+      },
+    });
+    await queue.enqueue("the payload", { id: "a", headers: { kind: "large" } });
+    expect(await queue.wait("a", { for: 0 })).toMatchObject({ state: "pending", headers: { kind: "large" } });
+    expect(JSON.stringify(told)).toContain("large");
+    expect(JSON.stringify(told)).not.toContain("the payload");
+  });
+
+  test("gives null at once where nobody knows the task, and where its record goes while it waits", async () => {
+    const { queue, looks } = counted(rig);
+    expect(await queue.wait("none", { for: "1h" })).toBeNull();
+    await queue.enqueue(1, { id: "a" });
+    const before = looks();
+    const waiting = queue.wait("a", { for: "1h", every: 10 });
+    await vi.waitUntil(() => looks() > before, { timeout: 20_000, interval: 5 });
+    await rig.command("DEL", key("tasks"), key("pending"));
+    expect(await waiting).toBeNull();
+  });
+
+  test("throws `aborted` when its signal aborts", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { id: "a" });
+    const aborting = new AbortController();
+    const waiting = queue.wait("a", { for: "1h", every: "1h", signal: aborting.signal });
+    aborting.abort();
+    await expect(waiting).rejects.toMatchObject({ code: "aborted" });
+    await expect(queue.wait("a", { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" });
+  });
+
+  test("refuses a wrong argument", async () => {
+    await expect(rig.queue().wait("a", { for: -1 })).rejects.toMatchObject({ path: "for" });
+    await expect(rig.queue().wait(" a")).rejects.toMatchObject({ path: "id" });
+  });
+});

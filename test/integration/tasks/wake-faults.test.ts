@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Queue, sweep, type Transport, type Waker } from "../../../src/index.ts";
+import { many } from "../../support/new-tasks.ts";
+import { roomFor } from "../../support/no-room.ts";
+import { useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+
+let woken: string[];
+const waker = (more: Partial<Waker> = {}): Waker => ({ wake: (queue) => woken.push(queue), ...more });
+const producer = (more: Partial<Waker> = {}) => rig.queue({ wake: waker(more) });
+const sweepOnce = () => sweep(rig.transport, { now: () => rig.now, wake: waker() });
+const field = async () => (await rig.space()).tasks.get("~wake");
+
+beforeEach(() => {
+  woken = [];
+});
+
+describe("in a full Redis", () => {
+  const fill = () => rig.command("CONFIG", "SET", "maxmemory", "1");
+  afterEach(() => rig.command("CONFIG", "SET", "maxmemory", "0"));
+
+  test("the reply to an enqueue that succeeded is still to be had, and its consumer is woken", async () => {
+    const one = (queue: Queue) => queue.enqueue(1, { idempotencyKey: "one" });
+    const two = (queue: Queue) =>
+      queue.enqueueMany([{ payload: 1, id: "x" }, { payload: 2 }], { idempotencyKey: "two" });
+    const first = [await one(rig.queue()), await two(rig.queue())];
+    await fill();
+    expect([await one(producer()), await two(producer())]).toEqual(first);
+    expect(woken).toEqual(["emails", "emails"]);
+    expect(await rig.queue().dequeue({ max: 10 })).toHaveLength(3);
+  });
+
+  test("a call for another consumer is answered once a window, as ever", async () => {
+    await producer().enqueueMany(many(3));
+    rig.now += 5_000;
+    await fill();
+    expect([await producer().wakeAnother(), await producer().wakeAnother()]).toEqual([true, false]);
+  });
+
+  test("a sweep wakes once", async () => {
+    await rig.queue().enqueue(1);
+    await fill();
+    expect([await sweepOnce(), await sweepOnce()]).toMatchObject([{ woken: 1 }, { woken: 0 }]);
+  });
+});
+
+describe("where there is room for a task and not for the note of its wake", () => {
+  let short: boolean;
+  const transport: Transport = {
+    send: (commands, options) => (short ? roomFor(rig.transport, 0) : rig.transport).send(commands, options),
+  };
+  beforeEach(async () => {
+    short = false;
+    // From now on a lone enqueue does not look.
+    await rig.queue({ transport }).enqueue("before", { delay: "1h" });
+    short = true;
+  });
+
+  test("a lone enqueue adds its task, and leaves the wake to the next sweep", async () => {
+    const queue = rig.queue({ transport, wake: waker() });
+    expect(await queue.enqueue(1, { id: "x" })).toEqual({ id: "x", created: true });
+    expect([(await rig.space()).pending, woken, await field()]).toEqual([["x"], [], undefined]);
+    expect(await sweep(transport, { now: () => rig.now, wake: waker() })).toMatchObject({ woken: 1 });
+  });
+
+  test("nobody is called for help: each who came would call another", async () => {
+    const queue = rig.queue({ transport, wake: waker() });
+    expect(await queue.wakeAnother()).toBe(false);
+    expect(woken).toEqual([]);
+  });
+});
+
+test("a resend wakes again, unless somebody was heard of: its first copy noted a wake that nobody was told to send", async () => {
+  const transport: Transport = {
+    send: async (commands, options) => {
+      await rig.transport.send(commands, options);
+      return rig.transport.send(commands, options);
+    },
+  };
+  const queue = rig.queue({ transport, wake: waker() });
+  await queue.enqueue(1);
+  expect(woken).toEqual(["emails"]);
+  await queue.enqueueMany(many(2));
+  expect(woken).toEqual(["emails", "emails"]);
+  rig.now += 1;
+  await rig.queue().dequeue();
+  await queue.enqueue(2);
+  expect(woken).toHaveLength(2);
+});
+
+test("a clock that jumps back keeps nobody awake", async () => {
+  const queue = producer();
+  await queue.enqueueMany(many(9));
+  rig.now -= 3_600_000;
+  await queue.enqueue(1);
+  expect(woken).toHaveLength(2);
+  rig.now -= 3_600_000;
+  expect(await sweepOnce()).toMatchObject({ woken: 1 });
+  rig.now -= 3_600_000;
+  expect(await queue.wakeAnother()).toBe(true);
+  // One who was woken before and took tasks later.
+  rig.now += 7_200_000;
+  await rig.queue().dequeue();
+  rig.now -= 3_600_000;
+  await queue.enqueue(2);
+  expect(woken).toHaveLength(5);
+});
+
+test("a call with a shorter window does not shorten it for who is awake: no enqueue wakes one more", async () => {
+  await producer().enqueueMany(many(9));
+  rig.now += 20_000;
+  expect(await producer({ window: 100 }).wakeAnother()).toBe(true);
+  rig.now += 50;
+  await rig.queue().dequeue();
+  rig.now += 4_900;
+  await producer().enqueue(1);
+  expect(woken).toHaveLength(2);
+  expect(await producer({ window: 100 }).wakeAnother()).toBe(true);
+});
+
+test("a sweep that fails midway wakes those whose wakes it has noted", async () => {
+  for (let i = 0; i < 51; i++) {
+    await new Queue(`q${i}`, { transport: rig.transport, now: () => rig.now }).enqueue(1);
+  }
+  let calls = 0;
+  const transport: Transport = {
+    send: (commands, options) => {
+      const [first] = commands;
+      const isSweep = first !== undefined && "script" in first && first.script.name === "sweep";
+      if (isSweep && ++calls === 2) return Promise.reject(new Error("no connection"));
+      return rig.transport.send(commands, options);
+    },
+  };
+  await expect(sweep(transport, { now: () => rig.now, wake: waker() })).rejects.toThrow("no connection");
+  expect(new Set(woken).size).toBe(50);
+});
+
+describe("an enqueue whose waker fails altogether succeeds all the same", () => {
+  const failing = () => {
+    throw new Error("not now");
+  };
+  afterEach(() => vi.restoreAllMocks());
+
+  test.each([
+    ["onError throws", { wake: failing, onError: failing }],
+    ["waitUntil throws", { waitUntil: failing }],
+  ])("%s", async (_, more: Partial<Waker>) => {
+    const told = vi.spyOn(console, "error").mockImplementation(() => {});
+    expect(await producer(more).enqueue(1)).toMatchObject({ created: true });
+    expect(told.mock.calls).toEqual([['{"wake":"emails","failed":"not now"}']]);
+  });
+});

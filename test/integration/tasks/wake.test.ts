@@ -1,0 +1,245 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { deepSweep, sweep, type Waker } from "../../../src/index.ts";
+import { abreast } from "../../support/abreast.ts";
+import { START, useRig } from "../../support/rig.ts";
+import { many } from "../../support/new-tasks.ts";
+
+const rig = useRig();
+
+let woken: string[];
+const waker = (more: Partial<Waker> = {}): Waker => ({ wake: (queue) => woken.push(queue), ...more });
+const producer = (more: Partial<Waker> = {}) => rig.queue({ wake: waker(more) });
+const sweepOnce = (more: Partial<Waker> = {}) =>
+  sweep(rig.transport, { now: () => rig.now, wake: waker(more) });
+const field = async () => (await rig.space()).tasks.get("~wake");
+
+beforeEach(() => {
+  woken = [];
+});
+
+describe("an enqueue wakes a consumer", () => {
+  test("once, however many tasks arrive while it is on its way", async () => {
+    const queue = producer();
+    await queue.enqueue(1);
+    await queue.enqueueMany(many(20));
+    await Promise.all(Array.from({ length: 20 }, () => producer().enqueue(2)));
+    expect(woken).toEqual(["emails"]);
+    expect(await field()).toBe(`${START} ${START + 5_000} 5000`);
+  });
+
+  test("again when it did not come within the window", async () => {
+    const queue = producer({ window: "2s" });
+    await queue.enqueue(1);
+    rig.now += 1_999;
+    await queue.enqueue(2);
+    expect(woken).toHaveLength(1);
+    rig.now += 1;
+    await queue.enqueue(3);
+    expect(woken).toHaveLength(2);
+  });
+
+  test("not while one takes what stands behind cancelled ones, however many", async () => {
+    const queue = producer();
+    const ids = [...(await queue.enqueueMany(many(1_000))), ...(await queue.enqueueMany(many(200)))];
+    await queue.enqueue("behind");
+    await abreast(ids, ({ id }) => queue.cancel(id));
+    expect(await queue.dequeue()).toHaveLength(1);
+    expect(await field()).toBe(`${START} ${START + 5_000} 5000`);
+    expect(woken).toHaveLength(1);
+  });
+
+  test("not while one takes tasks, and again as soon as it has found nothing", async () => {
+    const queue = producer();
+    for (let i = 0; i < 5; i++) {
+      await queue.enqueue(i);
+      rig.now += 4_000;
+      expect(await queue.dequeue()).toHaveLength(1);
+    }
+    expect(woken).toHaveLength(1);
+    expect(await queue.dequeue()).toHaveLength(0);
+    expect(await field()).toBeUndefined();
+    await queue.enqueue(6);
+    expect(woken).toHaveLength(2);
+  });
+
+  test("again when those that took tasks have not come back within the window: they are busy, or dead", async () => {
+    const queue = producer();
+    await queue.enqueueMany(many(2));
+    await queue.dequeue();
+    rig.now += 5_000;
+    await queue.enqueue(3);
+    expect(woken).toHaveLength(2);
+  });
+
+  test("not within the window that the wake had, counted from who took tasks last", async () => {
+    const queue = producer({ window: "2s" });
+    await queue.enqueueMany(many(2));
+    rig.now += 1_500;
+    await rig.queue().dequeue();
+    expect(await field()).toBe(`${START} ${START + 3_500} 2000`);
+    rig.now += 1_999;
+    await queue.enqueue(3);
+    expect(woken).toHaveLength(1);
+    rig.now += 1;
+    await queue.enqueue(4);
+    expect(woken).toHaveLength(2);
+  });
+
+  test("not for what is delayed, known already, or stands for another by its key", async () => {
+    const queue = producer();
+    await queue.enqueue(1, { delay: "1m" });
+    await queue.enqueueMany(many(3, { delay: "1m" }));
+    await rig.queue().enqueue(1, { id: "x" });
+    await queue.enqueue(1, { id: "x" });
+    await rig.queue().enqueue(1, { dedup: { key: "k", window: "1m" } });
+    await queue.enqueue(1, { dedup: { key: "k", window: "1m" } });
+    expect([woken, await field()]).toEqual([[], undefined]);
+  });
+
+  test("for a resend, too: the first copy's reply, and with it the wake, may have been lost", async () => {
+    await rig.queue().enqueue(1, { id: "x", idempotencyKey: "k" });
+    await producer().enqueue(1, { id: "x", idempotencyKey: "k" });
+    expect(woken).toEqual(["emails"]);
+  });
+
+  test("for a task of a group, as for any other", async () => {
+    await producer().enqueue(1, { group: "g", priority: 3 });
+    expect(woken).toEqual(["emails"]);
+    await rig.queue().dequeue();
+    expect(await rig.queue().dequeue()).toHaveLength(0);
+    expect(await field()).toBeUndefined();
+  });
+
+  test("not while the queue is paused", async () => {
+    await rig.operator().pause();
+    await producer().enqueue(1);
+    await producer().enqueueMany(many(2));
+    expect(woken).toEqual([]);
+    await rig.operator().resume();
+    await sweepOnce();
+    expect(woken).toEqual(["emails"]);
+  });
+
+  test("only of queues that have one", async () => {
+    const queue = producer({ queues: (name) => name !== "emails" });
+    await queue.enqueue(1);
+    expect([woken, await field()]).toEqual([[], undefined]);
+    await expect(queue.wakeAnother()).rejects.toMatchObject({ code: "invalid_argument", path: "wake" });
+  });
+
+  test("and succeeds all the same when the wake fails", async () => {
+    const onError = vi.fn();
+    const queue = producer({ wake: () => Promise.reject(new Error("no route")), onError });
+    expect(await queue.enqueue(1)).toMatchObject({ created: true });
+    expect(onError.mock.calls).toEqual([[new Error("no route"), "emails"]]);
+    const throwing = producer({
+      wake: () => {
+        throw new Error("at once");
+      },
+      onError,
+    });
+    rig.now += 5_000;
+    expect(await throwing.enqueue(1)).toMatchObject({ created: true });
+    expect(onError).toHaveBeenCalledTimes(2);
+  });
+
+  test("after the response where the platform can: then it does not wait", async () => {
+    const after: Promise<unknown>[] = [];
+    let arrive = () => {};
+    const wake = () => new Promise<void>((resolve) => (arrive = resolve));
+    await producer({ wake, waitUntil: (promise) => after.push(promise) }).enqueue(1);
+    expect(after).toHaveLength(1);
+    arrive();
+    await after[0];
+  });
+});
+
+describe("a sweep wakes a consumer", () => {
+  test("of each queue that has tasks ready and nobody at work: what it promoted, what it reclaimed, what was lost", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1, { delay: "10s" });
+    expect(await sweepOnce()).toMatchObject({ promoted: 0, woken: 0 });
+    rig.now += 10_000;
+    expect(await sweepOnce()).toMatchObject({ promoted: 1, woken: 1 });
+    await queue.dequeue({ lease: "20s" });
+    rig.now += 20_000;
+    expect(await sweepOnce()).toMatchObject({ reclaimed: 1, woken: 1 });
+    expect(woken).toEqual(["emails", "emails"]);
+  });
+
+  test("for tasks of groups, or with a priority, as for any other", async () => {
+    await rig.queue().enqueue(1, { group: "g" });
+    expect(await sweepOnce()).toMatchObject({ woken: 1 });
+  });
+
+  test("once, where it takes several calls to move what is due", async () => {
+    await rig.queue().enqueueMany(many(3, { delay: "1s" }));
+    rig.now += 1_000;
+    const report = await sweep(rig.transport, { now: () => rig.now, limit: 1, wake: waker() });
+    expect(report).toMatchObject({ promoted: 3, woken: 1 });
+    expect(woken).toEqual(["emails"]);
+  });
+
+  test("where a wake was lost a second ago or more, though its window is not over", async () => {
+    await producer().enqueue(1);
+    rig.now += 999;
+    expect(await sweepOnce()).toMatchObject({ woken: 0 });
+    rig.now += 1;
+    expect(await sweepOnce()).toMatchObject({ woken: 1 });
+    expect(await sweepOnce()).toMatchObject({ woken: 0 });
+  });
+
+  test("not where somebody took tasks within the window", async () => {
+    await producer().enqueueMany(many(3));
+    rig.now += 500;
+    await rig.queue().dequeue();
+    rig.now += 4_999;
+    expect(await sweepOnce()).toMatchObject({ woken: 0 });
+    rig.now += 1;
+    expect(await sweepOnce()).toMatchObject({ woken: 1 });
+  });
+
+  test("not where the queue is empty, paused, or has nobody to wake", async () => {
+    await rig.queue().enqueue(1);
+    expect(await sweepOnce({ queues: () => false })).toMatchObject({ woken: 0 });
+    await rig.operator().pause();
+    expect(await sweepOnce()).toMatchObject({ woken: 0 });
+    await rig.operator().resume();
+    expect(await sweepOnce()).toMatchObject({ woken: 1 });
+    await rig.queue().dequeue();
+    expect(await sweepOnce()).toMatchObject({ woken: 0 });
+  });
+
+  test("only one of many that sweep at once", async () => {
+    await rig.queue().enqueue(1);
+    const reports = await Promise.all(Array.from({ length: 10 }, () => sweepOnce()));
+    expect(reports.filter((report) => report.woken === 1)).toHaveLength(1);
+    expect(woken).toEqual(["emails"]);
+  });
+});
+
+describe("another consumer", () => {
+  test("is woken once a window, whoever is at work", async () => {
+    const queue = producer();
+    await queue.enqueueMany(many(10));
+    expect(await queue.wakeAnother()).toBe(false);
+    rig.now += 4_000;
+    await queue.dequeue();
+    rig.now += 1_000;
+    expect(await Promise.all([queue.wakeAnother(), queue.wakeAnother()])).toEqual([true, false]);
+    expect(woken).toHaveLength(2);
+  });
+});
+
+test("what is noted of wakes is no fault to a deep sweep, and goes with its queue", async () => {
+  await producer().enqueue(1);
+  expect(await deepSweep(rig.transport, { now: () => rig.now })).toMatchObject({ faults: [] });
+  await rig.operator().deleteQueue();
+  expect((await rig.space()).tasks.size).toBe(0);
+});
+
+test("a waker of another form is refused", () => {
+  expect(() => rig.queue({ wake: {} as Waker })).toThrow("wake must be a Waker");
+  expect(() => producer({ window: 99 })).toThrow("wake.window must be a duration of 100 to 3600000 ms");
+  expect(() => producer({ every: 1 } as Partial<Waker>)).toThrow("wake.every");
+});

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { encrypting, KEYS, shows, MARKER } from "../../support/encrypting.ts";
+import { useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const both = { old: KEYS.old, new: KEYS.new };
+const queues = {
+  plain: () => rig.queue(),
+  reading: () => rig.queue({ encryption: encrypting({ current: null, acceptPlain: true }) }),
+  migrating: () => rig.queue({ encryption: encrypting({ acceptPlain: true }) }),
+  old: () => rig.queue({ encryption: encrypting() }),
+  ready: () => rig.queue({ encryption: encrypting({ keys: both }) }),
+  turned: () => rig.queue({ encryption: encrypting({ keys: both, current: "new" }) }),
+  new: () => rig.queue({ encryption: encrypting({ keys: { new: KEYS.new }, current: "new" }) }),
+};
+type Release = keyof typeof queues;
+
+/** A task from one release to another and its result back: both are read. */
+async function passes(from: Release, to: Release): Promise<void> {
+  const { id } = await queues[from]().enqueue(`for ${to}`);
+  const [task] = await queues[to]().dequeue();
+  expect(task?.payload).toBe(`for ${to}`);
+  await task?.complete(`from ${to}`);
+  expect(await queues[from]().get(id)).toMatchObject({ result: `from ${to}` });
+}
+
+test("a key is changed while old and new releases run side by side, each pair of them", async () => {
+  const steps: Release[][] = [
+    ["old", "ready"],
+    ["ready", "turned"],
+    ["turned", "new"],
+  ];
+  for (const releases of steps) {
+    for (const from of releases) {
+      for (const to of releases) await passes(from, to);
+    }
+  }
+});
+
+test("encryption is introduced while releases with and without it run side by side, each pair of them", async () => {
+  const steps: Release[][] = [
+    ["plain", "reading"],
+    ["reading", "migrating"],
+    ["migrating", "old"],
+  ];
+  for (const releases of steps) {
+    for (const from of releases) {
+      for (const to of releases) await passes(from, to);
+    }
+  }
+  await queues.plain().enqueue(MARKER, { id: "before" });
+  await queues.migrating().enqueue(MARKER, { id: "after" });
+  for (const release of [queues.reading, queues.migrating]) {
+    const tasks = await release().dequeue({ max: 2 });
+    expect(tasks.map((task) => [task.id, task.payload])).toEqual([
+      ["before", MARKER],
+      ["after", MARKER],
+    ]);
+    for (const task of tasks.toReversed()) await task.requeue({ unstarted: true });
+  }
+});
+
+test("what waits keeps its key, and is decrypted for as long as that is given", async () => {
+  await queues.old().enqueue(MARKER, { id: "a" });
+  await queues.turned().enqueue(MARKER, { id: "b" });
+  expect(shows(await rig.keySpace())).toBe(false);
+  const [task] = await queues.turned().dequeue();
+  await task?.requeue({ error: MARKER });
+  expect(await queues.new().get("a")).toMatchObject({ error: MARKER });
+  expect((await queues.new().dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["b"]);
+  const letter = await queues.new().get("a");
+  expect(letter).toMatchObject({
+    state: "rejected",
+    error: { message: expect.stringContaining('"old"') as string },
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { drain, Operator } from "../../../src/index.ts";
+import { encrypting, KEYS, MARKER } from "../../support/encrypting.ts";
+import { reported } from "../../consumer/draining.ts";
+import { many } from "../../support/new-tasks.ts";
+import { key, QUEUE, useRig } from "../../support/rig.ts";
+
+// Encrypted values that whoever reads them cannot open, or must not.
+const rig = useRig();
+const encryption = encrypting();
+const sealed = () => rig.queue({ encryption });
+
+const payload = { to: `${MARKER}@example.com` };
+
+/** One field of the tasks hash, written past the product. */
+const setField = (field: string, value: string) => rig.command("HSET", key("tasks"), field, value);
+const fieldOf = async (field: string) => (await rig.space()).tasks.get(field) ?? "";
+
+describe("a payload that cannot be decrypted becomes a dead letter that says why, and harms no other", () => {
+  /** Of tasks a, b and c, of which b is the one. */
+  async function drained(encryption: ReturnType<typeof encrypting> | undefined) {
+    const handled: unknown[] = [];
+    const queue = rig.queue(encryption ? { encryption } : {});
+    const report = await drain(queue, ({ id, payload: got }) => void handled.push([id, got]), { batch: 10 });
+    expect(report).toMatchObject({ completed: 2, requeued: 0, rejected: 1, ended: "empty" });
+    expect(handled).toEqual([
+      ["a", payload],
+      ["c", payload],
+    ]);
+    const letter = { state: "rejected", reason: "rejected", attempt: 1, charged: 1 };
+    expect(await rig.queue().get("b")).toMatchObject(letter);
+    const { error } = (await rig.queue().get("b"))!;
+    return (error as Error).message;
+  }
+
+  const three = async (b: Parameters<typeof rig.queue>[0]) => {
+    await sealed().enqueue(payload, { id: "a" });
+    await rig.queue(b).enqueue(payload, { id: "b" });
+    await sealed().enqueue(payload, { id: "c" });
+  };
+
+  test("its key is not there; with the key it is redriven, by what its error says", async () => {
+    const both = { old: KEYS.old, new: KEYS.new };
+    await three({ encryption: encrypting({ keys: both, current: "new" }) });
+    expect(await drained(encryption)).toBe(
+      'the payload cannot be decrypted: it is encrypted with the key "new", which is not among the keys given',
+    );
+    const operator = new Operator(QUEUE, { transport: rig.transport, now: () => rig.now, encryption });
+    expect(await operator.redrive({ text: "cannot be decrypted" })).toMatchObject({ redriven: 1 });
+    const [task] = await rig.queue({ encryption: encrypting({ keys: both }) }).dequeue();
+    expect(task?.payload).toEqual(payload);
+  });
+
+  test("it is not encrypted", async () => {
+    await three({});
+    expect(await drained(encryption)).toMatch(/it is not encrypted, and acceptPlain is not set$/);
+  });
+
+  test("it was altered", async () => {
+    await three({ encryption });
+    const record = await fieldOf("b");
+    await setField(
+      "b",
+      record.replace(/.{4}$/, (end) => (end === "AAA=" ? "BBA=" : "AAA=")),
+    );
+    expect(await drained(encryption)).toMatch(/with the key "old", and was altered/);
+  });
+
+  test("it is another task's", async () => {
+    await three({ encryption });
+    await sealed().enqueue({ to: "b" }, { id: "d", delay: "1h" });
+    await setField("b", await fieldOf("d"));
+    expect(await drained(encryption)).toMatch(/belongs to another task or queue/);
+  });
+
+  test("the consumer has no encryption", async () => {
+    for (const id of ["a", "c"]) await rig.queue().enqueue(payload, { id });
+    await sealed().enqueue(payload, { id: "b" });
+    expect(await drained(undefined)).toMatch(/with the key "old", and this queue was given no encryption$/);
+  });
+
+  test("and who waits for it with the key is told so", async () => {
+    await rig.queue().enqueue(1, { id: "a" });
+    expect(await sealed().dequeue()).toMatchObject({ length: 0, invalid: 1 });
+    const { error } = (await sealed().wait("a"))!;
+    expect((error as Error).message).toMatch(/^the payload cannot be decrypted: it is not encrypted/);
+  });
+});
+
+test("a backlog under another key is counted as rejected, by its drain, and by no handler", async () => {
+  await rig.queue({ encryption: encrypting({ keys: { old: KEYS.other } }) }).enqueueMany(many(150));
+  const report = await drain(sealed(), () => expect.unreachable(), { batch: 1 });
+  expect(report).toEqual(reported({ rejected: 150 }));
+  expect(await rig.queue().counts()).toMatchObject({ pending: 0, working: 0, rejected: 150 });
+});
+
+test("a result that was put in another's place, or in place of one, is not taken for it", async () => {
+  await sealed().enqueueMany([1, 2].map((n) => ({ payload: n, id: `t${n}` })));
+  const tasks = await sealed().dequeue({ max: 2 });
+  for (const task of tasks) await task.complete(task.id);
+  const [own, others] = [await fieldOf(".t1"), await fieldOf(".t2")];
+  const head = own.slice(0, own.indexOf("\n") + 1);
+  await setField(".t1", head + others.slice(others.indexOf("\n") + 1));
+  await expect(sealed().get("t1")).rejects.toMatchObject({ code: "undecryptable" });
+  await setField(".t1", `${head}j"forged"`);
+  await expect(sealed().get("t1")).rejects.toMatchObject({ code: "undecryptable" });
+  expect(await sealed().get("t2")).toMatchObject({ result: "t2" });
+});

@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import { sweep, type LeasedTask, type Queue, type Worker } from "../../../src/index.ts";
+import { key, START, useRig } from "../../support/rig.ts";
+import { numbered } from "../../support/new-tasks.ts";
+
+const rig = useRig();
+const MINUTE = 60_000;
+const namesOf = (count: number) => numbered(count).map(({ id }) => id);
+const idsOf = (tasks: readonly LeasedTask[]) => tasks.map(({ id }) => id);
+const one: Worker = { name: "one", incarnation: "a", silentAfter: "1m" };
+const two: Worker = { name: "two", silentAfter: "1m" };
+const run = (options = {}) => sweep(rig.transport, { now: () => rig.now, ...options });
+
+/** Takes tasks with a lease that outlasts every test. */
+const take = (queue: Queue, worker: Worker | undefined, max: number) =>
+  queue.dequeue({ max, worker, lease: "30d" });
+
+describe("a worker that went silent", () => {
+  test("is failed by the next sweep: its tasks go back, to the front, and all others stay", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(9));
+    await take(queue, one, 2);
+    await take(queue, { name: "one", incarnation: "b", silentAfter: "1m" }, 1);
+    await take(queue, { name: "quiet" }, 1);
+    await take(queue, undefined, 1);
+    await take(queue, one, 2);
+    rig.now += MINUTE - 1;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
+    await queue.heartbeat({ name: "one", incarnation: "b", silentAfter: "1m" });
+    rig.now += 1;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 4, 0, 0, 0, 0, 0]);
+    const { pending, working, workers } = await rig.space();
+    expect(pending.toReversed()).toEqual(["t0", "t1", "t5", "t6", "t7", "t8"]);
+    expect([...working.keys()].toSorted()).toEqual(["t2", "t3", "t4"]);
+    expect([...workers.keys()].toSorted()).toEqual(["one b", "quiet "]);
+    expect(await queue.heartbeat(one)).toEqual({ ok: false, code: "worker_lost" });
+  });
+
+  test("is failed by another's dequeue alone, which gets the work", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(3));
+    await take(queue, one, 3);
+    expect(await take(queue, two, 1)).toMatchObject({ length: 0, nextDueAt: START + MINUTE });
+    rig.now += MINUTE;
+    expect(idsOf(await take(queue, two, 1))).toEqual(["t0"]);
+    expect(await queue.get("t0")).toMatchObject({ attempt: 2, worker: { name: "two" } });
+    expect(await queue.counts()).toMatchObject({ pending: 2, working: 1, workers: 1 });
+  });
+
+  test("leaves no task behind, whether it had begun or not, and however many", async () => {
+    const queue = rig.queue();
+    for (let i = 0; i < 5; i++) {
+      await queue.enqueueMany(numbered(2_500).slice(500 * i, 500 * i + 500));
+      await take(queue, one, 500);
+    }
+    rig.now += MINUTE;
+    expect(await run()).toMatchObject({ reclaimed: 2_500, rejected: 0, more: false });
+    expect((await rig.space()).pending.toReversed()).toEqual(namesOf(2_500));
+    expect(await queue.counts()).toMatchObject({ working: 0, workers: 0 });
+  });
+
+  test("is failed in bounded calls by dequeues, too, and nothing is lost between them", async () => {
+    const queue = rig.queue();
+    // The first two are a thousand, as many as one call takes.
+    for (const worker of [one, two, { ...two, name: "three" }, { ...two, name: "four" }]) {
+      await queue.enqueueMany(numbered(500).map((task) => ({ ...task, id: `${worker.name}${task.id}` })));
+      await take(queue, worker, 500);
+    }
+    rig.now += MINUTE;
+    const seen = new Set<string>();
+    for (let i = 0; i < 3_000 && seen.size < 2_000; i++) {
+      const [task] = await queue.dequeue();
+      if (task) seen.add(task.id);
+      await task?.complete();
+    }
+    expect(seen.size).toBe(2_000);
+    expect(await queue.counts()).toMatchObject({ pending: 0, working: 0, workers: 0 });
+  });
+
+  test("of a hundred each is looked after by one sweep", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(100));
+    for (let i = 0; i < 100; i++) {
+      await take(queue, { name: `w${i}`, ...(i % 2 === 0 && { silentAfter: "1m" }) }, 1);
+    }
+    rig.now += MINUTE;
+    expect(await run()).toMatchObject({ reclaimed: 50, more: false });
+    expect(await queue.counts()).toMatchObject({ pending: 50, working: 50, workers: 50 });
+    rig.now += 60 * MINUTE;
+    expect(await run()).toMatchObject({ reclaimed: 0, more: false });
+    expect(await queue.counts()).toMatchObject({ pending: 50, working: 50, workers: 50 });
+  });
+
+  test("has its exhausted tasks rejected and its cancelled ones ended", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([...numbered(2, { maxAttempts: 1 }), { payload: 0, id: "more" }]);
+    await take(queue, one, 3);
+    await queue.cancel("t1");
+    rig.now += MINUTE;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 2, 0, 0, 0, 0]);
+    expect(await queue.get("t0")).toMatchObject({ state: "rejected", reason: "lease_expired" });
+    expect(await queue.get("t1")).toMatchObject({ state: "rejected", reason: "cancelled" });
+  });
+
+  test("has nothing rejected twice where its leases expire in the same sweep", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(4));
+    await queue.dequeue({ max: 2, worker: one, lease: MINUTE });
+    await take(queue, one, 2);
+    rig.now += MINUTE;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 4, 0, 0, 0, 0, 0]);
+    expect((await queue.get("t0"))?.attempt).toBe(1);
+    expect((await rig.space()).pending).toHaveLength(4);
+  });
+});
+
+describe("a sign of life", () => {
+  test.each(["heartbeat", "dequeue"] as const)("is each %s", async (sign) => {
+    const queue = rig.queue();
+    await queue.enqueue(0, { id: "t0" });
+    await take(queue, one, 1);
+    for (let i = 0; i < 10; i++) {
+      rig.now += MINUTE - 1;
+      await (sign === "heartbeat" ? queue.heartbeat(one) : queue.dequeue({ worker: one }));
+      expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
+    }
+    rig.now += MINUTE;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
+  });
+
+  test("is also a dequeue that gets nothing, for the queue is paused or at its limit", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(2));
+    await take(queue, one, 1);
+    await rig.operator().configure({ maxWorking: 1 });
+    rig.now += MINUTE - 1;
+    expect(await take(queue, one, 1)).toHaveLength(0);
+    await rig.operator().pause();
+    rig.now += MINUTE - 1;
+    expect(await take(queue, one, 1)).toMatchObject({ length: 0, paused: true });
+    rig.now += 1;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
+    expect((await queue.counts()).workers).toBe(1);
+    rig.now += MINUTE;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
+    expect((await queue.counts()).workers).toBe(0);
+  });
+
+  test("that tells of a shorter silence is heeded at once, and one that tells of none ends the watch", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(2));
+    await take(queue, { name: "one" }, 1);
+    await take(queue, { name: "two", silentAfter: "1h" }, 1);
+    await queue.heartbeat({ name: "two", silentAfter: "1s" });
+    rig.now += 1_000;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
+    await take(queue, two, 1);
+    await queue.heartbeat({ name: "two" });
+    rig.now += 61 * MINUTE;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
+  });
+});
+
+test("a shorter silence is heeded also after the timer rang", async () => {
+  const queue = rig.queue();
+  await queue.enqueue(0, { id: "t0" });
+  await queue.heartbeat(one);
+  await queue.heartbeat({ ...two, silentAfter: "1h" });
+  rig.now += MINUTE;
+  await rig.sweepOnce();
+  await take(queue, { name: "short", silentAfter: "1s" }, 1);
+  rig.now += 1_000;
+  expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
+});
+
+describe("a worker that is not to be failed", () => {
+  test("keeps its tasks, and is listed as long as it has any, however long ago it gave a sign", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(0, { id: "t0" });
+    const [task] = await take(queue, { name: "one" }, 1);
+    for (let hour = 1; hour <= 30; hour++) {
+      rig.now += 60 * MINUTE;
+      expect(await task?.extend("2h")).toMatchObject({ ok: true });
+      expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
+      expect((await rig.operator().workers()).workers).toMatchObject([{ name: "one", tasks: ["t0"] }]);
+    }
+    expect(await task?.complete()).toMatchObject({ ok: true });
+    rig.now += 60 * MINUTE;
+    await rig.sweepOnce();
+    expect((await queue.counts()).workers).toBe(0);
+  });
+
+  test("only leaves the list, after an hour", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(0, { id: "t0" });
+    const [task] = await take(queue, { name: "one" }, 1);
+    await task?.requeue({ delay: "2h" });
+    rig.now += 60 * MINUTE - 1;
+    await rig.sweepOnce();
+    expect((await queue.counts()).workers).toBe(1);
+    rig.now += 1;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
+    const { tasks, delayed, working } = await rig.space();
+    expect([...tasks.keys()].filter((field) => /^~[waf]/.test(field))).toEqual([]);
+    expect([delayed.size, working.size]).toEqual([1, 0]);
+    expect(await queue.heartbeat({ name: "one" })).toMatchObject({ ok: true, leases: 0 });
+  });
+});
+
+describe("the timer of the workers", () => {
+  test("is set anew where it rings while a worker takes a task from behind cancelled ones", async () => {
+    const queue = rig.queue();
+    await queue.dequeue({ worker: one });
+    await queue.enqueueMany([
+      { payload: 0, id: "gone" },
+      { payload: 0, id: "late", delay: 1 },
+    ]);
+    await queue.cancel("gone");
+    rig.now += MINUTE;
+    // Only behind the cancelled one is too little in line, so that what is due comes in.
+    expect(idsOf(await take(queue, one, 1))).toEqual(["late"]);
+    expect((await rig.space()).delayed.get("~w")).toBe(rig.now + MINUTE);
+    rig.now += MINUTE;
+    expect(await run()).toMatchObject({ reclaimed: 1 });
+  });
+
+  test("is no delayed task, and takes no task's place in a dequeue", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(0, { id: "due", delay: 2 * MINUTE });
+    await queue.heartbeat(one);
+    expect(await queue.counts()).toMatchObject({ delayed: 1, pending: 0 });
+    rig.now += 2 * MINUTE;
+    expect(idsOf(await queue.dequeue())).toEqual(["due"]);
+    expect(await queue.counts()).toMatchObject({ delayed: 0, workers: 0 });
+  });
+
+  test("wakes up once for many signs of life, and not at all where nobody listens", async () => {
+    const queue = rig.queue();
+    for (let i = 0; i < 30; i++) {
+      rig.now += 1_000;
+      await queue.heartbeat(one);
+      await queue.heartbeat(two);
+    }
+    expect((await rig.space()).delayed).toEqual(new Map([["~w", START + 1_000 + MINUTE]]));
+    rig.now = START + 1_000 + MINUTE;
+    await rig.sweepOnce();
+    expect((await rig.space()).delayed).toEqual(new Map([["~w", START + 30_000 + MINUTE]]));
+    rig.now += MINUTE;
+    await rig.sweepOnce();
+    expect(await rig.command("EXISTS", key("delayed"), key("workers"))).toBe(0);
+  });
+});

@@ -1,0 +1,319 @@
+import { describe, expect, test } from "vitest";
+import type { LeasedTask, Queue, Worker, WorkerName } from "../../../src/index.ts";
+import { key, START, useRig } from "../../support/rig.ts";
+import { numbered } from "../../support/new-tasks.ts";
+
+const rig = useRig();
+const namesOf = (count: number, letter = "t") => numbered(count, {}, letter).map(({ id }) => id);
+const idsOf = (tasks: readonly LeasedTask[]) => tasks.map(({ id }) => id);
+const one = { name: "one", incarnation: "a" };
+const two = { name: "two", incarnation: "a" };
+const fail = (worker: string | WorkerName, limit?: number) => rig.operator().failWorker(worker, { limit });
+
+/** One by one, as what was taken from a failed worker does not travel in large batches (law 11). */
+async function next(queue: Queue, count: number, worker?: Worker): Promise<LeasedTask[]> {
+  const tasks: LeasedTask[] = [];
+  for (let i = 0; i < count; i++) tasks.push(...(await queue.dequeue({ worker })));
+  return tasks;
+}
+
+async function refill(queue: Queue, worker: Worker, count: number): Promise<void> {
+  for (let first = 0; first < count; first += 500) {
+    await queue.enqueueMany(numbered(count).slice(first, first + 500));
+    await queue.dequeue({ max: 500, worker });
+  }
+}
+
+describe("failing a worker", () => {
+  test("gives back its tasks and nobody else's, to the front, in the order in which it took them", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(8));
+    await queue.dequeue({ worker: one });
+    const others = await queue.dequeue({ worker: two });
+    await queue.dequeue({ max: 2, worker: one });
+    const free = await queue.dequeue();
+    await queue.dequeue({ worker: one });
+    expect(await fail("one")).toEqual({ returned: 4, rejected: 0, more: false });
+    const { pending, working, workers } = await rig.space();
+    // The next stands on the right.
+    expect(pending).toEqual(["t7", "t6", "t5", "t3", "t2", "t0"]);
+    expect([[...working.keys()].toSorted(), [...workers.keys()]]).toEqual([["t1", "t4"], ["two a"]]);
+    for (const task of [...others, ...free]) expect(await task.complete()).toMatchObject({ ok: true });
+    expect(idsOf(await next(queue, 4))).toEqual(["t0", "t2", "t3", "t5"]);
+  });
+
+  test("leaves the charged attempt, and a settlement of what was taken away says lease_lost", async () => {
+    const queue = rig.queue();
+    await queue.enqueue("work", { id: "t0" });
+    const [task] = await queue.dequeue({ worker: one });
+    rig.now += 1;
+    await fail(one);
+    const before = await rig.keySpace();
+    for (const late of [task?.complete("mine"), task?.requeue(), task?.reject(), task?.extend()]) {
+      expect(await late).toEqual({ receipt: task?.receipt, ok: false, code: "lease_lost" });
+    }
+    expect(await rig.keySpace()).toEqual(before);
+    expect(await queue.get("t0")).toMatchObject({ state: "pending", attempt: 1, charged: 1, worker: one });
+    expect((await queue.dequeue({ worker: two }))[0]).toMatchObject({ id: "t0", attempt: 2 });
+    expect(await task?.complete("mine")).toMatchObject({ ok: false, code: "lease_lost" });
+  });
+
+  test("ends those that have no attempt left, and those that were cancelled", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([
+      ...numbered(3, { maxAttempts: 1 }),
+      ...numbered(2, {}, "c"),
+      ...numbered(1, {}, "b"),
+    ]);
+    await queue.dequeue({ max: 6, worker: one });
+    await queue.cancel("t2");
+    await queue.cancel("c0");
+    expect(await fail(one)).toEqual({ returned: 2, rejected: 4, more: false });
+    const states = ["t0", "t1", "t2", "c0", "c1", "b0"].map(async (id) => {
+      const info = await queue.get(id);
+      return [info?.state, info?.reason];
+    });
+    expect(await Promise.all(states)).toEqual([
+      ["rejected", "lease_expired"],
+      ["rejected", "lease_expired"],
+      ["rejected", "cancelled"],
+      ["rejected", "cancelled"],
+      ["pending", undefined],
+      ["pending", undefined],
+    ]);
+    expect([...(await rig.space()).dead.keys()].toSorted()).toEqual(["t0", "t1"]);
+  });
+
+  test("by its name takes from all its incarnations, by one incarnation from that alone", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(6));
+    const incarnations = [{ name: "one" }, one, { name: "one", incarnation: "b" }];
+    for (const worker of [...incarnations, ...incarnations.toReversed()]) await queue.dequeue({ worker });
+    expect(await fail({ name: "one" })).toMatchObject({ returned: 2 });
+    expect(idsOf(await next(queue, 2, { name: "one" }))).toEqual(["t0", "t5"]);
+    expect(await fail(one)).toMatchObject({ returned: 2 });
+    expect(idsOf(await next(queue, 2, one))).toEqual(["t1", "t4"]);
+    expect((await queue.counts()).workers).toBe(3);
+    // By now t2 and t3 have the lowest lease numbers.
+    expect(await fail("one")).toMatchObject({ returned: 6 });
+    expect(await queue.counts()).toMatchObject({ workers: 0, pending: 6, working: 0 });
+    expect((await rig.space()).pending.toReversed()).toEqual(["t2", "t3", "t0", "t5", "t1", "t4"]);
+  });
+
+  test("takes a listener off the list that has no tasks, and nothing else", async () => {
+    const queue = rig.queue();
+    await queue.heartbeat(one);
+    await queue.heartbeat({ name: "one" });
+    await queue.heartbeat(two);
+    expect(await fail({ name: "one" })).toEqual({ returned: 0, rejected: 0, more: false });
+    expect((await queue.counts()).workers).toBe(2);
+    await fail("one");
+    expect((await rig.operator().workers()).workers).toMatchObject([two]);
+    expect(await fail("nobody")).toEqual({ returned: 0, rejected: 0, more: false });
+  });
+
+  test.each([
+    ["a", "a!", "a!b", "ab"],
+    ["a;1", "a%3B1", "a;", "a%"],
+    ["w=1", "w=1;x", "w", "w=12"],
+    ["0", "~".replace("~", "0~"), "00", "0!!"],
+  ])("of the names %s %s %s %s touches only one", async (...names) => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(2 * names.length));
+    for (const name of names) {
+      await queue.dequeue({ worker: { name } });
+      await queue.dequeue({ worker: { name, incarnation: name, node: name } });
+    }
+    const { workers } = await rig.operator().workers();
+    expect(workers.map(({ name }) => name).toSorted()).toEqual([...names, ...names].toSorted());
+    for (const [i, name] of names.entries()) {
+      const before = (await rig.space()).working;
+      expect(await queue.heartbeat({ name, incarnation: name }, { lease: "1h" })).toMatchObject({
+        leases: 1,
+      });
+      expect(await queue.get(`t${2 * i + 1}`)).toMatchObject({
+        worker: { name, incarnation: name },
+        deadlineAt: START + 3_600_000,
+      });
+      expect(await fail(name)).toEqual({ returned: 2, rejected: 0, more: false });
+      before.delete(`t${2 * i}`);
+      before.delete(`t${2 * i + 1}`);
+      expect((await rig.space()).working).toEqual(before);
+      const left = names.slice(i + 1);
+      const { workers: listed } = await rig.operator().workers();
+      expect(listed.map((worker) => worker.name).toSorted()).toEqual([...left, ...left].toSorted());
+    }
+    expect(await queue.counts()).toMatchObject({ workers: 0, pending: 2 * names.length });
+  });
+
+  test("marks its tasks as ones that may kill their function: they travel in small batches (law 11)", async () => {
+    const queue = rig.queue();
+    await refill(queue, one, 30);
+    await fail(one);
+    expect(await queue.dequeue({ max: 20 })).toHaveLength(2);
+  });
+
+  test("with 2,500 tasks takes three bounded calls and returns each once, in order", async () => {
+    const queue = rig.queue();
+    await refill(queue, one, 2_500);
+    await queue.enqueue("later", { id: "later" });
+    const answers = [await fail(one), await fail(one), await fail(one)];
+    expect(answers).toEqual([
+      { returned: 1_000, rejected: 0, more: true },
+      { returned: 1_000, rejected: 0, more: true },
+      { returned: 500, rejected: 0, more: false },
+    ]);
+    expect((await rig.space()).pending.toReversed()).toEqual([...namesOf(2_500), "later"]);
+  });
+
+  test("in part leaves the rest to the sweep, if the caller does not go on", async () => {
+    const queue = rig.queue();
+    await refill(queue, { ...one, silentAfter: "1m" }, 30);
+    expect(await fail(one, 10)).toEqual({ returned: 10, rejected: 0, more: true });
+    const [listed] = (await rig.operator().workers()).workers;
+    expect(listed).toMatchObject({ ...one, seenAt: null, working: 20 });
+    rig.now += 60_000;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 20, 0, 0, 0, 0, 0]);
+    expect((await rig.space()).pending.toReversed()).toEqual(namesOf(30));
+    expect((await queue.counts()).workers).toBe(0);
+  });
+
+  test("lets another's dequeue in between have what is in front, and loses nothing", async () => {
+    const queue = rig.queue();
+    await refill(queue, one, 30);
+    const seen: string[] = [];
+    for (let more = true; more;) {
+      ({ more } = await fail(one, 7));
+      const tasks = await next(queue, 4, two);
+      seen.push(...idsOf(tasks));
+      await queue.settle(tasks.slice(0, 2).map(({ receipt }) => ({ receipt, outcome: "complete" })));
+    }
+    await fail(two);
+    const rest = await next(queue, 30);
+    expect(new Set([...seen, ...idsOf(rest)])).toEqual(new Set(namesOf(30)));
+    expect(rest).toHaveLength(20);
+  });
+
+  test("beside workers that dequeue, settle and live loses and doubles nothing", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(400, { maxAttempts: 0 }));
+    const done: string[] = [];
+    const work = async (name: string) => {
+      for (let i = 0; i < 60; i++) {
+        const tasks = await queue.dequeue({ max: 5, worker: { name } });
+        await queue.heartbeat({ name });
+        const answers = await queue.settle(
+          tasks.slice(1).map(({ receipt }) => ({ receipt, outcome: "complete" })),
+        );
+        done.push(...tasks.slice(1).flatMap(({ id }, at) => (answers[at]?.ok ? [id] : [])));
+        if (i % 5 === 4) await fail(name);
+      }
+    };
+    await Promise.all(["one", "two", "three"].map(work));
+    for (let batch = await queue.dequeue({ max: 100 }); batch.length > 0;) {
+      await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+      done.push(...idsOf(batch));
+      batch = await queue.dequeue({ max: 100 });
+    }
+    expect(done.toSorted()).toEqual(namesOf(400).toSorted());
+    expect((await rig.space()).workerLeases.size).toBe(0);
+  });
+
+  test("refuses what names no worker", async () => {
+    for (const worker of ["", "a b", undefined, {}, { name: "one", incarnation: "" }]) {
+      await expect(fail(worker as string)).rejects.toMatchObject({ code: "invalid_argument" });
+    }
+    await expect(fail("one", 0)).rejects.toMatchObject({ path: "limit" });
+    await expect(fail("one", 1_001)).rejects.toMatchObject({ path: "limit" });
+  });
+});
+
+describe("a worker that was failed", () => {
+  test("is told so by its heartbeats, until it dequeues again or begins anew; nothing changes", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(2));
+    await queue.dequeue({ worker: one });
+    await fail("one");
+    rig.now += 1_000;
+    const before = await rig.keySpace();
+    expect(await queue.heartbeat(one)).toEqual({ ok: false, code: "worker_lost" });
+    expect(await queue.heartbeat({ ...one, silentAfter: "1m" })).toMatchObject({ ok: false });
+    expect(await rig.keySpace()).toEqual(before);
+    expect(await queue.heartbeat({ name: "one", incarnation: "b" })).toMatchObject({ ok: true });
+    await queue.dequeue({ worker: one });
+    expect(await queue.heartbeat(one)).toMatchObject({ ok: true, leases: 1 });
+  });
+
+  test("is told so while its tasks are still being taken", async () => {
+    const queue = rig.queue();
+    await refill(queue, one, 20);
+    await fail(one, 10);
+    expect(await queue.heartbeat(one)).toEqual({ ok: false, code: "worker_lost" });
+    await fail(one);
+    expect(await queue.heartbeat(one)).toEqual({ ok: false, code: "worker_lost" });
+  });
+
+  test("is a new one after a day, and no trace is left", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(0, { id: "t0" });
+    await queue.dequeue({ worker: one });
+    await fail(one);
+    const [again] = await queue.dequeue();
+    await again?.complete(0, { ttl: 0 });
+    rig.now += 86_400_000;
+    await rig.sweepOnce();
+    const { tasks } = await rig.space();
+    expect([...tasks.keys()].filter((field) => /^~[wf]/.test(field))).toEqual([]);
+    expect(await queue.heartbeat(one)).toMatchObject({ ok: true, leases: 0 });
+  });
+
+  test("without tasks in its hands lost nothing, and is a listener again with its next heartbeat", async () => {
+    const queue = rig.queue();
+    await queue.heartbeat(one);
+    await fail(one);
+    expect(await queue.heartbeat(one)).toMatchObject({ ok: true, leases: 0 });
+    expect((await queue.counts()).workers).toBe(1);
+  });
+});
+
+test("tasks of a group, or with a priority, return behind the others of their group, and plain ones to the front", async () => {
+  const queue = rig.queue();
+  const named = (name: string, options = {}) =>
+    ["1", "2", "3"].map((digit) => ({ id: name + digit, payload: 0, ...options }));
+  const orderOf = async (of: string) => {
+    const ids: string[] = [];
+    // One by one: what has failed once travels in smaller batches.
+    for (let tasks = await queue.dequeue(); tasks.length > 0; tasks = await queue.dequeue()) {
+      ids.push(...idsOf(tasks));
+    }
+    return ids.filter((id) => id.startsWith(of));
+  };
+  for (const [name, options, order] of [
+    ["plain", {}, ["plain1", "plain2", "plain3"]],
+    ["group", { group: "g" }, ["group3", "group1", "group2"]],
+    ["prior", { priority: 5 }, ["prior3", "prior1", "prior2"]],
+  ] as const) {
+    await queue.enqueueMany(named(name, options));
+    await queue.dequeue({ max: 2, worker: one });
+    expect(await rig.operator().failWorker("one")).toMatchObject({ returned: 2 });
+    expect(await orderOf(name)).toEqual(order);
+    await rig.operator().deleteQueue({ force: true });
+  }
+  // What is handed back keeps its place.
+  await queue.enqueueMany(named("group", { group: "g" }));
+  for (const task of await queue.dequeue({ max: 2 })) await task.requeue({ unstarted: true });
+  expect(await orderOf("group")).toEqual(["group1", "group2", "group3"]);
+});
+
+test("tasks of groups return to their groups, and limits hold", async () => {
+  const queue = rig.queue();
+  await rig.command("HSET", key("tasks"), "~s:g", "1;n=1;m=2");
+  await queue.enqueueMany([...numbered(5, { group: "g" }), ...numbered(3, { priority: 5 }, "p")]);
+  expect(idsOf(await queue.dequeue({ max: 9, worker: one }))).toEqual(["p0", "p1", "p2", "t0", "t1"]);
+  expect(await fail(one)).toEqual({ returned: 5, rejected: 0, more: false });
+  const again = await next(queue, 9, two);
+  expect(again.map(({ id, group }) => [id[0], group])).toEqual([
+    ...Array.from({ length: 3 }, () => ["p", undefined]),
+    ...Array.from({ length: 2 }, () => ["t", "g"]),
+  ]);
+});

@@ -1,0 +1,228 @@
+import { describe, expect, test } from "vitest";
+import type { LeasedTask } from "../../../src/index.ts";
+import { key, START, useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+const one = { name: "one", incarnation: "a" };
+const two = { name: "two" };
+const hash = key("tasks");
+const ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
+
+/** What the zset `hands` says, without the lease numbers. */
+const hands = async () =>
+  [...(await rig.space()).workerLeases.keys()].map((member) => member.replace(/ \d{15} /, " "));
+
+async function leased(count: number, options = {}) {
+  const queue = rig.queue();
+  await queue.enqueueMany(ids.slice(0, count).map((id) => ({ id, payload: id, ...options })));
+  return { queue, tasks: await queue.dequeue({ max: count, worker: one, lease: "10s" }) };
+}
+
+describe("what a worker has in its hands", () => {
+  test("leaves them by each way in which a lease ends", async () => {
+    const { queue, tasks } = await leased(8);
+    const [a, b, c, d, e, f] = tasks;
+    expect(await hands()).toEqual(ids.map((id) => `one a ${id}`));
+    await a?.complete();
+    await b?.reject("no");
+    await c?.requeue();
+    await d?.requeue({ delay: "1h" });
+    await e?.requeue({ unstarted: true });
+    await queue.cancel("f");
+    expect(await hands()).toEqual(["one a f", "one a g", "one a h"]);
+    await f?.reject();
+    expect(await hands()).toEqual(["one a g", "one a h"]);
+    rig.now += 10_000;
+    await rig.sweepOnce();
+    expect(await hands()).toEqual([]);
+    expect(await queue.heartbeat(one)).toMatchObject({ leases: 0 });
+  });
+
+  test("passes into other hands with the task, and the last ones are told with it", async () => {
+    const { queue, tasks } = await leased(2);
+    expect(await queue.get("a")).toMatchObject({ state: "working", worker: one });
+    await tasks[0]?.requeue();
+    expect(await queue.get("a")).toMatchObject({ state: "pending", worker: one });
+    await queue.dequeue({ worker: two });
+    expect(await queue.get("a")).toMatchObject({ worker: two });
+    expect(await hands()).toEqual(["one a b", "two  a"]);
+    await rig.operator().failWorker("two");
+    await queue.dequeue();
+    expect((await queue.get("a"))?.worker).toBeUndefined();
+    expect(await hands()).toEqual(["one a b"]);
+    await tasks[1]?.complete();
+    expect(await queue.get("b")).toMatchObject({ state: "completed", worker: one });
+  });
+
+  test("is the same when a dequeue's resend gets its tasks again", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(ids.map((id) => ({ id, payload: id })));
+    const dequeue = () => queue.dequeue({ max: 3, worker: one, token: "token-01" });
+    const receipts = (tasks: readonly LeasedTask[]) => tasks.map(({ receipt }) => receipt);
+    const first = receipts(await dequeue());
+    const before = await rig.keySpace();
+    expect(receipts(await dequeue())).toEqual(first);
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("holds what a sweep or a failure is to find, also for names that look like fields", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(ids.map((id) => ({ id, payload: id, maxAttempts: 0 })));
+    for (const name of ["a;f=1", "a%", "a=b", "a!", "arm", "larm"]) {
+      await queue.dequeue({ worker: { name, incarnation: "g:x", node: name, silentAfter: "1s" } });
+    }
+    expect((await queue.counts()).workers).toBe(6);
+    rig.now += 1_000;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 6, 0, 0, 0, 0, 0]);
+    expect(await hands()).toEqual([]);
+  });
+});
+
+test("an entry of a lease that is no more is passed over, and goes when its worker is failed", async () => {
+  const { queue, tasks } = await leased(2);
+  await tasks[1]?.requeue();
+  await queue.dequeue({ worker: two });
+  for (const member of ["two  000000000000001 a", "one a 000000000000002 b", "one a 000000000000009 x"]) {
+    await rig.command("ZADD", key("worker-leases"), "0", member);
+  }
+  rig.now += 1_000;
+  expect(await queue.heartbeat(one)).toMatchObject({ leases: 1 });
+  expect(await queue.heartbeat(two)).toMatchObject({ leases: 1 });
+  expect(await rig.operator().failWorker(one)).toEqual({ returned: 1, rejected: 0, more: false });
+  expect(await rig.operator().failWorker("two")).toEqual({ returned: 1, rejected: 0, more: false });
+  expect(await hands()).toEqual([]);
+});
+
+describe("progress", () => {
+  test("is told with extend, shown by get, and kept until the task ends", async () => {
+    const { queue, tasks } = await leased(1);
+    const [task] = tasks;
+    const values = [{ done: 3, of: 10, "to;do": "50 %; ü\n" }, "half", 0, null, [], false];
+    for (const progress of values) {
+      rig.now += 10;
+      expect(await task?.extend("10s", { progress })).toMatchObject({ ok: true });
+      expect(await queue.get("a")).toMatchObject({ progress, deadlineAt: rig.now + 10_000 });
+    }
+    await task?.extend("10s");
+    expect(await queue.get("a")).toMatchObject({ progress: false });
+    await queue.heartbeat(one);
+    await task?.requeue();
+    await queue.dequeue({ worker: two });
+    expect(await queue.get("a")).toMatchObject({ progress: false, worker: two });
+    const before = await queue.get("a");
+    expect(await task?.extend("10s", { progress: "late" })).toMatchObject({ code: "lease_lost" });
+    expect(await queue.get("a")).toEqual(before);
+    rig.now += 300_000;
+    const [last] = await queue.dequeue();
+    expect(await queue.get("a")).toMatchObject({ state: "working", progress: false });
+    await last?.complete();
+    const ended = await queue.get("a");
+    expect([ended?.state, ended && "progress" in ended]).toEqual(["completed", false]);
+  });
+
+  test("is at most 1 KiB of JSON", async () => {
+    const { tasks } = await leased(1);
+    const before = await rig.keySpace();
+    const refused = [
+      ["x".repeat(1_023), "too_large"],
+      ["ü".repeat(600), "too_large"],
+      [new Uint8Array(3), "invalid_argument"],
+      [new Uint8Array(2_000), "invalid_argument"],
+      [1n, "invalid_argument"],
+    ] as const;
+    for (const [progress, code] of refused) {
+      await expect(tasks[0]?.extend(1, { progress })).rejects.toMatchObject({
+        code,
+        path: "settlements[0].progress",
+      });
+    }
+    expect(await rig.keySpace()).toEqual(before);
+    expect(await tasks[0]?.extend(1, { progress: "x".repeat(1_022) })).toMatchObject({ ok: true });
+  });
+});
+
+describe("a resend (law 5)", () => {
+  test("of a heartbeat gets the same answer and changes nothing, until time goes on", async () => {
+    const { queue } = await leased(3);
+    await queue.cancel("b");
+    rig.now += 5_000;
+    const first = await queue.heartbeat(one);
+    const before = await rig.keySpace();
+    expect(await queue.heartbeat(one)).toEqual(first);
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("of a heartbeat that comes after the worker was failed wakes nobody up", async () => {
+    const { queue } = await leased(1);
+    await queue.heartbeat(one);
+    await rig.operator().failWorker("one");
+    const before = await rig.keySpace();
+    expect(await queue.heartbeat(one)).toMatchObject({ code: "worker_lost" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("of a dequeue that comes after the worker was failed is no sign of life", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1);
+    const dequeue = () => queue.dequeue({ worker: one, token: "token-01" });
+    expect(await dequeue()).toHaveLength(1);
+    await rig.operator().failWorker("one");
+    const before = await rig.keySpace();
+    expect(await dequeue()).toHaveLength(0);
+    expect(await rig.keySpace()).toEqual(before);
+    expect(await queue.heartbeat(one)).toMatchObject({ code: "worker_lost" });
+  });
+
+  test("of a failure finds nothing left, and takes nothing from the next holder", async () => {
+    const { queue } = await leased(3);
+    const fail = () => rig.operator().failWorker(one);
+    expect(await fail()).toEqual({ returned: 3, rejected: 0, more: false });
+    await queue.dequeue({ worker: { name: "one", incarnation: "b" } });
+    const before = await rig.keySpace();
+    expect(await fail()).toEqual({ returned: 0, rejected: 0, more: false });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+});
+
+describe("a newer release (law 12)", () => {
+  test("has its record of a worker left alone", async () => {
+    const { queue } = await leased(1);
+    await rig.command("HSET", hash, "~w:one a", "2;who knows");
+    const before = await rig.keySpace();
+    await expect(queue.heartbeat(one)).rejects.toMatchObject({ code: "newer_schema" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("has its tasks left in a failed worker's hands, and the others go back", async () => {
+    const { queue } = await leased(3);
+    const old = (await rig.space()).tasks.get(".b") ?? "";
+    await rig.command("HSET", hash, ".b", old.replace(/^1/, "2"));
+    expect(await rig.operator().failWorker(one)).toEqual({ returned: 2, rejected: 0, more: false });
+    await expect(rig.operator().failWorker(one)).rejects.toMatchObject({ code: "newer_schema" });
+    expect(await hands()).toEqual(["one a b"]);
+    await rig.command("HSET", hash, ".b", old);
+    expect(await rig.operator().failWorker(one)).toMatchObject({ returned: 1 });
+    expect((await queue.counts()).pending).toBe(3);
+  });
+});
+
+test("a Redis that is full lets workers live, be failed, and be failed when silent", async () => {
+  const silent = { ...two, silentAfter: "1m" };
+  const { queue } = await leased(4);
+  await queue.enqueue("e", { id: "e" });
+  await queue.dequeue({ worker: silent, lease: "1h" });
+  await rig.command("CONFIG", "SET", "maxmemory", "1");
+  try {
+    rig.now += 1_000;
+    expect(await queue.heartbeat(one, { lease: "1h" })).toMatchObject({ ok: true, leases: 4 });
+    expect(await queue.heartbeat({ name: "new" })).toMatchObject({ ok: true, leases: 0 });
+    expect(await rig.operator().failWorker(one)).toMatchObject({ returned: 4 });
+    expect(await queue.heartbeat(one)).toMatchObject({ code: "worker_lost" });
+    expect(await queue.dequeue({ worker: one, lease: "1h" })).toHaveLength(1);
+    rig.now = START + 60_000;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
+    expect(await queue.counts()).toMatchObject({ pending: 4, working: 1, workers: 2 });
+  } finally {
+    await rig.command("CONFIG", "SET", "maxmemory", "0");
+  }
+});

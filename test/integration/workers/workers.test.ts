@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import { START, useRig } from "../../support/rig.ts";
+import { numbered } from "../../support/new-tasks.ts";
+
+const rig = useRig();
+const one = { name: "one", incarnation: "a" };
+
+describe("the list of workers", () => {
+  test("tells of each who listens: where it runs, when it was seen, and what it has", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(3));
+    await queue.dequeue({
+      max: 2,
+      worker: { ...one, node: 'eu "1"; über', pid: 4711, silentAfter: "30s" },
+    });
+    rig.now += 1_000;
+    await queue.dequeue({ worker: { name: "two" } });
+    await queue.heartbeat({ name: "idle", silentAfter: "1m" });
+    const { workers, now, cursor } = await rig.operator().workers();
+    expect({ now, cursor }).toEqual({ now: rig.now, cursor: null });
+    expect(workers.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
+      {
+        name: "idle",
+        silentAfter: 60_000,
+        seenAt: rig.now,
+        silentAt: rig.now + 60_000,
+        working: 0,
+        tasks: [],
+      },
+      {
+        ...one,
+        node: 'eu "1"; über',
+        pid: 4711,
+        silentAfter: 30_000,
+        seenAt: START,
+        silentAt: START + 30_000,
+        working: 2,
+        tasks: ["t0", "t1"],
+      },
+      { name: "two", seenAt: rig.now, silentAt: rig.now + 3_600_000, working: 1, tasks: ["t2"] },
+    ]);
+    expect(await queue.counts()).toMatchObject({ workers: 3, working: 3, delayed: 0 });
+  });
+
+  test("counts all tasks of a worker and names its first hundred", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(250));
+    await queue.dequeue({ max: 250, worker: one });
+    const [worker] = (await rig.operator().workers()).workers;
+    expect(worker).toMatchObject({ working: 250, tasks: numbered(100).map(({ id }) => id) });
+  });
+
+  test("tells of each incarnation its own tasks, however their names begin", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany(numbered(5));
+    const incarnations = ["a", "a!", "ab", "a~", undefined];
+    for (const incarnation of incarnations) await queue.dequeue({ worker: { name: "one", incarnation } });
+    const { workers } = await rig.operator().workers();
+    const has = new Map(workers.map(({ incarnation, tasks }) => [incarnation, tasks]));
+    expect(incarnations.map((incarnation) => has.get(incarnation))).toEqual(
+      numbered(5).map(({ id }) => [id]),
+    );
+  });
+
+  test("comes in pages that miss nobody", async () => {
+    const queue = rig.queue();
+    for (let i = 0; i < 300; i++) await queue.heartbeat({ name: `w${i}` });
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    let pages = 0;
+    do {
+      const page = await rig.operator().workers({ cursor, size: 50 });
+      for (const { name } of page.workers) seen.add(name);
+      cursor = page.cursor ?? undefined;
+      pages++;
+    } while (cursor !== undefined);
+    expect([seen.size, pages > 1]).toEqual([300, true]);
+    await expect(rig.operator().workers({ cursor: "x" })).rejects.toThrow(
+      "cursor must be one that an earlier page gave",
+    );
+    await expect(rig.operator().workers({ size: 0 })).rejects.toMatchObject({ path: "size" });
+  });
+
+  test("never drifts, whatever its workers do, and how often", async () => {
+    const queue = rig.queue();
+    const two = { name: "two" };
+    await queue.enqueueMany(numbered(20, { maxAttempts: 0 }));
+    for (let round = 0; round < 20; round++) {
+      rig.now += 10;
+      const [task] = await queue.dequeue({ worker: one, token: `token-${round % 7}-one` });
+      await queue.dequeue({ worker: two });
+      await queue.heartbeat(one);
+      await queue.heartbeat(two);
+      const ways = [() => task?.complete(), () => task?.requeue(), () => rig.operator().failWorker(one)];
+      await ways[round % 3]?.();
+      if (round % 3 === 2) expect((await queue.counts()).workers).toBe(1);
+      await queue.dequeue({ worker: one });
+      expect((await queue.counts()).workers).toBe(2);
+    }
+    await rig.operator().failWorker("one");
+    await rig.operator().failWorker("two");
+    expect(await queue.counts()).toMatchObject({ workers: 0, working: 0 });
+  });
+});
+
+test("a look for silent workers is nothing to come back for", async () => {
+  const queue = rig.queue();
+  const worker = { name: "w", silentAfter: "1m" };
+  expect((await queue.dequeue({ worker })).nextDueAt).toBeNull();
+  expect((await queue.counts()).nextDueAt).toBeNull();
+  await queue.enqueue(1, { delay: "2m" });
+  expect((await queue.dequeue({ worker })).nextDueAt).toBe(rig.now + 120_000);
+  expect((await queue.counts()).nextDueAt).toBe(rig.now + 120_000);
+});
