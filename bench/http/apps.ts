@@ -26,10 +26,10 @@ export function bare(transport: Transport): Hono {
   app.post("/bare/tasks/pull", async (c) => {
     const tasks = await queue.dequeue(await c.req.json());
     const { nextDueAt, paused } = tasks;
-    const told = tasks.map(({ id, receipt, payload, attempt, enqueuedAt, deadlineAt, leasedFor }) => {
+    const reported = tasks.map(({ id, receipt, payload, attempt, enqueuedAt, deadlineAt, leasedFor }) => {
       return { id, receipt, payload, attempt, enqueuedAt, deadlineAt, leasedFor };
     });
-    return c.json({ tasks: told, nextDueAt, paused }, 200);
+    return c.json({ tasks: reported, nextDueAt, paused }, 200);
   });
   return app;
 }

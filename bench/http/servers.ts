@@ -23,13 +23,13 @@ const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 /** One of `echo`, `bare` and `sluice` on Node. */
 export async function onNode(subject: string, setting: Setting): Promise<Server> {
   const child = fork(here("node-server.ts"), [subject], { serialization: "advanced" });
-  const told = async (message: object) => {
+  const reported = async (message: object) => {
     child.send(message);
     const [answer] = await once(child, "message");
     return answer as { readonly port: number; readonly cpu: number };
   };
-  const { port } = await told(setting);
-  return { port, cpu: async () => (await told({})).cpu, stop: () => ended(child) };
+  const { port } = await reported(setting);
+  return { port, cpu: async () => (await reported({})).cpu, stop: () => ended(child) };
 }
 
 /** Whether the CPU time of a process that is not Node's can be read here. */

@@ -16,10 +16,10 @@ test("a look at a task costs 3, at one that has ended 2; a wait or watch looks o
   await queue.dequeue();
   expect(await cost(() => queue.wait("a", { for: 0 }))).toBe(3);
   expect(await cost(() => queue.wait("warm"))).toBe(2);
-  const told = async () => {
+  const reported = async () => {
     for await (const event of queue.watch("warm")) expect(event.event).toBe("end");
   };
-  expect(await cost(told)).toBe(2);
+  expect(await cost(reported)).toBe(2);
 });
 
 test("to listen to a queue's events costs 1, however many come", async () => {

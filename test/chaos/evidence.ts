@@ -35,7 +35,7 @@ export interface Asked {
   readonly by: string;
   /** When it asked first. */
   readonly at: number;
-  readonly told: string[];
+  readonly reported: string[];
 }
 
 /** The life of a process. */
@@ -121,7 +121,7 @@ export class Evidence {
       }
       case "answer": {
         const { queue = "", settle = [] } = this.#end(line) ?? {};
-        for (const [i, said] of line.settled.entries()) settle[i]?.told.push(said);
+        for (const [i, said] of line.settled.entries()) settle[i]?.reported.push(said);
         for (const receipt of line.receipts) {
           const { id, lease, attempt, token } = readReceipt(receipt, "receipt");
           this.deliveries.push({ key: taskKey(queue, id), lease, attempt, token, by, at });
@@ -190,7 +190,7 @@ export class Evidence {
     const { id, lease } = readReceipt(receipt, "receipt");
     const key = taskKey(queue, id);
     const name = `${key} ${lease} ${outcome}`;
-    const asked = this.asked.get(name) ?? { key, lease, outcome, by, at, told: [] };
+    const asked = this.asked.get(name) ?? { key, lease, outcome, by, at, reported: [] };
     this.asked.set(name, asked);
     return asked;
   }

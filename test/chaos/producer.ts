@@ -42,17 +42,17 @@ async function enqueue(queue: keyof typeof queues, tasks: NewTask<Errand>[]): Pr
   try {
     const [first, ...others] = tasks as [NewTask<Errand>, ...NewTask<Errand>[]];
     const { payload, ...options } = first;
-    const told =
+    const reported =
       others.length === 0
         ? [await queues[queue].enqueue(payload, options)]
         : await queues[queue].enqueueMany(tasks);
     ledger.write({
       what: "enqueued",
       call,
-      ids: told.map(({ id }) => id),
-      created: told.map(({ created }) => created),
+      ids: reported.map(({ id }) => id),
+      created: reported.map(({ created }) => created),
     });
-    const made = told.map(({ id }) => ({ queue, id }));
+    const made = reported.map(({ id }) => ({ queue, id }));
     recent.push(...made);
     recent.splice(0, recent.length - 20);
     return made;

@@ -138,13 +138,13 @@ function ofSettlements(tasks: History["tasks"], evidence: Evidence, tally: Tally
     later.set(key, list);
   }
   const ends = new Map<string, number>();
-  for (const { key, lease, outcome, by, at, told } of evidence.asked.values()) {
-    tally.staleRefused += told.filter((said) => said === "!lease_lost").length;
+  for (const { key, lease, outcome, by, at, reported } of evidence.asked.values()) {
+    tally.staleRefused += reported.filter((said) => said === "!lease_lost").length;
     if (outcome === "extend") continue;
     const of = `${by}'s ${outcome} of ${key} under lease ${lease}`;
     const given = tasks.get(key)?.leases.find(({ number }) => number === lease);
     const done = typeof given?.end === "object" && given.end.outcome === outcome ? given.end : undefined;
-    for (const said of told.filter((answer) => !answer.startsWith("!"))) {
+    for (const said of reported.filter((answer) => !answer.startsWith("!"))) {
       if (done?.state !== said)
         found.push(`${of} was told ${said}, and Redis wrote ${JSON.stringify(given?.end)}`);
       if (later.get(key)?.some((one) => one.lease > lease && one.at < at))
@@ -153,7 +153,7 @@ function ofSettlements(tasks: History["tasks"], evidence: Evidence, tally: Tally
       if (ENDS.has(said)) ends.set(key, lease);
     }
     // A requeue that was carried out may be told so until the task is settled under a later lease.
-    if (done && ENDS.has(done.state) && told.some((answer) => answer.startsWith("!")))
+    if (done && ENDS.has(done.state) && reported.some((answer) => answer.startsWith("!")))
       found.push(`${of} was refused, and Redis wrote ${JSON.stringify(done)}`);
   }
   for (const [key, { leases }] of tasks) {

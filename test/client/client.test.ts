@@ -75,10 +75,10 @@ describe("the client itself", () => {
   test("asks a backoff that is a function itself, and tells it which attempt it was", async () => {
     const queue = server.client().queue("emails");
     await queue.enqueue("x", { id: "a" });
-    const told: number[] = [];
-    const backoff = (attempt: number) => (told.push(attempt), attempt === 1 ? 0 : "1h");
+    const reported: number[] = [];
+    const backoff = (attempt: number) => (reported.push(attempt), attempt === 1 ? 0 : "1h");
     for (let turn = 1; turn <= 2; turn++) await (await queue.dequeue())[0]?.requeue({ backoff });
-    expect([told, (await queue.get("a"))?.state]).toEqual([[1, 2], "delayed"]);
+    expect([reported, (await queue.get("a"))?.state]).toEqual([[1, 2], "delayed"]);
   });
 
   test("makes ids that rise: tasks due in the same millisecond come in the order of their enqueue", async () => {

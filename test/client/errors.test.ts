@@ -46,8 +46,8 @@ describe("what the server says with a problem has a code here", () => {
       expect(await queue.enqueue(payload, { id: "a" })).toEqual({ id: "a", created: true });
       expect(server.way().copies.length).toBe(2);
     } else {
-      const told = { code: meaning, message: `About ${code}` };
-      expect(await failure(() => queue.enqueue(payload))).toEqual(told);
+      const reported = { code: meaning, message: `About ${code}` };
+      expect(await failure(() => queue.enqueue(payload))).toEqual(reported);
       expect(server.way().copies.length).toBe(1);
     }
   });

@@ -58,11 +58,11 @@ async function run(fault: Fault | undefined, nth: number, tryTimeout?: number) {
   const way = server.way();
   way.clear();
   way.faults = [...Array.from({ length: nth }, () => undefined), fault];
-  const told = new Told();
+  const reported = new Told();
   const retry = { deadline: "1m", tryTimeout };
-  const answers = told.of(await day(server.client({ retry }).queue("emails")));
+  const answers = reported.of(await day(server.client({ retry }).queue("emails")));
   await way.runLate();
-  return { answers, standing: told.of(await standing()), copies: [...way.copies] };
+  return { answers, standing: reported.of(await standing()), copies: [...way.copies] };
 }
 
 const html = { body: "<html>no JSON</html>", headers: { "content-type": "text/html" } };

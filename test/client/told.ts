@@ -22,9 +22,9 @@ export class Told {
     }
     if (typeof value === "number") return value >= FIRST_INSTANT ? "an instant" : value;
     if (typeof value !== "object" || value === null) return value;
-    const told = Object.entries(value).map(([key, part]) => [key, this.#part(key, part)]);
+    const reported = Object.entries(value).map(([key, part]) => [key, this.#part(key, part)]);
     // The class is a part of the answer: a task can be settled.
-    return { ...Object.fromEntries(told), ...(value instanceof LeasedTask && { leased: true }) };
+    return { ...Object.fromEntries(reported), ...(value instanceof LeasedTask && { leased: true }) };
   }
 
   #part(key: string, part: unknown): unknown {

@@ -43,18 +43,18 @@ test("a second after a pull that left nothing, once, for who enqueued meanwhile 
 test("when it is told, at once", async () => {
   let look = () => {};
   const listen = (given: () => void) => (look = given);
-  let told = 0;
+  let observed = 0;
   await drainUntilSecond(
     async () => {
       // It has looked by then.
       await pause(1_500);
       await queue().enqueue("second");
-      told = performance.now();
+      observed = performance.now();
       look();
     },
     { listen },
   );
-  expect(performance.now() - told).toBeLessThan(5_000);
+  expect(performance.now() - observed).toBeLessThan(5_000);
 });
 
 test("again, when it is told while it looks", async () => {

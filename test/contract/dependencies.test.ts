@@ -45,9 +45,9 @@ describe("what an installation brings along", () => {
 
   test("is under an allowed licence, which is the one of the package that is there", () => {
     const licences = installed.map((place) => [place, lock[place]?.license, manifestOf(place).license]);
-    expect(licences.filter(([, locked, told]) => locked !== told || !ALLOWED.includes(locked ?? ""))).toEqual(
-      [],
-    );
+    expect(
+      licences.filter(([, locked, reported]) => locked !== reported || !ALLOWED.includes(locked ?? "")),
+    ).toEqual([]);
   });
 
   test("runs no script when it is installed, and carries no other package in itself", () => {
@@ -106,15 +106,15 @@ describe("an optional peer", () => {
       cwd: root,
       exclude: ["node_modules"],
     }).map((file) => [file, read(file)] as const);
-    const told = texts.flatMap(([file, text]) =>
+    const reported = texts.flatMap(([file, text]) =>
       Array.from(text.matchAll(/(@redis\/client|@hono\/node-server)@(\d+)/g), ([, name = "", major]) => ({
         file,
         name,
         range: `^${major}`,
       })),
     );
-    expect(told.length).toBeGreaterThan(10);
-    expect(told.filter(({ name, range }) => peers[name]?.split(".")[0] !== range)).toEqual([]);
+    expect(reported.length).toBeGreaterThan(10);
+    expect(reported.filter(({ name, range }) => peers[name]?.split(".")[0] !== range)).toEqual([]);
     for (const [name, range] of Object.entries(peers)) {
       const { message } = notInstalled("It", [name as OptionalPackage]);
       expect(message).toBe(

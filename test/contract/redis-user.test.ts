@@ -58,8 +58,8 @@ describe("the Redis user of SECURITY.md", () => {
       { id: "a", payload: 1 },
       { id: "b", payload: 2, group: "g" },
     ]);
-    const { value: told } = await events[Symbol.asyncIterator]().next();
-    expect(told).toMatchObject({ event: "enqueued", ids: ["a", "b"] });
+    const { value: reported } = await events[Symbol.asyncIterator]().next();
+    expect(reported).toMatchObject({ event: "enqueued", ids: ["a", "b"] });
     await new Schedules(QUEUE, { transport }).put("s", { every: "1h", payload: 1 });
     for (const task of await queue.dequeue({ max: 2, worker: { name: "w" } })) await task.reject("no");
     expect(await operator.redrive({})).toMatchObject({ redriven: 2 });

@@ -55,14 +55,14 @@ test("each promise, time of retention and attack that is told of names the test 
   const guarantees = readFileSync(join(root, "docs/guarantees.md"), "utf8");
   const [promises = ""] = guarantees.split("\n## Durability\n");
   const attacks = readFileSync(join(root, "SECURITY.md"), "utf8").split("## Attacks")[1] ?? "";
-  const told = [
+  const reported = [
     // An item goes on in indented lines.
     ...(promises.match(/^- .*(?:\n {2}.*)*/gm) ?? []),
     ...(promises.match(/^\| .*\|$/gm) ?? []).slice(1),
     ...(attacks.match(/^\| .*\|$/gm) ?? []).slice(1),
   ];
-  expect(told.length).toBeGreaterThan(50);
-  expect(told.filter((item) => !/\.test\.ts\)/.test(item))).toEqual([]);
+  expect(reported.length).toBeGreaterThan(50);
+  expect(reported.filter((item) => !/\.test\.ts\)/.test(item))).toEqual([]);
 });
 
 test("each page whose commands run sluice says to install what they need", () => {

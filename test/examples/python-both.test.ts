@@ -25,7 +25,7 @@ const inTypeScript = [
 ];
 
 test("what Python enqueues, TypeScript dequeues and completes, and Python reads the results", async () => {
-  const told = await both.python(`
+  const reported = await both.python(`
     tell(queue.enqueue_many([
         *({"payload": value, "id": f"p{i}"} for i, value in enumerate(${inPython})),
         {"payload": 1, "id": "all", "lease": 60_000, "max_attempts": 0, "result_ttl": 90_000, "dead_ttl": 0,
@@ -33,7 +33,7 @@ test("what Python enqueues, TypeScript dequeues and completes, and Python reads 
     ]))
   `);
   const ids = inTypeScript.map((_, i) => `p${i}`);
-  expect(told).toEqual([...ids, "all"].map((id) => [id, true]));
+  expect(reported).toEqual([...ids, "all"].map((id) => [id, true]));
   expect(await both.queue.get("all")).toMatchObject({ state: "pending", group: "a;b%", priority: 7 });
 
   const [all, ...tasks] = await both.queue.dequeue({ max: 100 });
@@ -58,7 +58,7 @@ test("what TypeScript enqueues, Python dequeues, extends and completes, and Type
       ...(i % 2 && { group: "g;%" }),
     })),
   );
-  const told = await both.python(`
+  const reported = await both.python(`
     def work(task):
         extended = task.extend(progress={"of;": "ü%", "n": 1})
         progress = queue.get(task.id)["progress"]
@@ -71,7 +71,7 @@ test("what TypeScript enqueues, Python dequeues, extends and completes, and Type
     tell(sorted(told, key=lambda each: int(each[0][1:])))
   `);
   const progress = { "of;": "ü%", n: 1 };
-  expect(told).toEqual(
+  expect(reported).toEqual(
     awkwardPayloads.map(([name], i) => {
       const headers = { name, Grüße: "ü\n🚀" };
       return [`t${i}`, headers, i % 2 ? "g;%" : "", 1, "working", progress, "completed"];
@@ -95,7 +95,9 @@ test("TypeScript sees how Python requeued, rejected, cancelled and handed back",
     returned.hand_back()
     tell([queue.cancel("cancelled"), cancelled.extend()[-1], cancelled.requeue("late")])
   `)
-    .then((told) => expect(told).toEqual(["working", true, [true, "rejected", "cancelled", 0, true]]));
+    .then((reported) =>
+      expect(reported).toEqual(["working", true, [true, "rejected", "cancelled", 0, true]]),
+    );
   const of = async (id: string) => {
     const { transitions = [], ...info } = (await both.queue.get(id)) ?? {};
     return { ...info, to: transitions.map(({ to }) => to) };
@@ -127,7 +129,7 @@ test("Python sees how TypeScript requeued and rejected", async () => {
   await requeued?.extend(undefined, { progress: "half; way" });
   await requeued?.requeue({ delay: "1h", error: new RangeError("zu groß") });
   await rejected?.reject("for good");
-  const told = await both.python(`
+  const reported = await both.python(`
     def known(id):
         info = queue.get(id)
         times = {name for name in info if name.endswith("_at")}
@@ -136,7 +138,7 @@ test("Python sees how TypeScript requeued and rejected", async () => {
     tell([known("requeued"), known("rejected"), queue.get("unknown")])
   `);
   const beginning = { attempt: 1, charged: 1, version: 3, worker: "a;b 2" };
-  expect(told).toEqual([
+  expect(reported).toEqual([
     {
       ...beginning,
       id: "requeued",

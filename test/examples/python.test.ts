@@ -67,7 +67,7 @@ test(
   "a fault of the network at any one request changes nothing that the client is told",
   { timeout: 120_000 },
   async () => {
-    const told = await both.python(`
+    const reported = await both.python(`
     def day():
         queue, told = Queue(redis, "${QUEUE}"), []
         told.append(queue.enqueue("one", id="one"))
@@ -126,7 +126,7 @@ test(
       ["many1", "working", 2],
       ["many2", "working", 1],
     ];
-    expect(told).toEqual([dayAsExpected, []]);
+    expect(reported).toEqual([dayAsExpected, []]);
   },
 );
 
@@ -142,7 +142,7 @@ test("a first copy of a dequeue that runs after the client's second leases nothi
 });
 
 test("what the client refuses it says why, and sends nothing", async () => {
-  const told = await both.python(`
+  const reported = await both.python(`
     told = []
     for options in (
         {"id": ";"}, {"group": "a b"}, {"priority": 10}, {"priority": True}, {"lease": 0}, {"delay": 1.5},
@@ -162,7 +162,7 @@ test("what the client refuses it says why, and sends nothing", async () => {
   const whole = (what: string, least: number, most: number) =>
     `bad_argument: ${what} must be a whole number from ${least} to ${most}`;
   const tenYears = 315_360_000_000;
-  expect(told).toEqual([
+  expect(reported).toEqual([
     "bad_argument: id must be a text that matches ^…$",
     "bad_argument: group must be a text that matches ^…$",
     whole("priority", 0, 9),

@@ -213,7 +213,7 @@ export function acknowledgedUntil(at: number, { tasks, completions, records }: L
 }
 
 /** What is lost, in numbers, and how long before `until` the oldest of it was acknowledged, ms. */
-export function told({ tasks, completions, records }: Lost, until: number): string {
+export function reported({ tasks, completions, records }: Lost, until: number): string {
   const times = [tasks, completions, records].flatMap((those) => [...those.values()]);
   const oldest = times.length === 0 ? "" : `, the oldest ${Math.round(until - Math.min(...times))} ms before`;
   return `lost: ${tasks.size} tasks, ${completions.size} completions, ${records.size} records of completed tasks${oldest}`;

@@ -7,7 +7,7 @@ import { dice } from "../support/dice.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { startRedis } from "../support/redis.ts";
 import { appendOnlyFile, rewriteFile, watchFile, type Sample } from "./append-only.ts";
-import { acknowledgedUntil, Load, look, nothing, repaired, told } from "./load.ts";
+import { acknowledgedUntil, Load, look, nothing, repaired, reported } from "./load.ts";
 
 // Redis ends by SIGKILL under load and comes back with what its append-only file holds. KILLS=50 does so longer.
 const kills = Number(process.env["KILLS"] ?? 3);
@@ -46,7 +46,7 @@ test(`appendfsync always: nothing acknowledged is lost, and no completed task co
   expect(load.deliveredAgain).toEqual([]);
   expect([...load.completed.keys()].toSorted()).toEqual([...load.enqueued.keys()].toSorted());
   report(
-    `appendfsync always, ${kills} kills: ${load.enqueued.size} tasks enqueued and completed; ${told(nothing, 0)}`,
+    `appendfsync always, ${kills} kills: ${load.enqueued.size} tasks enqueued and completed; ${reported(nothing, 0)}`,
   );
 });
 
@@ -96,7 +96,7 @@ test.each([
       expect(unsound).toEqual([]);
       const lost = load.lost(space);
       expect(acknowledgedUntil(at, lost)).toEqual([]);
-      report(`appendfsync everysec, ${how}: ${told(lost, killedAt)}`);
+      report(`appendfsync everysec, ${how}: ${reported(lost, killedAt)}`);
       // Of all keys the same moment is left, so there is nothing to repair.
       expect(await repaired(redis.url)).toEqual([]);
       load.writeOff(lost);

@@ -7,7 +7,7 @@ import { upstash } from "../../src/transport/upstash.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { startRedis } from "../support/redis.ts";
 import { startProxy } from "../transport/proxy.ts";
-import { acknowledgedUntil, Load, look, nothing, repaired, told } from "./load.ts";
+import { acknowledgedUntil, Load, look, nothing, repaired, reported } from "./load.ts";
 
 const seed = Number(process.env["FAILOVER_SEED"] ?? Date.now() % 1_000_000_000);
 
@@ -75,7 +75,7 @@ test.each([0, 300, 1_000])(
     expect(unsound).toEqual([]);
     const lost = load.lost(space);
     expect(acknowledgedUntil(at, lost)).toEqual([]);
-    console.info(`    a replica ${behind} ms behind: ${told(lost, killedAt)}`);
+    console.info(`    a replica ${behind} ms behind: ${reported(lost, killedAt)}`);
     // One server's keys are all of one moment, so there is nothing to repair: see failover.test.ts.
     expect(await repaired(redisUrl)).toEqual([]);
     load.writeOff(lost);

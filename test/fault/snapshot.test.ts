@@ -57,8 +57,8 @@ describe("what a Redis keeps", () => {
     const keys = Object.keys(await readKeySpace(redis.url));
     const times = await transport.send(keys.map((key) => ["PTTL", key]));
     const mortal = keys.filter((_, at) => {
-      const told = times[at];
-      return told && "reply" in told && told.reply !== -1;
+      const reported = times[at];
+      return reported && "reply" in reported && reported.reply !== -1;
     });
     expect(mortal).toEqual(["sluice:{emails}:operator-calls"]);
     expect(keys.length).toBeGreaterThan(12);

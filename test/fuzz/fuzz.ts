@@ -9,7 +9,7 @@ export interface FuzzOptions {
   /** At least so many in all. */
   readonly requests: number;
   /** Told of each part that is done. */
-  readonly told?: (line: string) => void;
+  readonly reported?: (line: string) => void;
 }
 
 export interface FuzzReport {
@@ -39,7 +39,7 @@ const PARTS = 2;
  * Sends requests made from the document that the Worker serves.
  * @throws where an answer is not as the document says; the message has the seed and the shrunk request
  */
-export async function fuzz({ seed, requests, told = () => {} }: FuzzOptions): Promise<FuzzReport> {
+export async function fuzz({ seed, requests, reported = () => {} }: FuzzOptions): Promise<FuzzReport> {
   const begin = performance.now();
   const place = await openPlace();
   try {
@@ -60,13 +60,13 @@ export async function fuzz({ seed, requests, told = () => {} }: FuzzOptions): Pr
             seed: seed + part + 1_000 * more,
             requests: until - counts[kind],
             sent,
-            told,
+            reported,
           });
       }
       memory.push(await place.memory());
       const seconds = (performance.now() - begin) / 1_000;
       const soFar = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
-      told(`${soFar.join(", ")}, ${seconds.toFixed(0)} s, ${megabytes(memory.at(-1))}`);
+      reported(`${soFar.join(", ")}, ${seconds.toFixed(0)} s, ${megabytes(memory.at(-1))}`);
     }
     const [half = 0, end = 0] = memory;
     return { ...counts, operations, memory: [half, end], seconds: (performance.now() - begin) / 1_000 };

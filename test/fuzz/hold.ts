@@ -11,7 +11,7 @@ export interface Sending {
   /** Told of each request. */
   readonly sent: (route: Route) => void;
   /** Told of a failure as soon as there is one. */
-  readonly told: (line: string) => void;
+  readonly reported: (line: string) => void;
 }
 
 /** How long a smaller counterexample is looked for, ms. A sequence takes a second, and there are hundreds to try. */
@@ -24,7 +24,7 @@ const SHRINKING = 60_000;
 export async function hold<T>(
   drawn: Arbitrary<T>,
   longest: number,
-  { seed, requests, told }: Sending,
+  { seed, requests, reported }: Sending,
   check: (one: T) => Promise<void>,
 ): Promise<void> {
   let end = Number.POSITIVE_INFINITY;
@@ -37,7 +37,7 @@ export async function hold<T>(
     } catch (error) {
       if (end === Number.POSITIVE_INFINITY) {
         end = performance.now() + SHRINKING;
-        told(`failed; looking for less that fails, for a minute at most: ${escaped(messageOf(error))}`);
+        reported(`failed; looking for less that fails, for a minute at most: ${escaped(messageOf(error))}`);
       }
       throw error;
     }

@@ -24,7 +24,7 @@ try {
     const { broken, valid, modelled, seconds, operations } = await fuzz({
       seed: from,
       requests,
-      told: console.log,
+      reported: console.log,
     });
     all += broken + valid + modelled;
     console.log(`of ${operations.size} operations, in ${seconds.toFixed(0)} s`);

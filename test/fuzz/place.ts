@@ -106,8 +106,9 @@ async function memoryOfChildren(name: string): Promise<number> {
   for (const pid of (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry))) {
     // It may have ended meanwhile.
     const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-    const told = (key: string) => new RegExp(`^${key}:\\s*(\\S+)`, "m").exec(status)?.[1];
-    if (told("Name") === name && told("PPid") === String(process.pid)) kilobytes += Number(told("VmRSS"));
+    const reported = (key: string) => new RegExp(`^${key}:\\s*(\\S+)`, "m").exec(status)?.[1];
+    if (reported("Name") === name && reported("PPid") === String(process.pid))
+      kilobytes += Number(reported("VmRSS"));
   }
   return kilobytes * 1024;
 }

@@ -19,7 +19,7 @@ export function faultsOfRefusal(
   const named = Array.isArray(errors) ? errors.map((each: { path: unknown }) => String(each.path)) : [];
   const isNamed = named.some((path) => path.startsWith(field.within) && field.exact.startsWith(path));
   if (!isNamed) faults.push(`of the fields ${named.join(", ")} none is ${field.exact}`);
-  const told = field.exact === "" ? "The body" : (named[0] ?? "");
-  if (!String(detail).includes(told)) faults.push(`the detail does not name ${told}`);
+  const reported = field.exact === "" ? "The body" : (named[0] ?? "");
+  if (!String(detail).includes(reported)) faults.push(`the detail does not name ${reported}`);
   return faults;
 }

@@ -16,22 +16,22 @@ afterAll(() => served.stop());
 
 /** A body that comes piece by piece, and tells how much of it was asked for, and whether it was let go. */
 function coming(next: (so: number) => Uint8Array | "end" | Promise<Uint8Array>) {
-  const told = { bytes: 0, let: false };
+  const reported = { bytes: 0, let: false };
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const piece = await next(told.bytes);
+        const piece = await next(reported.bytes);
         if (piece === "end") return controller.close();
-        told.bytes += piece.length;
+        reported.bytes += piece.length;
         controller.enqueue(piece);
       },
       cancel() {
-        told.let = true;
+        reported.let = true;
       },
     },
     { highWaterMark: 0 },
   );
-  return { body, told };
+  return { body, reported };
 }
 
 const request = (body: BodyInit, headers = {}) =>
@@ -80,20 +80,20 @@ describe("what is read of a body", () => {
   });
 
   it("is nothing where it tells before that it is too long", async () => {
-    const { body, told } = coming(() => new Uint8Array(10));
+    const { body, reported } = coming(() => new Uint8Array(10));
     expect(await readBounded(request(body, { "content-length": "1001" }), { limit: 1_000, within })).toBe(
       "too_large",
     );
-    expect(told.bytes).toBe(0);
+    expect(reported.bytes).toBe(0);
   });
 
   it.each(["0", "10", "-1", "1e1", "ten", "", "0x10", "10, 10"])(
     "is no more than the limit and one piece, whatever it tells before of its length: %j",
     async (length) => {
-      const { body, told } = coming(() => new Uint8Array(100));
+      const { body, reported } = coming(() => new Uint8Array(100));
       const headers = { "content-length": length };
       expect(await readBounded(request(body, headers), { limit: 1_000, within })).toBe("too_large");
-      expect(told).toEqual({ bytes: 1_100, let: true });
+      expect(reported).toEqual({ bytes: 1_100, let: true });
     },
   );
 
@@ -101,20 +101,20 @@ describe("what is read of a body", () => {
     ["a byte now and then", (so: number) => (so < 3 ? new Uint8Array(1) : never())],
     ["nothing at all", never],
   ])("ends with the time: %s", async (_, next) => {
-    const { body, told } = coming(next);
+    const { body, reported } = coming(next);
     expect(await readBounded(request(body), { limit: 1_000, within: 30 })).toBe("too_slow");
-    expect(told.let).toBe(true);
+    expect(reported.let).toBe(true);
   });
 
   it("ends with the time though bytes go on coming", async () => {
-    const { body, told } = coming(async () => {
+    const { body, reported } = coming(async () => {
       await new Promise((resolve) => setTimeout(resolve, 1));
       return new Uint8Array(1);
     });
     expect(await readBounded(request(body), { limit: 1_000_000, within: 50 })).toBe("too_slow");
-    const { bytes } = told;
+    const { bytes } = reported;
     await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(told.bytes - bytes).toBeLessThanOrEqual(1);
+    expect(reported.bytes - bytes).toBeLessThanOrEqual(1);
   });
 
   it("ends with the time where the sender does not even let itself be told", async () => {
@@ -162,9 +162,9 @@ describe("a body whose length its server enforces", () => {
   });
 
   it("is nothing where it is longer than the limit, however short that is", async () => {
-    const { body, told } = coming(() => new Uint8Array(10));
+    const { body, reported } = coming(() => new Uint8Array(10));
     expect(await readBounded(enforced(body, 11), { limit: 10, within })).toBe("too_large");
-    expect(told.bytes).toBe(0);
+    expect(reported.bytes).toBe(0);
   });
 
   it("ends with the time, and where it breaks off", async () => {
@@ -177,11 +177,11 @@ describe("a body whose length its server enforces", () => {
   it.each(["none", "ten", "1e6", String(70_000)])(
     "is read to the limit and no further where it is long, or does not say: %s",
     async (length) => {
-      const { body, told } = coming(() => new Uint8Array(100));
+      const { body, reported } = coming(() => new Uint8Array(100));
       const asked = request(body, length === "none" ? {} : { "content-length": length });
       lengthIsEnforced(asked);
       expect(await readBounded(asked, { limit: 2_000_000, within })).toBe("too_large");
-      expect(told.bytes).toBeLessThanOrEqual(2_000_100);
+      expect(reported.bytes).toBeLessThanOrEqual(2_000_100);
     },
   );
 });

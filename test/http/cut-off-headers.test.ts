@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 /** All that a connection is told until its end. */
-async function told(socket: Socket): Promise<string> {
+async function reported(socket: Socket): Promise<string> {
   let text = "";
   socket.on("data", (chunk) => (text += chunk.toString()));
   await once(socket, "close");
@@ -45,7 +45,7 @@ describe("a request whose headers do not end", () => {
   ])("is ended by the server, and reaches nobody: %s", async (_, text) => {
     const socket = await open();
     socket.write(text);
-    expect(await told(socket)).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(await reported(socket)).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
     expect(fetch).not.toHaveBeenCalled();
   });
 
@@ -53,7 +53,7 @@ describe("a request whose headers do not end", () => {
     const socket = await open();
     socket.write(HEAD);
     const dripping = setInterval(() => socket.write("a"), 10);
-    const answer = await told(socket);
+    const answer = await reported(socket);
     clearInterval(dripping);
     expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
     expect(fetch).not.toHaveBeenCalled();
@@ -64,7 +64,7 @@ describe("a request whose headers do not end", () => {
     socket.write(`${HEAD}Content-Length: 0\r\n\r\n`);
     await once(socket, "data");
     socket.write(HEAD);
-    expect(await told(socket)).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(await reported(socket)).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
     expect(fetch).toHaveBeenCalledTimes(1);
   });
 });

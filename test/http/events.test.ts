@@ -117,10 +117,10 @@ describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport)
   it("tells that Redis has gone, reports it, and ends", async () => {
     const stream = await listen();
     await served.transport.send([["CLIENT", "KILL", "TYPE", "pubsub"]]);
-    const told = await stream.rest();
-    expect(told).toMatchObject([{ event: "problem", data: { code: "redis_unreachable" } }]);
+    const reported = await stream.rest();
+    expect(reported).toMatchObject([{ event: "problem", data: { code: "redis_unreachable" } }]);
     expect(faults).toMatchObject([
-      { instance: told[0]?.data.instance, route: "/v1/queues/:queue/events", code: "redis_unreachable" },
+      { instance: reported[0]?.data.instance, route: "/v1/queues/:queue/events", code: "redis_unreachable" },
     ]);
   });
 

@@ -36,15 +36,15 @@ const problemType = "application/problem+json";
 /** What is wrong with the answer, if anything is. */
 function fault(answer: Answer, { path, takes }: Place, name: string, inThePath: boolean): string | undefined {
   const { status, headers, body } = answer;
-  const told = `${JSON.stringify(name.slice(0, 40))}: ${status} ${JSON.stringify(body).slice(0, 200)}`;
-  if (status < 400) return takes(name) ? undefined : told;
-  if (headers.get("content-type") !== problemType) return told;
-  if (takes(name)) return status === 404 && body.code === "not_found" ? undefined : told;
+  const reported = `${JSON.stringify(name.slice(0, 40))}: ${status} ${JSON.stringify(body).slice(0, 200)}`;
+  if (status < 400) return takes(name) ? undefined : reported;
+  if (headers.get("content-type") !== problemType) return reported;
+  if (takes(name)) return status === 404 && body.code === "not_found" ? undefined : reported;
   // No name, and what a URL takes for a step up, make another path.
-  if (inThePath && ["", ".", ".."].includes(name)) return [404, 405].includes(status) ? undefined : told;
-  if (status !== 400 || body.code !== "invalid_request") return told;
+  if (inThePath && ["", ".", ".."].includes(name)) return [404, 405].includes(status) ? undefined : reported;
+  if (status !== 400 || body.code !== "invalid_request") return reported;
   const paths = body.errors.map((one: { path: string }) => one.path);
-  return paths.length === 1 && paths[0] === path ? undefined : told;
+  return paths.length === 1 && paths[0] === path ? undefined : reported;
 }
 
 async function faultsOf(place: Place, tried: readonly string[], inThePath = false) {

@@ -106,24 +106,24 @@ describe("GET with Accept: text/event-stream", () => {
     const stream = await open();
     expect([stream.status, stream.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
     expect(stream.headers.get("cache-control")).toBe("no-store");
-    const told: (TestFrame | undefined)[] = [await stream.next()];
+    const reported: (TestFrame | undefined)[] = [await stream.next()];
     const first = await vi.waitUntil(async () => (await ask("POST", `${tasks}/pull`)).body.tasks[0]?.receipt);
-    told.push(...(await stream.take(1)));
+    reported.push(...(await stream.take(1)));
     await settle(first, "extend", { progress: { done: 0.5 } });
-    told.push(...(await stream.take(1)));
+    reported.push(...(await stream.take(1)));
     await settle(first, "requeue");
     const second = await pull();
-    told.push(...(await stream.take(2)));
+    reported.push(...(await stream.take(2)));
     await ask("POST", `${tasks}/a/cancel`);
     await settle(second, "complete", { result: "AAH/", encoding: "base64" });
-    told.push(...(await stream.rest()));
+    reported.push(...(await stream.rest()));
     const at = expect.any(Number);
     const step = (version: number, to: string) => ({
       event: "transition",
       id: String(version),
       data: { version, to, at },
     });
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { ...step(1, "delayed"), data: { version: 1, to: expect.stringMatching(/delayed|pending/), at } },
       step(2, "working"),
       { event: "progress", id: "2", data: { version: 2, progress: { done: 0.5 } } },
@@ -132,7 +132,7 @@ describe("GET with Accept: text/event-stream", () => {
       step(5, "cancelRequested"),
       { event: "end", id: "6", data: { version: 6, to: "completed", at, task: await task() } },
     ]);
-    expect(told.at(-1)?.data.task).toMatchObject({ result: "AAH/", encoding: "base64" });
+    expect(reported.at(-1)?.data.task).toMatchObject({ result: "AAH/", encoding: "base64" });
   });
 
   it("goes on behind the Last-Event-ID, and tells what the record no longer has as a gap", async () => {
@@ -143,12 +143,14 @@ describe("GET with Accept: text/event-stream", () => {
     for (let i = 0; i < 9; i++) await settle(await pull(), "requeue");
     await settle(await pull(), "complete");
     const after = async (id: string) => (await open("", { "last-event-id": id })).rest();
-    const told = await after("1");
-    expect(told[0]).toEqual({ event: "gap", id: "5", data: { version: 5, missed: 4 } });
-    expect(told.slice(1).map(({ id }) => Number(id))).toEqual(Array.from({ length: 16 }, (_, i) => i + 6));
-    expect(told.at(-1)?.event).toBe("end");
-    expect(await after("5")).toEqual(told.slice(1));
-    expect(await after("20")).toEqual(told.slice(-1));
+    const reported = await after("1");
+    expect(reported[0]).toEqual({ event: "gap", id: "5", data: { version: 5, missed: 4 } });
+    expect(reported.slice(1).map(({ id }) => Number(id))).toEqual(
+      Array.from({ length: 16 }, (_, i) => i + 6),
+    );
+    expect(reported.at(-1)?.event).toBe("end");
+    expect(await after("5")).toEqual(reported.slice(1));
+    expect(await after("20")).toEqual(reported.slice(-1));
   });
 
   it("answers 204 to whom the end has been told, so that a browser connects no more, and 404 for what is not there", async () => {
@@ -200,14 +202,14 @@ describe("GET with Accept: text/event-stream", () => {
     const stream = await open();
     await stream.next();
     away = true;
-    const [told, ...others] = await stream.rest();
-    expect([told, others]).toMatchObject([
+    const [reported, ...others] = await stream.rest();
+    expect([reported, others]).toMatchObject([
       { event: "problem", id: undefined, data: { code: "redis_unreachable", status: 504 } },
       [],
     ]);
-    expect(JSON.stringify(told)).not.toContain("secret");
+    expect(JSON.stringify(reported)).not.toContain("secret");
     expect(faults).toMatchObject([
-      { instance: told?.data.instance, method: "GET", route: "/v1/queues/:queue/tasks/:id" },
+      { instance: reported?.data.instance, method: "GET", route: "/v1/queues/:queue/tasks/:id" },
     ]);
   });
 

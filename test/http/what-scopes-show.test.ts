@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => served.stop());
 
 /** All that can be looked at, with every answer that the caller gets. */
-async function seenBy(as: Caller): Promise<{ told: number; text: string }> {
+async function seenBy(as: Caller): Promise<{ reported: number; text: string }> {
   const paths = served.app.routes
     .filter(({ method, path }) => method === "GET" && path.startsWith("/v1/") && !path.endsWith("/events"))
     .flatMap(({ path }) =>
@@ -39,32 +39,32 @@ async function seenBy(as: Caller): Promise<{ told: number; text: string }> {
   const answers = await Promise.all(
     [...new Set([...paths, ...states])].map((path) => served.ask("GET", path, { as })),
   );
-  const told = answers.filter(({ status }) => status === 200);
-  return { told: told.length, text: JSON.stringify(told.map(({ body }) => body)) };
+  const reported = answers.filter(({ status }) => status === 200);
+  return { reported: reported.length, text: JSON.stringify(reported.map(({ body }) => body)) };
 }
 
 describe("what a token shows", () => {
   test("nobody but who pulled a task is shown its lease token, whatever the scope", async () => {
     expect(leaseToken).toMatch(/^\w{16}$/);
-    const { told, text } = await seenBy("all");
-    expect(told).toBeGreaterThan(10);
+    const { reported, text } = await seenBy("all");
+    expect(reported).toBeGreaterThan(10);
     expect(text).not.toContain(leaseToken);
     // They were shown what they may be.
     for (const shown of [PAYLOAD, "a-result", "an-error"]) expect(text).toContain(shown);
   });
 
   test("for enqueueing: results and errors of tasks whose id is known, and no payload", async () => {
-    const { told, text } = await seenBy("enqueue");
-    expect(told).toBe(3);
+    const { reported, text } = await seenBy("enqueue");
+    expect(reported).toBe(3);
     expect(text).not.toContain(PAYLOAD);
     for (const shown of ["a-result", "an-error"]) expect(text).toContain(shown);
   });
 
   test("for consuming, and the cron secret: nothing but what is pulled", async () => {
-    expect(await seenBy("consume")).toEqual({ told: 0, text: "[]" });
-    const { told, text } = await seenBy("cron");
+    expect(await seenBy("consume")).toEqual({ reported: 0, text: "[]" });
+    const { reported, text } = await seenBy("cron");
     // The sweep, which tells counts.
-    expect(told).toBe(1);
+    expect(reported).toBe(1);
     expect(text).not.toMatch(/a-payload|a-result|an-error|working/);
   });
 

@@ -100,8 +100,8 @@ describe("a heartbeat", () => {
     });
     const receipts = [a?.receipt, b?.receipt];
     const { status, body } = await heartbeat({ worker: { name: "w" }, lease: "1h", receipts });
-    const told = { leases: 1, deadlineAt: expect.any(Number), cancelRequested: [], lost: ["b"] };
-    expect([status, body]).toEqual([200, told]);
+    const reported = { leases: 1, deadlineAt: expect.any(Number), cancelRequested: [], lost: ["b"] };
+    expect([status, body]).toEqual([200, reported]);
     expect((await get("a")).body.deadlineAt).toBe(body.deadlineAt);
     expect((await get("c")).body.deadlineAt).toBe(before);
   });

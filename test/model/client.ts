@@ -143,7 +143,7 @@ const dequeueOptions = ({ token, max, lease, single, worker }: Pull) => ({
 });
 
 /** How each outcome says what it is told. */
-const SETTLEMENTS: Record<OperationSettlement["outcome"], (told: OperationSettlement) => Settlement> = {
+const SETTLEMENTS: Record<OperationSettlement["outcome"], (reported: OperationSettlement) => Settlement> = {
   complete: ({ receipt, ms, text }) => ({ receipt, outcome: "complete", ttl: ms, result: text }),
   reject: ({ receipt, ms, text }) => ({ receipt, outcome: "reject", ttl: ms, error: text }),
   requeue: ({ receipt, ms, count, text }) => ({ receipt, outcome: "requeue", delay: ms, count, error: text }),
@@ -151,4 +151,4 @@ const SETTLEMENTS: Record<OperationSettlement["outcome"], (told: OperationSettle
   extend: ({ receipt, ms, text }) => ({ receipt, outcome: "extend", lease: ms, progress: text }),
 };
 
-const settlementOf = (told: OperationSettlement) => SETTLEMENTS[told.outcome](told);
+const settlementOf = (reported: OperationSettlement) => SETTLEMENTS[reported.outcome](reported);

@@ -1,7 +1,7 @@
 import { dueTasks, nextDue, promote, reclaim } from "./due.ts";
 import { allowed, redated, spend } from "./limits.ts";
 import { deliverable, mayFollow, noteMet, notePassed, type Passed, untold } from "./turns.ts";
-import { tell, transition, type ModelTask, type QueueState } from "./state.ts";
+import { report, transition, type ModelTask, type QueueState } from "./state.ts";
 import { heardOf } from "./wake.ts";
 import { noteWorker, type SignOfLife } from "./workers.ts";
 
@@ -36,7 +36,7 @@ export interface Seen {
   /** The ids that were given, in order. */
   readonly given: readonly string[];
   /** Whether groups or priorities were in use before, and whether a limit held some of them. */
-  readonly sharing: boolean;
+  readonly usesGroups: boolean;
   /** Whether they came into use meanwhile: what was due may have been put in line behind what was taken off it. */
   readonly began: boolean;
   readonly holding: boolean;
@@ -97,19 +97,19 @@ function lookOnce(
     spendToken();
     return nothing(null, true);
   }
-  const sharing = () => seen.sharing || queue.shared.length > 0;
+  const usesGroups = () => seen.usesGroups || queue.grouped.length > 0;
   const { maxWorking, rate } = queue.settings;
   let most = call.max;
-  if ((maxWorking !== null || rate !== null) && (line.entries.length > 0 || sharing())) {
+  if ((maxWorking !== null || rate !== null) && (line.entries.length > 0 || usesGroups())) {
     let limit = allowed(queue, call.max, now);
-    const looks = limit.most < 1 ? maxWorking !== null : sharing() && seen.holding;
+    const looks = limit.most < 1 ? maxWorking !== null : usesGroups() && seen.holding;
     if (looks && line.asked === undefined) {
       // Expired leases may be what fills the limit; or a group has one, and goes on when its timer is due.
       line.putBack(0);
       if (line.bringDue(0, call.max)) {
         line.fetch(call.max);
         limit = allowed(queue, call.max, now);
-        if (line.entries.length === 0 && !sharing()) limit = { ...limit, most: call.max };
+        if (line.entries.length === 0 && !usesGroups()) limit = { ...limit, most: call.max };
       }
     }
     if (limit.most < 1) {
@@ -122,14 +122,14 @@ function lookOnce(
     most = Math.min(most, limit.most);
   }
 
-  const shared = sharing();
-  const batch = shared
+  const grouped = usesGroups();
+  const batch = grouped
     ? sharedBatch(queue, now, line, { call, most, seen })
     : plainBatch(queue, line, call, most);
   if (call.worker) noteWorker(queue, call.worker, now);
   const tasks = batch.map((task) => give(queue, now, call, task));
   // Of groups the order is not the model's, nor how often a call goes on.
-  const unfinished = shared
+  const unfinished = grouped
     ? queue.ghosts < ghosts && line.asked === undefined
     : !line.drained || line.asked === undefined || line.unseen;
   if (tasks.length === 0 && unfinished) return { tasks, nextDueAt: now, paused: false, goesOn: true };
@@ -141,10 +141,10 @@ function lookOnce(
     spendToken();
     if (line.drained) queue.wake = undefined;
   }
-  tell(queue, "dequeued", now, tasks.length);
+  report(queue, "dequeued", now, tasks.length);
   // A group at its limit has a timer of its own.
   const nextDueAt =
-    shared || queue.groups.size > 0
+    grouped || queue.groups.size > 0
       ? undefined
       : line.drained && !line.unseen
         ? (line.asked ?? now) || null
@@ -232,8 +232,10 @@ function sharedBatch(
   line.putBack(0);
   noteMet(queue, now);
   // What an unheard copy did not give, the copy behind it may have put in line.
-  const isTold = !call.unheard && !seen.began;
-  const brought = isTold ? seen.brought : seen.given.some((id) => queue.tasks.get(id)?.state !== "pending");
+  const isReported = !call.unheard && !seen.began;
+  const brought = isReported
+    ? seen.brought
+    : seen.given.some((id) => queue.tasks.get(id)?.state !== "pending");
   if ((seen.holding || brought) && line.asked === undefined) line.bringDue(0, call.max);
   const passed: Passed = { last: undefined, early: seen.began };
   const batch: ModelTask[] = [];
@@ -249,7 +251,7 @@ function sharedBatch(
     task.state = "working";
   }
   const given = new Set(seen.given);
-  queue.shared = queue.shared.filter((id) => !given.has(id));
+  queue.grouped = queue.grouped.filter((id) => !given.has(id));
   queue.line = afterGhosts(
     queue,
     queue.line.filter((id) => !given.has(id) || queue.task(id).ghosts > 0),

@@ -41,7 +41,7 @@ export const leaseTime = oneOf(1_000, 2_000, 5_000);
 export const group = oneOf("a", "b", "c");
 
 /** A task with a small choice of everything; of groups and priorities only where they are in use. */
-export const task = (shared: boolean) =>
+export const task = (grouped: boolean) =>
   record(
     {
       id,
@@ -52,7 +52,7 @@ export const task = (shared: boolean) =>
       maxAttempts: maybe(oneOf(0, 1, 2, 3), 1),
       resultTtl: maybe(oneOf(0, 1_000, 400_000), 4),
       deadTtl: maybe(oneOf(0, 1_000, 400_000), 4),
-      ...(shared && { group: maybe(group, 1), priority: maybe(oneOf(0, 1, 9), 4) }),
+      ...(grouped && { group: maybe(group, 1), priority: maybe(oneOf(0, 1, 9), 4) }),
       unique: oneOf("", "", "", "again", "k1", "k2"),
     },
     { requiredKeys: ["id", "payload", "unique"] },
@@ -91,10 +91,10 @@ export function settlementOf(
   return { receipt, outcome, ms: outcome === "extend" ? ms || undefined : ms, text };
 }
 
-export const filter = (shared: boolean) =>
+export const filter = (grouped: boolean) =>
   record(
     {
-      ...(shared && { group: maybe(group, 2) }),
+      ...(grouped && { group: maybe(group, 2) }),
       reason: maybe(oneOf("rejected", "attempts_exhausted", "lease_expired", "cancelled"), 4),
     },
     { requiredKeys: [] },

@@ -1,7 +1,7 @@
 import { wakesOnEnqueue } from "./wake.ts";
 import { newEnds, putInLine } from "./life.ts";
 import { placesLeft } from "./limits.ts";
-import { isShared, newTask, scoreWhenDue, tell, type ModelTask, type QueueState } from "./state.ts";
+import { isGrouped, newTask, scoreWhenDue, report, type ModelTask, type QueueState } from "./state.ts";
 
 /** One task to add, its defaults filled in. Durations in ms. */
 export interface ModelNewTask {
@@ -55,9 +55,9 @@ export function enqueue(
   };
   if (tasks.some(isReused)) return "idempotency_key_reused";
   const lone = tasks.length === 1 && tasks[0];
-  const plain = !call.look && lone && !lone.again && !lone.dedup && !isShared(lone);
+  const plain = !call.look && lone && !lone.again && !lone.dedup && !isGrouped(lone);
   /** What the first task of an id in the call was told: the others stand for that one. */
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
   const added: { task: ModelNewTask; old: ModelTask | undefined }[] = [];
   const keys = new Map<string, { until: number; id: string }>();
   /** What the keys of this call stand for, by tasks that it, or an earlier copy of it, made. */
@@ -65,7 +65,7 @@ export function enqueue(
   let [dueNow, resent] = [false, false];
 
   const answers = tasks.map((task) => {
-    const before = told.get(task.id);
+    const before = reported.get(task.id);
     if (before !== undefined) return { id: before, created: false };
     const { own, old } = known(queue, task, producer);
     // What is known is answered about itself, whatever its key stands for by now: so is a copy of the call that made it.
@@ -73,7 +73,7 @@ export function enqueue(
     const made = task.dedup && ours.get(task.dedup.key);
     const stands =
       own !== undefined ? undefined : (made ?? (first && first.until > now ? first.id : undefined));
-    told.set(task.id, stands ?? task.id);
+    reported.set(task.id, stands ?? task.id);
     if (stands !== undefined && stands !== task.id) return { id: stands, created: false };
     if (own !== false && task.dedup) ours.set(task.dedup.key, task.id);
     if (own !== false && dueOf(task, now) <= now) dueNow = true;
@@ -94,7 +94,7 @@ export function enqueue(
     queue.dedup.set(key, note);
     queue.expiry.set(`~d:${key}`, note.until);
   }
-  if (!plain) tell(queue, "enqueued", now, added.length);
+  if (!plain) report(queue, "enqueued", now, added.length);
   const wake = dueNow && wakesOnEnqueue(queue, now, call.wake, resent);
   return { tasks: answers, wake };
 }
@@ -147,7 +147,7 @@ function begin(
   if (due > now) {
     made.state = "delayed";
     queue.delayed.set(id, scoreWhenDue(made, due));
-  } else if (isShared(made)) queue.shared.push(id);
+  } else if (isGrouped(made)) queue.grouped.push(id);
   // The entry that a cancelled life left in the line is this task's place.
   else if (made.ghosts > 0) made.ghosts--;
   else ends.back.push(id);

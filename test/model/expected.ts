@@ -3,7 +3,7 @@ import type { LeasedTask } from "../../src/index.ts";
 import { WINDOW } from "./client.ts";
 import { enqueue } from "./enqueue.ts";
 import { INVALID } from "./invalid.ts";
-import { counts, list, outOfTurn, sharing, statistics, workers } from "./look.ts";
+import { counts, list, outOfTurn, usesGroups, statistics, workers } from "./look.ts";
 import { cancel, configure, configureGroup, drop, purge, redrive, redriveByIds, remove } from "./operate.ts";
 import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
 import type { Happened } from "./real.ts";
@@ -82,8 +82,8 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
       return { ok: true };
     }),
   heartbeat: ({ queue, now }, { worker, lease, receipts }) => {
-    const told = receipts && [...new Set(receipts)].map(leaseOf);
-    return heartbeat(queue, now, { ...signOf(worker), lease, told });
+    const reported = receipts && [...new Set(receipts)].map(leaseOf);
+    return heartbeat(queue, now, { ...signOf(worker), lease, reported });
   },
   fail: ({ queue, now }, { worker, limit }) =>
     failWorker(queue, now, typeof worker === "string" ? worker : signOf(worker).worker, limit),
@@ -94,9 +94,9 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     return woken;
   },
   counts: ({ queue, now }) => {
-    const told = counts(queue, now, NAME);
+    const reported = counts(queue, now, NAME);
     // Which age it is, is compared in another way.
-    return sharing(queue) ? { ...told, oldestAge: true, nextDueAt: null } : told;
+    return usesGroups(queue) ? { ...reported, oldestAge: true, nextDueAt: null } : reported;
   },
   workers: ({ queue }) => workers(queue),
   statistics: ({ queue, now }) => ({ on: queue.settings.statistics, minutes: statistics(queue, now) }),

@@ -1,10 +1,10 @@
 /** The transitions that several operations make. */
 import type { RejectReason } from "../../src/index.ts";
 import {
-  isShared,
+  isGrouped,
   RESEND_WINDOW,
   scoreWhenDue,
-  tell,
+  report,
   transition,
   type ModelTask,
   type QueueState,
@@ -26,7 +26,7 @@ export function putInLine(queue: QueueState, { front, back }: Ends): void {
 /** Gives a task that is ready its place. */
 export function makeReady(queue: QueueState, task: ModelTask, ends: Ends, place: keyof Ends): void {
   task.state = "pending";
-  if (isShared(task)) queue.shared.push(task.id);
+  if (isGrouped(task)) queue.grouped.push(task.id);
   else ends[place].push(task.id);
 }
 
@@ -75,7 +75,7 @@ export function finish(
   task.kept = state === "rejected" && ttl > 0;
   if (task.kept) queue.dead.set(task.id, now);
   queue.expiry.set(task.id, now + Math.max(ttl, RESEND_WINDOW));
-  tell(queue, reason === "cancelled" ? reason : state, now);
+  report(queue, reason === "cancelled" ? reason : state, now);
 }
 
 /** True where a delivery more would be one too many. */
@@ -96,7 +96,7 @@ export function forget(queue: QueueState, task: ModelTask): void {
 /** Deletes an ended task's record; its id stays known while a late copy of a request may come. */
 export function erase(queue: QueueState, task: ModelTask, now: number): void {
   const knownUntil = Math.min(task.endedAt ?? 0, now) + RESEND_WINDOW;
-  tell(queue, "deleted", now);
+  report(queue, "deleted", now);
   if (knownUntil <= now) return forget(queue, task);
   task.state = "removed";
   task.kept = false;
@@ -120,7 +120,7 @@ export function takeBack(
     const task = queue.task(id);
     endLease(queue, task);
     task.expired++;
-    tell(queue, "reclaimed", now);
+    report(queue, "reclaimed", now);
     if (task.flagged || exhausted(task)) {
       ended++;
       const reason = task.flagged ? "cancelled" : "lease_expired";

@@ -83,5 +83,5 @@ export function allowed(
 }
 
 /** How many tasks more may be pending. */
-export const placesLeft = ({ settings, line, ghosts, shared }: QueueState) =>
-  (settings.maxPending ?? Number.POSITIVE_INFINITY) - (line.length - ghosts) - shared.length;
+export const placesLeft = ({ settings, line, ghosts, grouped }: QueueState) =>
+  (settings.maxPending ?? Number.POSITIVE_INFINITY) - (line.length - ghosts) - grouped.length;

@@ -43,7 +43,7 @@ function nextListedAge(queue: QueueState, now: number): number | undefined {
  */
 export function mayBeOldest(queue: QueueState, now: number, age: unknown): boolean {
   const listed = nextListedAge(queue, now);
-  const ages = queue.shared.map((id) => Math.max(ageOf(queue, now, id), listed ?? 0));
+  const ages = queue.grouped.map((id) => Math.max(ageOf(queue, now, id), listed ?? 0));
   if (listed !== undefined) ages.push(listed);
   return ages.length === 0 ? age === null : ages.some((possible) => possible === age);
 }
@@ -51,7 +51,7 @@ export function mayBeOldest(queue: QueueState, now: number, age: unknown): boole
 /** The tasks in one state, in the order of their pages. */
 export function list(queue: QueueState, name: string, state: TaskState, filter: ModelFilter): TaskInfo[] {
   const places: Record<TaskState, () => string[]> = {
-    pending: () => [...queue.line.filter((id) => queue.task(id).state === "pending"), ...queue.shared],
+    pending: () => [...queue.line.filter((id) => queue.task(id).state === "pending"), ...queue.grouped],
     delayed: () => inOrder(queue.delayed),
     working: () => inOrder(queue.working),
     completed: () => inOrder(queue.expiry),
@@ -91,8 +91,8 @@ export function statistics(queue: QueueState, now: number): [startsAt: number, R
 }
 
 /** Whether groups or priorities are in use: the next of several is then not the model's to tell. */
-export const sharing = (queue: QueueState) => queue.groups.size > 0 || queue.shared.length > 0;
+export const usesGroups = (queue: QueueState) => queue.groups.size > 0 || queue.grouped.length > 0;
 
 /** A page shows an id where it first stands, which may be where a cancelled life of it stood, and then again. */
 export const outOfTurn = (queue: QueueState, { state }: Of<"list">) =>
-  state === "pending" && (sharing(queue) || queue.ghosts > 0);
+  state === "pending" && (usesGroups(queue) || queue.ghosts > 0);

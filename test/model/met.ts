@@ -42,13 +42,13 @@ export function metBy(operation: Operation, { answer, after }: Happened): string
   const met = Object.entries(after).flatMap(([place, members]) =>
     members instanceof Map && members.size > 0 ? [`tasks are ${place}`] : [],
   );
-  const told = answer as readonly Told[] & { readonly settled?: readonly Told[] };
+  const reported = answer as readonly Told[] & { readonly settled?: readonly Told[] };
   if (operation.does === "enqueue" && Array.isArray(answer)) {
-    met.push(...told.map((one) => `enqueue ${nameOf(one)}`));
+    met.push(...reported.map((one) => `enqueue ${nameOf(one)}`));
   }
-  if (operation.does === "dequeue") met.push(`dequeue ${["none", "one"][told.length] ?? "more"}`);
+  if (operation.does === "dequeue") met.push(`dequeue ${["none", "one"][reported.length] ?? "more"}`);
   if (operation.does === "settle") {
-    const settled = told.settled ?? told;
+    const settled = reported.settled ?? reported;
     met.push(...operation.items.map(({ outcome }, i) => `${outcome} ${nameOf(settled[i] ?? {})}`));
   }
   if (operation.does === "cancel") met.push(`cancel ${nameOf(answer as Told)}`);

@@ -37,7 +37,7 @@ test.each(KINDS)(
   async (kind) => {
     real.met.clear();
     expect(await runModel(real, kind, { calls: CALLS, seed: SEED })).toBeGreaterThanOrEqual(CALLS);
-    const expected = kind.shared ? [...MET, ...MET_SHARED] : MET;
+    const expected = kind.grouped ? [...MET, ...MET_SHARED] : MET;
     expect(expected.filter((one) => !real.met.has(one))).toEqual([]);
   },
 );

@@ -5,9 +5,9 @@ import { erase, finish, newEnds, putInLine, waitAgain } from "./life.ts";
 import { recount } from "./limits.ts";
 import {
   inOrder,
-  isShared,
+  isGrouped,
   QueueState,
-  tell,
+  report,
   transition,
   type ModelGroup,
   type ModelTask,
@@ -28,12 +28,12 @@ export function cancel(queue: QueueState, now: number, id: string, lease?: numbe
     if (!task.flagged) {
       task.flagged = true;
       transition(task, "cancelRequested", now);
-      tell(queue, "cancelRequested", now);
+      report(queue, "cancelRequested", now);
     }
     return { ok: true, state: "working" };
   }
   // In the list, where finding it would take time, its entry stays.
-  if (task.state === "pending" && !isShared(task)) task.ghosts++;
+  if (task.state === "pending" && !isGrouped(task)) task.ghosts++;
   end(queue, now, task);
   return { ok: true, state: "rejected" };
 }
@@ -41,7 +41,7 @@ export function cancel(queue: QueueState, now: number, id: string, lease?: numbe
 /** Ends a waiting task as cancelled. */
 function end(queue: QueueState, now: number, task: ModelTask): void {
   queue.delayed.delete(task.id);
-  queue.shared = queue.shared.filter((id) => id !== task.id);
+  queue.grouped = queue.grouped.filter((id) => id !== task.id);
   finish(queue, task, { now, state: "rejected", reason: "cancelled" });
 }
 
@@ -87,7 +87,7 @@ function redriveOne(
   task.reason = undefined;
   task.endedAt = undefined;
   waitAgain(queue, task, ends, { now, place: "back", due: due > now ? due : undefined });
-  tell(queue, "redriven", now);
+  report(queue, "redriven", now);
 }
 
 /** Makes dead letters pending again: those that a filter means. */
@@ -170,11 +170,11 @@ export function purge(
 }
 
 function purgePending(queue: QueueState, now: number, group: string | undefined, limit: number): number {
-  const shared = queue.shared
+  const grouped = queue.grouped
     .map((id) => queue.task(id))
     .filter((task) => group === undefined || task.group === group);
-  for (const task of shared) end(queue, now, task);
-  let count = shared.length;
+  for (const task of grouped) end(queue, now, task);
+  let count = grouped.length;
   if (group !== undefined) return count;
   while (count < limit && queue.line.length > 0) {
     const task = queue.task(queue.line.shift() as string);

@@ -100,7 +100,7 @@ export function modelPlaces(queue: QueueState) {
   const timer: [string, number][] = queue.alarm === undefined ? [] : [["~w", queue.alarm]];
   return {
     line: queue.line,
-    shared: queue.shared.toSorted(),
+    grouped: queue.grouped.toSorted(),
     working: sorted(queue.working),
     delayed: sorted([...queue.delayed, ...timer]),
     expiry: sorted(queue.expiry),
@@ -144,7 +144,7 @@ export function realPlaces(space: QueueSpace): ReturnType<typeof modelPlaces> {
   const timersOfGroups = ([member]: readonly [string, number]) => !member.startsWith("~g:");
   return {
     line: space.pending.toReversed(),
-    shared: [...space.fair.keys(), ...space.limited.keys()].toSorted(),
+    grouped: [...space.fair.keys(), ...space.limited.keys()].toSorted(),
     working: sorted(space.working),
     delayed: sorted([...space.delayed].filter(timersOfGroups)),
     expiry: sorted(space.expiry),

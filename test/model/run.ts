@@ -17,10 +17,10 @@ const LONGEST = 160;
 
 /** What queues are used for: some plain, some with groups and priorities, some whose consumers are woken. */
 export const KINDS = [
-  { name: "a plain queue", shared: false, waker: false, scheduled: false },
-  { name: "a queue that wakes its consumers", shared: false, waker: true, scheduled: false },
-  { name: "a queue of groups and priorities", shared: true, waker: false, scheduled: false },
-  { name: "a queue with schedules", shared: false, waker: false, scheduled: true },
+  { name: "a plain queue", grouped: false, waker: false, scheduled: false },
+  { name: "a queue that wakes its consumers", grouped: false, waker: true, scheduled: false },
+  { name: "a queue of groups and priorities", grouped: true, waker: false, scheduled: false },
+  { name: "a queue with schedules", grouped: false, waker: false, scheduled: true },
 ] as const;
 
 export type Kind = (typeof KINDS)[number];

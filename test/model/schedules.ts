@@ -2,7 +2,7 @@
 import type { ListedSchedule } from "../../src/index.ts";
 import { makeReady, newEnds, putInLine } from "./life.ts";
 import { placesLeft } from "./limits.ts";
-import { newTask, tell, type ModelTask, type QueueState } from "./state.ts";
+import { newTask, report, type ModelTask, type QueueState } from "./state.ts";
 
 /** Later than any instant: the next occurrence of one that is paused or has ended. */
 const NEVER = 8_640_000_000_000_001;
@@ -133,7 +133,7 @@ export function occur(
     const ends = newEnds();
     for (const task of added) makeReady(queue, task, ends, "back");
     putInLine(queue, ends);
-    tell(queue, "enqueued", now, added.length);
+    report(queue, "enqueued", now, added.length);
     total.scheduled += added.length;
   }
   return total;

@@ -1,6 +1,6 @@
 import type { RejectReason, Settled } from "../../src/index.ts";
 import { endLease, exhausted, finish, newEnds, putInLine, waitAgain, type Ends } from "./life.ts";
-import { isShared, tell, type ModelTask, type QueueState, type Settlement } from "./state.ts";
+import { isGrouped, report, type ModelTask, type QueueState, type Settlement } from "./state.ts";
 
 /** One settlement; durations in ms. */
 export interface ModelSettlement {
@@ -107,11 +107,11 @@ function release(
     task.requeuedAt = now;
     task.requeues++;
     task.expired = 0;
-    tell(queue, "requeued", now);
+    report(queue, "requeued", now);
   }
   const returned = outcome === "return";
   const due = answer.due > 0 ? answer.due : undefined;
   waitAgain(queue, task, ends, { now, place: returned ? "front" : "back", due });
-  task.handedBack = returned && isShared(task);
+  task.handedBack = returned && isGrouped(task);
   return answer;
 }

@@ -11,7 +11,7 @@ const CALLS = 5_000;
 const program = { script: "test:soak", does: "Runs the model beside the real queue, for as long as told." };
 const kindList = KINDS.map(({ name }, i) => `${i} (${name})`).join(", ");
 const {
-  minutes: told,
+  minutes: reported,
   seed: given,
   kind: only,
   path,
@@ -47,7 +47,7 @@ function readPath(text: string): string {
 
 const real = await Real.start();
 const began = performance.now();
-const end = began + (told ?? 10) * 60_000;
+const end = began + (reported ?? 10) * 60_000;
 let total = 0;
 try {
   const rounds = given === undefined ? Number.POSITIVE_INFINITY : kinds.length;

@@ -132,7 +132,7 @@ export class QueueState {
   /** Ids of those with neither group nor priority, the next one first; with ghosts. */
   line: string[] = [];
   /** Ids of those of a group or with a priority that wait, in the order in which they came. */
-  shared: string[] = [];
+  grouped: string[] = [];
   /** id -> deadline */
   readonly working = new Map<string, number>();
   /** id -> due; half a millisecond marks those that are shared, as in Redis: of one time they come last */
@@ -187,10 +187,10 @@ interface Sharing {
 }
 
 /** Whether it stands in `fair` or `held`, not in the list, while it waits. */
-export const isShared = (task: Sharing) => task.group !== undefined || (task.priority ?? 0) > 0;
+export const isGrouped = (task: Sharing) => task.group !== undefined || (task.priority ?? 0) > 0;
 
 /** A task's place in `delayed`. */
-export const scoreWhenDue = (task: Sharing, due: number) => (isShared(task) ? due + 0.5 : due);
+export const scoreWhenDue = (task: Sharing, due: number) => (isGrouped(task) ? due + 0.5 : due);
 
 /** The members whose time has come, the first first, of one time by name. */
 export function dueBy(zset: ReadonlyMap<string, number>, until: number): string[] {
@@ -211,7 +211,7 @@ export function transition(task: ModelTask, to: Transition["to"], now: number): 
 }
 
 /** Counts what happened to tasks, where the queue keeps statistics. */
-export function tell(queue: QueueState, event: string, now: number, count = 1): void {
+export function report(queue: QueueState, event: string, now: number, count = 1): void {
   if (!queue.settings.statistics || count === 0) return;
   queue.minute = Math.max(queue.minute, Math.floor(now / 60_000));
   const counts = queue.minutes.get(queue.minute) ?? new Map<string, number>();

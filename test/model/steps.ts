@@ -27,11 +27,11 @@ const receiptAt = ({ receipts }: World, n: number) => receipts.at(-1 - (n % Math
 
 /** All steps of a run. `shared`: with groups and priorities; `waker`: consumers are woken; `scheduled`: with schedules. */
 export function allSteps({
-  shared,
+  grouped,
   waker,
   scheduled,
 }: {
-  readonly shared: boolean;
+  readonly grouped: boolean;
   readonly waker: boolean;
   readonly scheduled: boolean;
 }) {
@@ -39,8 +39,8 @@ export function allSteps({
     which === 0 ? undefined : which === 1 ? (world.queue.tasks.get(named)?.lease ?? 0) : 99;
   // Those whose ids are made from the key first: their places tell one body from another.
   const keyedTasks = tuple(
-    array(task(shared), { minLength: 1, maxLength: 4 }),
-    array(task(shared), { maxLength: 1 }),
+    array(task(grouped), { minLength: 1, maxLength: 4 }),
+    array(task(grouped), { maxLength: 1 }),
   ).map(([unnamed, named]) => [...unnamed.map(({ id: _, again: __, ...rest }) => rest), ...named]);
   const settleItems = array(settlement, { minLength: 1, maxLength: 4 });
   const items = (drawn: readonly DrawnSettlement[], world: World) =>
@@ -53,7 +53,7 @@ export function allSteps({
 
   return oneof(
     wait(14, 1, 50, 300, 1_000, 1_000, 3_000, 10_000, 61_000, 310_000, 3_700_000, -700, -3_600_000),
-    step(20, "enqueue", array(task(shared), { minLength: 1, maxLength: 4 }), (tasks, world) => ({
+    step(20, "enqueue", array(task(grouped), { minLength: 1, maxLength: 4 }), (tasks, world) => ({
       does: "enqueue",
       key: world.newKey(),
       tasks,
@@ -100,7 +100,7 @@ export function allSteps({
     step(
       3,
       "redrive",
-      tuple(filter(shared), boolean(), maybe(oneOf(0.5, 3), 2)),
+      tuple(filter(grouped), boolean(), maybe(oneOf(0.5, 3), 2)),
       ([meant, dryRun, each]) => ({
         does: "redrive",
         ...meant,
@@ -115,11 +115,11 @@ export function allSteps({
     step(
       2,
       "purge",
-      tuple(oneOf("pending", "delayed", "completed", "rejected"), filter(shared), maybe(oneOf(1, 3), 1)),
+      tuple(oneOf("pending", "delayed", "completed", "rejected"), filter(grouped), maybe(oneOf(1, 3), 1)),
       ([state, meant, limit]) => {
         const grouped = "group" in meant && meant.group !== undefined ? { group: meant.group } : {};
         if (state === "pending")
-          return { does: "purge", state, ...grouped, limit: shared ? undefined : limit };
+          return { does: "purge", state, ...grouped, limit: grouped ? undefined : limit };
         return { does: "purge", state, ...(state === "rejected" ? meant : grouped), limit };
       },
     ),
@@ -173,7 +173,7 @@ export function allSteps({
       key: world.newKey(),
     })),
     step(
-      shared ? 3 : 0,
+      grouped ? 3 : 0,
       "configure group",
       tuple(group, record({ weight: oneOf(1, 4), maxWorking: most, rate }, { requiredKeys: ["weight"] })),
       ([name, changes], world) => ({
@@ -193,7 +193,7 @@ export function allSteps({
       tuple(
         oneOf("pending", "delayed", "working", "completed", "rejected"),
         oneOf(1, 3, 100),
-        filter(shared),
+        filter(grouped),
       ),
       ([state, size, meant]) => ({
         does: "list",

@@ -3,7 +3,7 @@
  * delivery is right where no task of a higher priority and no earlier one of its group was passed over, and no limit.
  */
 import { left, spend } from "./limits.ts";
-import { isShared, type ModelGroup, type ModelTask, type QueueState } from "./state.ts";
+import { isGrouped, type ModelGroup, type ModelTask, type QueueState } from "./state.ts";
 
 export interface Passed {
   /** The priority of the last task of the batch. */
@@ -29,7 +29,7 @@ export const groupOf = (queue: QueueState, task: ModelTask): ModelGroup => {
 function workingOf(queue: QueueState, { group }: ModelTask): number {
   let count = 0;
   for (const task of queue.tasks.values()) {
-    if (task.state === "working" && isShared(task) && task.group === group) count++;
+    if (task.state === "working" && isGrouped(task) && task.group === group) count++;
   }
   return count;
 }
@@ -55,11 +55,11 @@ export function noteMet(queue: QueueState, now: number): void {
 }
 
 /** Whether the model can tell if a task's group may have more. */
-const isTold = (queue: QueueState, task: ModelTask) =>
-  !isShared(task) || groupOf(queue, task).metAhead === undefined;
+const isReported = (queue: QueueState, task: ModelTask) =>
+  !isGrouped(task) || groupOf(queue, task).metAhead === undefined;
 
 function open(queue: QueueState, now: number, task: ModelTask): boolean {
-  if (!isShared(task)) return true;
+  if (!isGrouped(task)) return true;
   const { maxWorking, rate, used } = groupOf(queue, task);
   if (maxWorking !== null && workingOf(queue, task) >= maxWorking) return false;
   return rate === null || left(rate, used, now) >= 1;
@@ -67,34 +67,36 @@ function open(queue: QueueState, now: number, task: ModelTask): boolean {
 
 /** Waiting tasks of which the model cannot tell whether a limit is in their way. */
 export const untold = (queue: QueueState): ModelTask[] =>
-  queue.shared.map((id) => queue.task(id)).filter((task) => task.state === "pending" && !isTold(queue, task));
+  queue.grouped
+    .map((id) => queue.task(id))
+    .filter((task) => task.state === "pending" && !isReported(queue, task));
 
 /** Waiting tasks that no limit is in the way of, the next of each group and of the line. */
 export function deliverable(queue: QueueState, now: number): ModelTask[] {
   const next = queue.line.map((id) => queue.task(id)).find((task) => task.ghosts === 0);
-  const waiting = queue.shared.map((id) => queue.task(id)).filter(({ state }) => state === "pending");
+  const waiting = queue.grouped.map((id) => queue.task(id)).filter(({ state }) => state === "pending");
   return [...(next?.state === "pending" ? [next] : []), ...waiting].filter(
-    (task) => isTold(queue, task) && open(queue, now, task),
+    (task) => isReported(queue, task) && open(queue, now, task),
   );
 }
 
 /** @throws where a task must not be the next of a batch */
 export function mayFollow(queue: QueueState, now: number, task: ModelTask, { last, early }: Passed): void {
   const priority = task.priority ?? 0;
-  if (isTold(queue, task) && !open(queue, now, task))
+  if (isReported(queue, task) && !open(queue, now, task))
     throw new Error(`${task.id} was given past the limit of its group`);
   if (early) return;
   if (last !== undefined && priority > last) throw new Error(`${task.id} came behind a lower priority`);
   const above = deliverable(queue, now).find((other) => (other.priority ?? 0) > priority);
   if (above) throw new Error(`${task.id} was given before ${above.id}, of a higher priority`);
-  if (!isShared(task)) {
+  if (!isGrouped(task)) {
     const first = queue.line.find((id) => queue.task(id).ghosts === 0 && queue.task(id).state === "pending");
     if (first !== task.id) throw new Error(`${task.id} was given before ${first}, in line before it`);
     return;
   }
   // What a limit met may come out of turn, and what was handed back may have kept its own.
   if (groupOf(queue, task).limited || task.handedBack) return;
-  const first = queue.shared
+  const first = queue.grouped
     .map((id) => queue.task(id))
     .filter((other) => other.state === "pending" && !other.handedBack)
     .find((other) => other.group === task.group && (other.priority ?? 0) === priority);
@@ -103,7 +105,7 @@ export function mayFollow(queue: QueueState, now: number, task: ModelTask, { las
 
 export function notePassed(queue: QueueState, now: number, task: ModelTask, passed: Passed): void {
   passed.last = task.priority ?? 0;
-  if (!isShared(task)) return;
+  if (!isGrouped(task)) return;
   const group = groupOf(queue, task);
   if (group.rate !== null) group.used = spend(group.rate, group.used, now, 1);
 }

@@ -26,7 +26,7 @@ export function wakesOnEnqueue(
 }
 
 export function wakesOnSweep(queue: QueueState, now: number, window: number | undefined): boolean {
-  if (window === undefined || queue.line.length + queue.shared.length === 0 || queue.settings.paused)
+  if (window === undefined || queue.line.length + queue.grouped.length === 0 || queue.settings.paused)
     return false;
   return asleep(queue, now, UNHEARD) && send(queue, now, window);
 }

@@ -44,7 +44,7 @@ export function heartbeat(
   now: number,
   call: SignOfLife & {
     readonly lease?: number | undefined;
-    readonly told?: readonly ToldLease[] | undefined;
+    readonly reported?: readonly ToldLease[] | undefined;
   },
 ): Heartbeat {
   const registered = queue.workers.get(call.worker);
@@ -56,7 +56,9 @@ export function heartbeat(
     if (task?.state !== "working" || task.lease !== lease || task.token !== token) return false;
     return task.worker === undefined || task.worker === call.worker;
   };
-  const ids = call.told ? call.told.filter(isCurrent).map(({ id }) => id) : inHands(queue, call.worker);
+  const ids = call.reported
+    ? call.reported.filter(isCurrent).map(({ id }) => id)
+    : inHands(queue, call.worker);
   const held = ids.map((id) => queue.task(id));
   const deadlines = held.map((task) => {
     const deadline = now + (call.lease ?? task.leasedFor ?? 0);
@@ -69,7 +71,7 @@ export function heartbeat(
     leases: held.length,
     deadlineAt: held.length > 0 ? Math.min(...deadlines) : null,
     cancelRequested: held.filter(({ flagged }) => flagged).map(({ id }) => id),
-    ...(call.told && { lost: call.told.filter((lease) => !isCurrent(lease)).map(({ id }) => id) }),
+    ...(call.reported && { lost: call.reported.filter((lease) => !isCurrent(lease)).map(({ id }) => id) }),
   };
 }
 

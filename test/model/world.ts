@@ -4,7 +4,7 @@ import type { LeasedTask, MinuteCounts, TaskInfo, WorkerInfo } from "../../src/i
 import { violations } from "../support/invariants.ts";
 import { dequeue, slotOf, type ModelBatch, type Seen } from "./dequeue.ts";
 import { type Copy, expectedOf, signOf } from "./expected.ts";
-import { mayBeOldest, outOfTurn, sharing } from "./look.ts";
+import { mayBeOldest, outOfTurn, usesGroups } from "./look.ts";
 import type { ModelNewTask } from "./enqueue.ts";
 import { pullOf, type AskedTask, type Mishap, type Operation, type Pull } from "./operations.ts";
 import { modelPlaces, realPlaces } from "./places.ts";
@@ -48,16 +48,16 @@ export class World {
 
   /** The tasks of an enqueue with their ids: those that the key was made into are learnt from the first answer. */
   named(key: string, tasks: readonly AskedTask[], answer: unknown): ModelNewTask[] {
-    const told = Array.isArray(answer) ? (answer as readonly { readonly id: string }[]) : [];
+    const reported = Array.isArray(answer) ? (answer as readonly { readonly id: string }[]) : [];
     return tasks.map((task, i) => {
       if (task.id !== undefined) return { ...task, id: task.id };
-      const first = told[i]?.id;
+      const first = reported[i]?.id;
       // What a dedup key stands for has the id of another task, there or forgotten, or of one before it in the batch.
       const others =
         first === undefined ||
         this.queue.tasks.has(first) ||
         [...this.queue.dedup.values()].some(({ id }) => id === first) ||
-        told.findIndex(({ id }) => id === first) < i;
+        reported.findIndex(({ id }) => id === first) < i;
       return {
         ...task,
         id: this.#made.get(`${key} ${i}`) ?? (others ? `${key}#${i}` : first),
@@ -104,7 +104,7 @@ export class World {
       );
     }
     this.#noteSpent(operation, happened);
-    deepStrictEqual(told(this, operation, happened.answer), expected);
+    deepStrictEqual(reported(this, operation, happened.answer), expected);
     deepStrictEqual(real.woken, this.woken);
     deepStrictEqual(realPlaces(happened.after), modelPlaces(this.queue));
     deepStrictEqual(violations(happened.after), []);
@@ -159,7 +159,7 @@ export class World {
     const seen: Seen = {
       given: given.map(({ id }) => id),
       // What is settled in the same request may bring groups into use, too.
-      sharing: before.tasks.has("~fair") || after.tasks.has("~fair"),
+      usesGroups: before.tasks.has("~fair") || after.tasks.has("~fair"),
       began: !before.tasks.has("~fair") && after.tasks.has("~fair"),
       // A settle in the same request may have let in tasks that were held before it.
       holding: [...before.limited.keys()].some((id) => !afterSettle || after.limited.has(id)),
@@ -189,20 +189,20 @@ export class World {
 
   /** Who waits must be told of what falls due. */
   #notTooLate(nextDueAt: number | null | undefined, given: ReadonlySet<string>): void {
-    const { delayed, working, shared } = this.queue;
+    const { delayed, working, grouped } = this.queue;
     const leases = [...working].filter(([id]) => !given.has(id));
     const due = Math.min(...[...delayed, ...leases].map(([, at]) => Math.max(Math.floor(at), this.now)));
     if ((nextDueAt ?? Number.POSITIVE_INFINITY) > due) {
       throw new Error(`next is ${nextDueAt}, and at ${due} something is due`);
     }
-    if (shared.length > 0 && nextDueAt === null) {
+    if (grouped.length > 0 && nextDueAt === null) {
       throw new Error("tasks wait, and nobody is told to come again");
     }
   }
 }
 
 /** An answer, as far as the model tells it. */
-function told({ queue, now }: World, operation: Operation, answer: unknown): unknown {
+function reported({ queue, now }: World, operation: Operation, answer: unknown): unknown {
   const part = answer as Readonly<Record<string, unknown>>;
   switch (operation.does) {
     case "dequeue":
@@ -229,7 +229,7 @@ function told({ queue, now }: World, operation: Operation, answer: unknown): unk
     case "statistics":
       return { on: part["on"], minutes: (part["minutes"] as MinuteCounts[]).flatMap(eventful) };
     case "counts": {
-      if (!sharing(queue)) return answer;
+      if (!usesGroups(queue)) return answer;
       return {
         ...part,
         oldestAge: mayBeOldest(queue, now, part["oldestAge"]) || part["oldestAge"],

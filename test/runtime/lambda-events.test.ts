@@ -86,11 +86,11 @@ describe("a request", () => {
   });
 
   test("may have a text as body, or none", async () => {
-    const told = async (asked: object) =>
+    const reported = async (asked: object) =>
       (await answer(byUrl({ path: "/told", ...asked }))).body as { body: number[] };
-    expect((await told({ method: "POST", body: "ä" })).body).toEqual([0xc3, 0xa4]);
-    expect((await told({ method: "POST" })).body).toEqual([]);
-    expect((await told({ method: "GET", body: "" })).body).toEqual([]);
+    expect((await reported({ method: "POST", body: "ä" })).body).toEqual([0xc3, 0xa4]);
+    expect((await reported({ method: "POST" })).body).toEqual([]);
+    expect((await reported({ method: "GET", body: "" })).body).toEqual([]);
   });
 });
 

@@ -31,8 +31,8 @@ async function start({ redis, env }: Place): Promise<Deployed> {
     cron: () => here(command("curl http://127.0.0.1:3002/")),
     async fetch({ url }) {
       const path = url.slice(new URL(url).origin.length);
-      const told = await here(command('curl "http').replace("/signup?to=a@example.com", path));
-      const { status, body } = JSON.parse(told) as { status: number; body: unknown };
+      const reported = await here(command('curl "http').replace("/signup?to=a@example.com", path));
+      const { status, body } = JSON.parse(reported) as { status: number; body: unknown };
       return Response.json(body, { status });
     },
   };

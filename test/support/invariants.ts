@@ -119,7 +119,7 @@ function groupViolations({
       found.push(`I6 ${id} is delayed ${shared ? "without" : "with"} the mark of fair`);
   }
 
-  const told = new Map<string, GroupNumbers>();
+  const reported = new Map<string, GroupNumbers>();
   for (const [field, text] of tasks) {
     if (!field.startsWith("~g:")) continue;
     const numbersOf: GroupNumbers = { working: 0, held: 0, ready: {} };
@@ -132,11 +132,11 @@ function groupViolations({
       if (/^\d$/.test(name)) numbersOf.ready[name] = Number(value.split(",")[1]);
     }
     if (numbersOf.working + numbersOf.held + Object.keys(numbersOf.ready).length > 0)
-      told.set(field.slice(3), numbersOf);
+      reported.set(field.slice(3), numbersOf);
   }
-  for (const group of new Set([...actual.keys(), ...told.keys()])) {
+  for (const group of new Set([...actual.keys(), ...reported.keys()])) {
     const is = JSON.stringify(actual.get(group) ?? "nothing");
-    const says = JSON.stringify(told.get(group) ?? "nothing");
+    const says = JSON.stringify(reported.get(group) ?? "nothing");
     if (is !== says) found.push(`I1 group "${group}" has ${is} and says ${says}`);
   }
 

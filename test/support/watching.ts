@@ -5,19 +5,19 @@ import type { Rig } from "./rig.ts";
 
 /** Notes all that is told, as it comes. */
 export function listen(events: AsyncIterable<TaskEvent>) {
-  const told: TaskEvent[] = [];
+  const reported: TaskEvent[] = [];
   const ended = (async () => {
-    for await (const event of events) told.push(event);
+    for await (const event of events) reported.push(event);
   })();
   const until = (count: number) =>
-    vi.waitUntil(() => told.length >= count, { timeout: 20_000, interval: 5 }).then(() => told);
-  return { told, ended, until };
+    vi.waitUntil(() => reported.length >= count, { timeout: 20_000, interval: 5 }).then(() => reported);
+  return { reported, ended, until };
 }
 
 export async function all(events: AsyncIterable<TaskEvent>): Promise<TaskEvent[]> {
-  const { told, ended } = listen(events);
+  const { reported, ended } = listen(events);
   await ended;
-  return told;
+  return reported;
 }
 
 /** A watch that looks only when the test asks for what comes next. */

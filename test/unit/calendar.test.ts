@@ -8,7 +8,7 @@ import {
 } from "../../src/queue/schedules/calendar.ts";
 
 const ms = (text: string) => Date.parse(text);
-const told = (instant: number | undefined) =>
+const reported = (instant: number | undefined) =>
   instant === undefined ? "never" : new Date(instant).toISOString().replace(/:00\.000Z$/, "Z");
 
 /** So many occurrences from an instant on. */
@@ -16,7 +16,7 @@ function next(calendar: Calendar, from: string, count: number): string[] {
   const found: string[] = [];
   let instant = calendar.firstFrom(ms(from));
   for (; instant !== undefined && found.length < count; instant = calendar.firstFrom(instant + 1)) {
-    found.push(told(instant));
+    found.push(reported(instant));
   }
   return found;
 }
@@ -26,10 +26,10 @@ const cron = (cron: string, timeZone = "UTC", until?: number) => calendarOf({ cr
 describe("the occurrences of a cron expression", () => {
   test("are those at or after an instant, and up to one", async () => {
     const noon = await cron("0 12 * * *");
-    expect(told(noon.firstFrom(ms("2024-01-01T12:00:00.000Z")))).toBe("2024-01-01T12:00Z");
-    expect(told(noon.firstFrom(ms("2024-01-01T12:00:00.001Z")))).toBe("2024-01-02T12:00Z");
-    expect(told(noon.lastUntil(ms("2024-01-01T12:00:00.000Z")))).toBe("2024-01-01T12:00Z");
-    expect(told(noon.lastUntil(ms("2024-01-01T11:59:59.999Z")))).toBe("2023-12-31T12:00Z");
+    expect(reported(noon.firstFrom(ms("2024-01-01T12:00:00.000Z")))).toBe("2024-01-01T12:00Z");
+    expect(reported(noon.firstFrom(ms("2024-01-01T12:00:00.001Z")))).toBe("2024-01-02T12:00Z");
+    expect(reported(noon.lastUntil(ms("2024-01-01T12:00:00.000Z")))).toBe("2024-01-01T12:00Z");
+    expect(reported(noon.lastUntil(ms("2024-01-01T11:59:59.999Z")))).toBe("2023-12-31T12:00Z");
   });
 
   test.each([
@@ -55,7 +55,7 @@ describe("the occurrences of a cron expression", () => {
   test("end with an instant", async () => {
     const calendar = await cron("@daily", "UTC", ms("2024-01-02T00:00Z"));
     expect(next(calendar, "2024-01-01T00:00Z", 5)).toEqual(["2024-01-01T00:00Z", "2024-01-02T00:00Z"]);
-    expect(told(calendar.lastUntil(ms("2025-01-01T00:00Z")))).toBe("2024-01-02T00:00Z");
+    expect(reported(calendar.lastUntil(ms("2025-01-01T00:00Z")))).toBe("2024-01-02T00:00Z");
   });
 
   test("may be none", async () => {
@@ -113,7 +113,7 @@ describe("where the clock is put back", () => {
       "2024-10-27T00:30Z",
       "2024-10-28T01:30Z",
     ]);
-    expect(told(calendar.lastUntil(ms("2024-10-27T12:00Z")))).toBe("2024-10-27T00:30Z");
+    expect(reported(calendar.lastUntil(ms("2024-10-27T12:00Z")))).toBe("2024-10-27T00:30Z");
   });
 
   test("what recurs within the hour occurs in both, and backwards the same", async () => {
@@ -121,7 +121,7 @@ describe("where the clock is put back", () => {
     const both = ["2024-10-27T00:00Z", "2024-10-27T00:30Z", "2024-10-27T01:00Z", "2024-10-27T01:30Z"];
     expect(next(calendar, "2024-10-26T12:00Z", 4)).toEqual(both);
     for (const [i, instant] of both.slice(1).entries()) {
-      expect(told(calendar.lastUntil(ms(instant) - 1))).toBe(both[i]);
+      expect(reported(calendar.lastUntil(ms(instant) - 1))).toBe(both[i]);
     }
   });
 

@@ -62,10 +62,10 @@ describe("the envelope", () => {
     for (let bit = 0; bit < envelope.length * 8; bit++) {
       const altered = envelope.slice();
       altered[bit >> 3] = (altered[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      const told = await refusal(() => encrypting().open(altered, place));
-      expect(told).toMatchObject({ code: "undecryptable" });
-      expect(JSON.stringify(told)).not.toContain(MARKER);
-      const why = "message" in told ? told.message : "";
+      const reported = await refusal(() => encrypting().open(altered, place));
+      expect(reported).toMatchObject({ code: "undecryptable" });
+      expect(JSON.stringify(reported)).not.toContain(MARKER);
+      const why = "message" in reported ? reported.message : "";
       outcomes.set(why, (outcomes.get(why) ?? 0) + 1);
     }
     // Seven bytes make an envelope of it, one is its version; whatever is behind them is the key's to tell.
@@ -78,8 +78,8 @@ describe("the envelope", () => {
   test("opens nowhere once it is cut, wherever", async () => {
     const envelope = await envelopeOf("j1");
     for (let length = 7; length < envelope.length; length++) {
-      const told = await refusal(() => encrypting().open(envelope.subarray(0, length), place));
-      expect(told).toMatchObject({ code: "undecryptable" });
+      const reported = await refusal(() => encrypting().open(envelope.subarray(0, length), place));
+      expect(reported).toMatchObject({ code: "undecryptable" });
     }
   });
 
@@ -119,16 +119,19 @@ describe("what cannot be decrypted is named by its key, and not by what it is", 
     ["another key of that id", { keys: { old: KEYS.other } }, /with the key "old", and was altered/],
   ])("%s", async (_, options, message) => {
     const envelope = await envelopeOf(`j"${MARKER}"`);
-    const told = await refusal(() => encrypting(options).open(envelope, place));
-    expect(told).toMatchObject({ code: "undecryptable", message: expect.stringMatching(message) as string });
-    expect(JSON.stringify(told)).not.toContain(MARKER);
+    const reported = await refusal(() => encrypting(options).open(envelope, place));
+    expect(reported).toMatchObject({
+      code: "undecryptable",
+      message: expect.stringMatching(message) as string,
+    });
+    expect(JSON.stringify(reported)).not.toContain(MARKER);
   });
 
   test("plain values, unless they are accepted; errors always are", async () => {
     for (const value of [null, 0, "", MARKER, { a: 1 }, new Uint8Array([1])]) {
-      const told = await refusal(() => encrypting().open(value, place));
-      expect(told).toMatchObject({ code: "undecryptable" });
-      expect(JSON.stringify(told)).not.toContain(MARKER);
+      const reported = await refusal(() => encrypting().open(value, place));
+      expect(reported).toMatchObject({ code: "undecryptable" });
+      expect(JSON.stringify(reported)).not.toContain(MARKER);
       expect(await encrypting({ acceptPlain: true }).open(value, place)).toBe(value);
       expect(await encrypting().open(value, { ...place, kind: "error" })).toBe(value);
     }
@@ -174,9 +177,9 @@ describe("keys", () => {
     ["an empty id", "keys[0]", { "": KEYS.old }],
     ["a long id", "keys[1]", { old: KEYS.old, ["k".repeat(33)]: KEYS.old }],
   ])("are refused by name, and not shown: %s", async (_, path, keys, current: string | null = "old") => {
-    const told = await refusal(() => encryption({ keys, current } as never));
-    expect(told).toMatchObject({ code: "invalid_argument", path });
-    expect(JSON.stringify(told)).not.toContain(KEYS.old.slice(0, 20));
+    const reported = await refusal(() => encryption({ keys, current } as never));
+    expect(reported).toMatchObject({ code: "invalid_argument", path });
+    expect(JSON.stringify(reported)).not.toContain(KEYS.old.slice(0, 20));
   });
 
   test("of 128 bits, or that may not do what they are for, are refused", async () => {

@@ -64,12 +64,12 @@ test("a comment every 3 seconds shows that it lives", async () => {
   const { frames, state } = source();
   const { read, reader } = await answered({ open: frames });
   await read();
-  const told: (string | undefined)[] = [];
+  const reported: (string | undefined)[] = [];
   for (let i = 0; i < 3; i++) {
     const next = read();
     await vi.advanceTimersByTimeAsync(2_999);
-    void next.then((text) => told.push(text));
-    expect(told).toHaveLength(i);
+    void next.then((text) => reported.push(text));
+    expect(reported).toHaveLength(i);
     await vi.advanceTimersByTimeAsync(1);
     expect(await next).toBe(":\n\n");
   }
@@ -132,9 +132,9 @@ test("a fault on the way is told, and ends it", async () => {
   const { read } = await answered({ open: failing });
   await read();
   await read();
-  const told = await read();
-  expect(told).toMatch(/^event: problem\ndata: \{.*\}\n\n$/);
-  expect(JSON.parse(told?.split("data: ")[1] ?? "")).toMatchObject({
+  const reported = await read();
+  expect(reported).toMatch(/^event: problem\ndata: \{.*\}\n\n$/);
+  expect(JSON.parse(reported?.split("data: ")[1] ?? "")).toMatchObject({
     code: "redis_unreachable",
     status: 504,
     instance: "urn:uuid:1",

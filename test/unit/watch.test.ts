@@ -28,7 +28,7 @@ function watched(options: WatchOptions = {}) {
   const seen = {
     task: task(2) as TaskInfo | null,
     looks: [] as number[],
-    told: [] as TaskEvent[],
+    reported: [] as TaskEvent[],
     ended: false,
   };
   const look = async () => {
@@ -36,7 +36,7 @@ function watched(options: WatchOptions = {}) {
     return seen.task;
   };
   void (async () => {
-    for await (const event of watchTask(look, options)) seen.told.push(event);
+    for await (const event of watchTask(look, options)) seen.reported.push(event);
     seen.ended = true;
   })();
   return seen;
@@ -77,7 +77,7 @@ test("nothing is left to run after its end", async () => {
   await vi.advanceTimersByTimeAsync(300);
   seen.task = task(3, "completed");
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(seen.told.map(({ event }) => event)).toEqual(["transition", "end"]);
+  expect(seen.reported.map(({ event }) => event)).toEqual(["transition", "end"]);
   expect([seen.ended, vi.getTimerCount()]).toEqual([true, 0]);
 });
 
@@ -88,9 +88,9 @@ test("a lower version that lasts for ten seconds is another life of a forgotten 
   await vi.advanceTimersByTimeAsync(1_000);
   seen.task = task(6);
   await vi.advanceTimersByTimeAsync(9_900);
-  expect([seen.told, seen.ended]).toEqual([[], false]);
+  expect([seen.reported, seen.ended]).toEqual([[], false]);
   await vi.advanceTimersByTimeAsync(2_000);
-  expect([seen.told, seen.ended]).toEqual([[{ event: "gone" }], true]);
+  expect([seen.reported, seen.ended]).toEqual([[{ event: "gone" }], true]);
 });
 
 test("an old end, which a replica that lags still shows, ends no watch", async () => {
@@ -98,10 +98,10 @@ test("an old end, which a replica that lags still shows, ends no watch", async (
   await vi.advanceTimersByTimeAsync(500);
   seen.task = task(1, "completed");
   await vi.advanceTimersByTimeAsync(2_000);
-  expect([seen.told.map(({ event }) => event), seen.ended]).toEqual([["transition"], false]);
+  expect([seen.reported.map(({ event }) => event), seen.ended]).toEqual([["transition"], false]);
   seen.task = task(3, "completed");
   await vi.advanceTimersByTimeAsync(1_000);
-  expect([seen.told.map(({ event }) => event), seen.ended]).toEqual([["transition", "end"], true]);
+  expect([seen.reported.map(({ event }) => event), seen.ended]).toEqual([["transition", "end"], true]);
 });
 
 test("a wait gives the highest version that it saw", async () => {

@@ -85,8 +85,8 @@ describe("the record of a finished task is deleted", () => {
   test("of two callers at once both are told that it is gone, and it went once", async () => {
     await completed();
     await rig.operator().configure({ statistics: true });
-    const told = await Promise.all([1, 2, 3].map(() => rig.operator().remove("a")));
-    expect(told).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
+    const reported = await Promise.all([1, 2, 3].map(() => rig.operator().remove("a")));
+    expect(reported).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
     expect((await rig.space()).tasks.get("~stats")).toMatch(/;deleted=1$/);
   });
 });

@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 const FIRST = START - (START % MINUTE);
 
 /** Minutes with news, by how many minutes after the first; of the events those that happened. */
-function told({ minutes }: QueueStatistics): Record<number, Partial<Record<QueueEvent, number>>> {
+function reported({ minutes }: QueueStatistics): Record<number, Partial<Record<QueueEvent, number>>> {
   const found: Record<number, Partial<Record<QueueEvent, number>>> = {};
   for (const { startsAt, ...counts } of minutes) {
     const some = Object.entries(counts).filter(([, count]) => count > 0);
@@ -52,7 +52,7 @@ describe("statistics", () => {
       redriven: 0,
       deleted: 0,
     });
-    expect(told(statistics)).toEqual({});
+    expect(reported(statistics)).toEqual({});
     expect(await rig.keySpace()).toEqual(before);
   });
 
@@ -66,7 +66,7 @@ describe("statistics", () => {
     const [a, b, c, d, e] = await queue.dequeue({ max: 5, lease: 1_000 });
     await queue.dequeue({ max: 5, lease: 1_000, token: "token-01" });
     await queue.dequeue({ max: 5, lease: 1_000, token: "token-01" });
-    expect(told(await rig.operator().statistics())).toEqual({ 0: { enqueued: 8, dequeued: 7 } });
+    expect(reported(await rig.operator().statistics())).toEqual({ 0: { enqueued: 8, dequeued: 7 } });
     await a?.complete();
     await a?.complete();
     await b?.reject("no");
@@ -77,7 +77,7 @@ describe("statistics", () => {
     await e?.requeue();
     await queue.cancel("later");
     await queue.cancel("later");
-    expect(told(await rig.operator().statistics())).toEqual({
+    expect(reported(await rig.operator().statistics())).toEqual({
       0: {
         enqueued: 8,
         dequeued: 7,
@@ -90,7 +90,7 @@ describe("statistics", () => {
     });
     rig.now += 1_000;
     await rig.sweepOnce();
-    expect(told(await rig.operator().statistics())[0]).toMatchObject({
+    expect(reported(await rig.operator().statistics())[0]).toMatchObject({
       reclaimed: 2,
       dequeued: 7,
       rejected: 1,
@@ -104,7 +104,7 @@ describe("statistics", () => {
     await queue.dequeue({ max: 3 });
     rig.now += 1_000;
     await rig.sweepOnce();
-    expect(told(await rig.operator().statistics())).toEqual({
+    expect(reported(await rig.operator().statistics())).toEqual({
       0: { enqueued: 3, dequeued: 3, reclaimed: 3, rejected: 3 },
     });
   });
@@ -121,7 +121,7 @@ describe("statistics", () => {
       await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
       done += batch.length;
     }
-    expect(told(await rig.operator().statistics())).toEqual({
+    expect(reported(await rig.operator().statistics())).toEqual({
       0: { enqueued: 1_500, dequeued: 1_500, completed: 1_500 },
     });
   });
@@ -136,7 +136,7 @@ describe("statistics", () => {
     await queue.dequeue({ max: 2 });
     rig.now = FIRST + 4 * MINUTE + 5;
     await queue.enqueueMany(many(3));
-    expect(told(await rig.operator().statistics())).toEqual({
+    expect(reported(await rig.operator().statistics())).toEqual({
       0: { enqueued: 4, dequeued: 1 },
       1: { dequeued: 2 },
       4: { enqueued: 3 },
@@ -152,16 +152,16 @@ describe("statistics", () => {
       await queue.enqueueMany(many(1 + (minute % 7)));
       expected[minute] = { enqueued: 1 + (minute % 7) };
       delete expected[minute - 60];
-      if (minute % 10 === 9) expect(told(await rig.operator().statistics())).toEqual(expected);
+      if (minute % 10 === 9) expect(reported(await rig.operator().statistics())).toEqual(expected);
     }
     expect(await fields()).toHaveLength(61);
     rig.now += 30 * MINUTE;
     for (let minute = 90; minute < 120; minute++) delete expected[minute];
-    expect(told(await rig.operator().statistics())).toEqual(expected);
+    expect(reported(await rig.operator().statistics())).toEqual(expected);
     rig.now += 30 * MINUTE;
-    expect(told(await rig.operator().statistics())).toEqual({});
+    expect(reported(await rig.operator().statistics())).toEqual({});
     await queue.enqueue("after a pause of an hour", { id: "x" });
-    expect(told(await rig.operator().statistics())).toEqual({ 209: { enqueued: 1 } });
+    expect(reported(await rig.operator().statistics())).toEqual({ 209: { enqueued: 1 } });
   });
 
   test("tell what to scale by: the mean of the five minutes that are over", async () => {
@@ -187,7 +187,7 @@ describe("statistics", () => {
     await queue.dequeue({ max: 200, lease: 1_000 });
     rig.now += MINUTE;
     await sweep(rig.transport, { now: () => rig.now });
-    expect(told(await rig.operator().statistics())[1]).toEqual({ reclaimed: 200 });
+    expect(reported(await rig.operator().statistics())[1]).toEqual({ reclaimed: 200 });
   });
 
   test("that are turned off are not counted any more, and leave nothing", async () => {
@@ -204,7 +204,7 @@ describe("statistics", () => {
     await queue.enqueueMany(many(3));
     expect(await fields()).toEqual([]);
     await operator.configure({ statistics: true });
-    expect(told(await operator.statistics())).toEqual({});
+    expect(reported(await operator.statistics())).toEqual({});
   });
 
   test("of a clock that jumps back count on in the last minute (law 4)", async () => {
@@ -215,7 +215,7 @@ describe("statistics", () => {
     rig.now -= 3 * MINUTE;
     await queue.enqueueMany(many(3));
     rig.now += 3 * MINUTE;
-    expect(told(await rig.operator().statistics())).toEqual({ 5: { enqueued: 5 } });
+    expect(reported(await rig.operator().statistics())).toEqual({ 5: { enqueued: 5 } });
   });
 
   test("count nothing for an enqueue that is refused", async () => {
@@ -223,6 +223,6 @@ describe("statistics", () => {
     await rig.operator().configure({ statistics: true, maxPending: 3 });
     await queue.enqueueMany(many(2));
     await expect(queue.enqueueMany(many(2))).rejects.toMatchObject({ code: "queue_full" });
-    expect(told(await rig.operator().statistics())).toEqual({ 0: { enqueued: 2 } });
+    expect(reported(await rig.operator().statistics())).toEqual({ 0: { enqueued: 2 } });
   });
 });

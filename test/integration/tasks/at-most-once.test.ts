@@ -13,22 +13,22 @@ describe("complete first, then work: at most once", () => {
     const holders: number[] = [];
     for (const task of numbered(40)) {
       await queue.enqueueMany([task]);
-      const told: { attempt: number; answer: Settled }[] = [];
+      const reported: { attempt: number; answer: Settled }[] = [];
       // While one works its lease expires, and another of the racing consumers may take the task.
       const consume = async () => {
-        for (let tries = 0; !told.some(({ answer }) => answer.ok); tries++) {
+        for (let tries = 0; !reported.some(({ answer }) => answer.ok); tries++) {
           expect(tries).toBeLessThan(1_000);
           const [held] = await queue.dequeue();
           for (let work = 8 * roll(); work >= 0; work--) {
             rig.now += 100 * roll();
             await queue.counts();
           }
-          if (held) told.push({ attempt: held.attempt, answer: await held.complete() });
+          if (held) reported.push({ attempt: held.attempt, answer: await held.complete() });
         }
       };
       await Promise.all(Array.from({ length: 5 }, consume));
       // Each holder has been told, and the last of them was in time.
-      const answers = told.toSorted((one, other) => one.attempt - other.attempt);
+      const answers = reported.toSorted((one, other) => one.attempt - other.attempt);
       expect(answers.map(({ attempt }) => attempt)).toEqual(answers.map((_, i) => i + 1));
       expect(answers.pop()?.answer).toMatchObject({ ok: true, state: "completed" });
       for (const { answer } of answers) expect(answer).toMatchObject({ ok: false, code: "lease_lost" });

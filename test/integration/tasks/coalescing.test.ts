@@ -11,12 +11,12 @@ const rig = useRig();
 describe("enqueues of one turn", () => {
   test("are one request, and wait in order of asking", async () => {
     const { queue, scripts } = recorded(rig);
-    const told = await times(100, (i) => queue.enqueue(i));
+    const reported = await times(100, (i) => queue.enqueue(i));
     expect(scripts()).toEqual([["register", "enqueue"]]);
-    expect(told.every(({ created }) => created)).toBe(true);
+    expect(reported.every(({ created }) => created)).toBe(true);
     const tasks = await queue.dequeue({ max: 100 });
     expect(tasks.map(({ id, payload }) => ({ id, payload }))).toEqual(
-      told.map(({ id }, i) => ({ id, payload: i })),
+      reported.map(({ id }, i) => ({ id, payload: i })),
     );
   });
 
@@ -70,14 +70,14 @@ describe("enqueues of one turn", () => {
     }
     const [apart, together] = spaces;
     expect(together).toEqual(apart);
-    const told = together?.ends.map((end) => {
+    const reported = together?.ends.map((end) => {
       const { value, reason } = end as {
         value?: { id: string; created: boolean };
         reason?: { code: string };
       };
       return reason?.code ?? `${value?.id.slice(0, 7)} ${value?.created}`;
     });
-    expect(told?.slice(1, 8)).toEqual([
+    expect(reported?.slice(1, 8)).toEqual([
       "mine true",
       "mine false",
       "grouped true",
@@ -86,9 +86,9 @@ describe("enqueues of one turn", () => {
       "first false",
       "second true",
     ]);
-    expect(told?.slice(8)).toEqual([
-      told?.[8],
-      told?.[8],
+    expect(reported?.slice(8)).toEqual([
+      reported?.[8],
+      reported?.[8],
       "idempotency_key_reused",
       "ended true",
       "ended false",
@@ -105,8 +105,8 @@ describe("enqueues of one turn", () => {
       queue.enqueue("d", { again: true }),
       queue.enqueue("e"),
     ]);
-    const told = ends.map((end) => (end.status === "fulfilled" ? end.value.created : end.reason.path));
-    expect(told).toEqual([true, "payload", "delay", "id", "again", true]);
+    const reported = ends.map((end) => (end.status === "fulfilled" ? end.value.created : end.reason.path));
+    expect(reported).toEqual([true, "payload", "delay", "id", "again", true]);
     expect(requests).toHaveLength(1);
     expect(await queue.counts()).toMatchObject({ pending: 2 });
   });
@@ -206,7 +206,7 @@ describe("what settles one task each", () => {
     const { queue, scripts, tasks } = await leased(6);
     const [a, b, c, d, e, f] = tasks;
     await rig.queue().cancel("t5");
-    const told = await Promise.all([
+    const reported = await Promise.all([
       a?.complete("done"),
       a?.complete("done"),
       a?.reject("late"),
@@ -217,7 +217,7 @@ describe("what settles one task each", () => {
       f?.extend(),
     ]);
     const receipts = [a, a, a, b, c, d, e, f].map((task) => task?.receipt);
-    expect(told.flat()).toEqual([
+    expect(reported.flat()).toEqual([
       { receipt: receipts[0], ok: true, state: "completed" },
       { receipt: receipts[1], ok: true, state: "completed" },
       { receipt: receipts[2], ok: false, code: "lease_lost" },

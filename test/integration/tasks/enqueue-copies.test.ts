@@ -105,12 +105,12 @@ describe("a copy of an enqueue with a dedup key is answered as the first", () =>
       { payload: 1, id: "new", dedup },
       { payload: 2, id: "new", dedup },
     ];
-    const told = [
+    const reported = [
       { id: "first", created: false },
       { id: "first", created: false },
     ];
-    expect(await queue.enqueueMany(batch, { idempotencyKey })).toEqual(told);
-    expect(await queue.enqueueMany(batch, { idempotencyKey })).toEqual(told);
+    expect(await queue.enqueueMany(batch, { idempotencyKey })).toEqual(reported);
+    expect(await queue.enqueueMany(batch, { idempotencyKey })).toEqual(reported);
     expect((await rig.space()).pending).toEqual(["first"]);
   });
 

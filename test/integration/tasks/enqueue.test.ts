@@ -146,8 +146,8 @@ describe("when a task is ready", () => {
       expect((await queue.dequeue({ lease: "1h" })).map(({ id }) => id)).toEqual(["held"]);
       expect(await queue.dequeue({ lease: 1 })).toHaveLength(1);
       const after = await redisMs();
-      const told = [(await queue.get("later"))?.dueAt, (await queue.get("held"))?.deadlineAt];
-      for (const at of told) {
+      const reported = [(await queue.get("later"))?.dueAt, (await queue.get("held"))?.deadlineAt];
+      for (const at of reported) {
         expect(at).toBeGreaterThanOrEqual(before + 3_600_000);
         expect(at).toBeLessThanOrEqual(after + 3_600_000);
       }

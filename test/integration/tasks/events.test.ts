@@ -29,7 +29,7 @@ async function listen(): Promise<() => Promise<string[]>> {
 
 describe("a queue's events", () => {
   test("are published by nothing that happens to a queue without the setting", async () => {
-    const news = await listen();
+    const published = await listen();
     const queue = rig.queue();
     await rig.operator().configure({ statistics: true, maxPending: 100 });
     await queue.enqueue(1);
@@ -42,35 +42,35 @@ describe("a queue's events", () => {
     await rig.sweepOnce();
     await queue.cancel("t0");
     await rig.operator().deleteQueue({ force: true });
-    expect(await news()).toEqual([]);
+    expect(await published()).toEqual([]);
   });
 
   test("tell what happened, when, and to which tasks", async () => {
-    const news = await listen();
+    const published = await listen();
     const queue = rig.queue();
     await rig.operator().configure({ events: true });
-    expect(await news()).toEqual([]);
+    expect(await published()).toEqual([]);
 
     await queue.enqueueMany(numbered(5));
     await queue.enqueue("late", { id: "late", delay: 10_000 });
     await queue.enqueue("known", { id: "t0" });
-    expect(await news()).toEqual([`enqueued ${START} t0 t1 t2 t3 t4`, `enqueued ${START} late`]);
+    expect(await published()).toEqual([`enqueued ${START} t0 t1 t2 t3 t4`, `enqueued ${START} late`]);
 
     rig.now += 5;
     const [a, b, c, d, e] = await queue.dequeue({ max: 5, lease: 1_000, token: "token-01" });
     await queue.dequeue({ max: 5, lease: 1_000, token: "token-01" });
-    expect(await news()).toEqual([`dequeued ${START + 5} t0 t1 t2 t3 t4`]);
+    expect(await published()).toEqual([`dequeued ${START + 5} t0 t1 t2 t3 t4`]);
 
     rig.now += 5;
     const done = [{ receipt: a?.receipt ?? "", outcome: "complete" as const }];
     await queue.settle(done);
     await queue.settle(done);
-    expect(await news()).toEqual([`completed ${START + 10} t0`]);
+    expect(await published()).toEqual([`completed ${START + 10} t0`]);
 
     await b?.requeue();
     await c?.requeue({ delay: 20_000 });
     await d?.reject("no");
-    expect(await news()).toEqual([
+    expect(await published()).toEqual([
       `requeued ${START + 10} t1`,
       `requeued ${START + 10} t2`,
       `rejected ${START + 10} t3`,
@@ -80,17 +80,17 @@ describe("a queue's events", () => {
     await queue.cancel("t1");
     await queue.cancel("t4");
     await queue.cancel("t4");
-    expect(await news()).toEqual([`cancelled ${START + 10} t1`, `cancelRequested ${START + 10} t4`]);
+    expect(await published()).toEqual([`cancelled ${START + 10} t1`, `cancelRequested ${START + 10} t4`]);
     await e?.requeue();
-    expect(await news()).toEqual([`cancelled ${START + 10} t4`]);
+    expect(await published()).toEqual([`cancelled ${START + 10} t4`]);
 
     rig.now += 20_000;
     expect(await rig.sweepOnce()).toEqual(["ok", 2, 0, 0, 0, 0, 0, 0]);
-    expect(await news()).toEqual([]);
+    expect(await published()).toEqual([]);
     await queue.dequeue({ max: 2, lease: 1_000 });
     rig.now += 1_000;
     await rig.sweepOnce();
-    expect(await news()).toEqual([
+    expect(await published()).toEqual([
       `dequeued ${START + 20_010} late t2`,
       `reclaimed ${START + 21_010} late t2`,
     ]);
@@ -102,14 +102,14 @@ describe("a queue's events", () => {
     await queue.enqueueMany(numbered(6, { maxAttempts: 1 }));
     const tasks = await queue.dequeue({ max: 6, lease: 1_000 });
     await queue.cancel("t5");
-    const news = await listen();
+    const published = await listen();
     const outcomes = ["complete", "complete", "reject", "reject"] as const;
     await queue.settle(outcomes.map((outcome, i) => ({ receipt: tasks[i]?.receipt ?? "", outcome })));
-    expect((await news()).toSorted()).toEqual([`completed ${START} t0 t1`, `rejected ${START} t2 t3`]);
+    expect((await published()).toSorted()).toEqual([`completed ${START} t0 t1`, `rejected ${START} t2 t3`]);
     // A lease that expired on the last attempt is told twice: that it was taken back, and how the task ended.
     rig.now += 1_000;
     await rig.sweepOnce();
-    expect((await news()).toSorted()).toEqual([
+    expect((await published()).toSorted()).toEqual([
       `cancelled ${rig.now} t5`,
       `reclaimed ${rig.now} t4 t5`,
       `rejected ${rig.now} t4`,
@@ -117,7 +117,7 @@ describe("a queue's events", () => {
   });
 
   test("name every task once, in batches of any size, with groups and limits too", async () => {
-    const news = await listen();
+    const published = await listen();
     const queue = rig.queue();
     await rig.operator().configure({ events: true, statistics: true, maxWorking: 300 });
     await rig.operator().configureGroup("a", { maxWorking: 50 });
@@ -133,28 +133,28 @@ describe("a queue's events", () => {
       await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
       done += batch.length;
     }
-    const told: Record<string, string[]> = {};
-    for (const message of await news()) {
+    const reported: Record<string, string[]> = {};
+    for (const message of await published()) {
       const [event = "", at, ...some] = message.split(" ");
       expect([Number(at), some.length]).toEqual([START, Math.min(some.length, 1_000)]);
-      (told[event] ??= []).push(...some);
+      (reported[event] ??= []).push(...some);
     }
-    expect(Object.keys(told).toSorted()).toEqual(["completed", "dequeued", "enqueued"]);
-    for (const some of Object.values(told)) expect(some.toSorted()).toEqual(ids.toSorted());
+    expect(Object.keys(reported).toSorted()).toEqual(["completed", "dequeued", "enqueued"]);
+    for (const some of Object.values(reported)) expect(some.toSorted()).toEqual(ids.toSorted());
   });
 
   test("tell of a deletion of the queue itself, which * stands for", async () => {
-    const news = await listen();
+    const published = await listen();
     await rig.operator().configure({ events: true });
     await rig.queue().enqueue(1, { id: "a" });
     await rig.queue().dequeue();
     await rig.operator().deleteQueue();
     await rig.operator().deleteQueue({ force: true });
-    expect(await news()).toEqual([`enqueued ${START} a`, `dequeued ${START} a`, `deleted ${START} *`]);
+    expect(await published()).toEqual([`enqueued ${START} a`, `dequeued ${START} a`, `deleted ${START} *`]);
   });
 
   test("end with the setting, and begin anew with it", async () => {
-    const news = await listen();
+    const published = await listen();
     const queue = rig.queue();
     await rig.operator().configure({ events: true });
     await queue.enqueue(1, { id: "a" });
@@ -163,21 +163,21 @@ describe("a queue's events", () => {
     await queue.enqueue(2, { id: "b" });
     await rig.operator().configure({ events: true });
     await queue.enqueue(3, { id: "c" });
-    expect(await news()).toEqual([`enqueued ${START} a`, `enqueued ${START} c`]);
+    expect(await published()).toEqual([`enqueued ${START} a`, `enqueued ${START} c`]);
   });
 
   test("are not told of a refused enqueue", async () => {
-    const news = await listen();
+    const published = await listen();
     await rig.operator().configure({ events: true, maxPending: 1 });
     await expect(rig.queue().enqueueMany(numbered(2))).rejects.toMatchObject({ code: "queue_full" });
-    expect(await news()).toEqual([]);
+    expect(await published()).toEqual([]);
   });
 
   test("are told on a full Redis too, of what it lets happen", async () => {
     const queue = rig.queue();
     await rig.operator().configure({ events: true });
     await queue.enqueueMany(numbered(2));
-    const news = await listen();
+    const published = await listen();
     await rig.command("CONFIG", "SET", "maxmemory", "1");
     try {
       const [task] = await queue.dequeue();
@@ -186,6 +186,6 @@ describe("a queue's events", () => {
     } finally {
       await rig.command("CONFIG", "SET", "maxmemory", "0");
     }
-    expect(await news()).toEqual([`dequeued ${START} t0`, `completed ${START} t0`]);
+    expect(await published()).toEqual([`dequeued ${START} t0`, `completed ${START} t0`]);
   });
 });

@@ -102,9 +102,9 @@ describe("fencing (I2 I3)", () => {
         ...["c", "d"].map((id) => `1.1.${lease}.${token}.${id}`),
       ];
       const before = await rig.keySpace();
-      const told = await queue.settle(receipts.map((receipt) => ({ receipt, outcome })));
+      const reported = await queue.settle(receipts.map((receipt) => ({ receipt, outcome })));
       // To those who requeued them the same again is a resend, which gets its old answer.
-      expect(told.map((answer) => (answer.ok ? answer.state : answer.code))).toEqual(
+      expect(reported.map((answer) => (answer.ok ? answer.state : answer.code))).toEqual(
         outcome === "requeue"
           ? ["pending", "delayed", "lease_lost", "lease_lost"]
           : receipts.map(() => "lease_lost"),

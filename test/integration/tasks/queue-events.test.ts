@@ -62,8 +62,8 @@ describe.each(transports)("events over %s", (_, transport) => {
     rig.now += 100;
     await rig.sweepOnce();
     await operator.deleteQueue();
-    const told = await take(12);
-    expect(told.map(({ event, ids }) => [event, ...ids].join(" "))).toEqual([
+    const reported = await take(12);
+    expect(reported.map(({ event, ids }) => [event, ...ids].join(" "))).toEqual([
       "enqueued a b c d",
       "dequeued a b c",
       "cancelRequested a",
@@ -77,7 +77,7 @@ describe.each(transports)("events over %s", (_, transport) => {
       "reclaimed c",
       "deleted *",
     ]);
-    expect(new Set(told.map(({ event }) => event))).toEqual(new Set(queueEvents));
+    expect(new Set(reported.map(({ event }) => event))).toEqual(new Set(queueEvents));
     await events.return?.();
   });
 
@@ -98,9 +98,9 @@ describe.each(transports)("events over %s", (_, transport) => {
     await queue.dequeue({ lease: 100 });
     rig.now += 100;
     await rig.sweepOnce();
-    const told = await take(8);
-    const [completed, requeued] = told.slice(2, 4).toSorted((x, y) => x.event.localeCompare(y.event));
-    expect([...told.slice(0, 2), completed, requeued, ...told.slice(4)]).toEqual([
+    const reported = await take(8);
+    const [completed, requeued] = reported.slice(2, 4).toSorted((x, y) => x.event.localeCompare(y.event));
+    expect([...reported.slice(0, 2), completed, requeued, ...reported.slice(4)]).toEqual([
       { event: "enqueued", at: START, ids: ["a", "b", "c"] },
       { event: "dequeued", at: START + 10, ids: ["before", "a", "b"] },
       { event: "completed", at: START + 10, ids: ["before"] },

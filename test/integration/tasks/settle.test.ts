@@ -158,10 +158,10 @@ describe("outcomes", () => {
     await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ payload: id, id, maxAttempts: 1 })));
     const [a, b] = await queue.dequeue({ max: 2 });
     for (const task of [b, a]) {
-      const told = { receipt: task?.receipt, ok: true, state: "pending" };
-      expect(await task?.requeue({ unstarted: true })).toEqual(told);
+      const reported = { receipt: task?.receipt, ok: true, state: "pending" };
+      expect(await task?.requeue({ unstarted: true })).toEqual(reported);
       const before = await rig.keySpace();
-      expect(await task?.requeue({ unstarted: true })).toEqual(told);
+      expect(await task?.requeue({ unstarted: true })).toEqual(reported);
       expect(await rig.keySpace()).toEqual(before);
     }
     expect((await rig.space()).pending.toReversed()).toEqual(["a", "b", "c", "d"]);

@@ -76,9 +76,9 @@ describe("a dedup key", () => {
 
   test("of four racing producers exactly one is told created", async () => {
     const queue = rig.queue();
-    const told = await Promise.all([1, 2, 3, 4].map((n) => queue.enqueue(n, { dedup })));
-    expect(told.filter(({ created }) => created)).toHaveLength(1);
-    expect(new Set(told.map(({ id }) => id)).size).toBe(1);
+    const reported = await Promise.all([1, 2, 3, 4].map((n) => queue.enqueue(n, { dedup })));
+    expect(reported.filter(({ created }) => created)).toHaveLength(1);
+    expect(new Set(reported.map(({ id }) => id)).size).toBe(1);
   });
 
   test("does not begin where the id is another task's", async () => {
@@ -211,15 +211,15 @@ test("of several producers that race for one id exactly one is told created, and
   try {
     for (let round = 0; round < 25; round++) {
       const id = `t${round}`;
-      const told = await Promise.all(
+      const reported = await Promise.all(
         producers.flatMap((queue, i) => [
           queue.enqueue(`one ${i}`, { id }),
           queue.enqueue(`again ${i}`, { id, again: true }),
           queue.enqueueMany([{ payload: `many ${i}`, id }, { payload: "beside" }]).then(([first]) => first),
         ]),
       );
-      expect(told.map((answer) => answer?.id)).toEqual(told.map(() => id));
-      const created = told.flatMap((answer, i) => (answer?.created ? [i] : []));
+      expect(reported.map((answer) => answer?.id)).toEqual(reported.map(() => id));
+      const created = reported.flatMap((answer, i) => (answer?.created ? [i] : []));
       expect(created).toHaveLength(1);
       const winner = ["one", "again", "many"][(created[0] ?? 0) % 3];
       const all = await rig.queue().dequeue({ max: 20 });

@@ -24,20 +24,20 @@ describe("wait", () => {
   });
 
   test("looks at a task without its payload, however large that is", async () => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const queue = rig.queue({
       transport: {
         async send(commands, options) {
           const outcomes = await rig.transport.send(commands, options);
-          told.push(...outcomes);
+          reported.push(...outcomes);
           return outcomes;
         },
       },
     });
     await queue.enqueue("the payload", { id: "a", headers: { kind: "large" } });
     expect(await queue.wait("a", { for: 0 })).toMatchObject({ state: "pending", headers: { kind: "large" } });
-    expect(JSON.stringify(told)).toContain("large");
-    expect(JSON.stringify(told)).not.toContain("the payload");
+    expect(JSON.stringify(reported)).toContain("large");
+    expect(JSON.stringify(reported)).not.toContain("the payload");
   });
 
   test("gives null at once where nobody knows the task, and where its record goes while it waits", async () => {

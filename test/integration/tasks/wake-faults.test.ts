@@ -146,8 +146,8 @@ describe("an enqueue whose waker fails altogether succeeds all the same", () => 
     ["onError throws", { wake: failing, onError: failing }],
     ["waitUntil throws", { waitUntil: failing }],
   ])("%s", async (_, more: Partial<Waker>) => {
-    const told = vi.spyOn(console, "error").mockImplementation(() => {});
+    const reported = vi.spyOn(console, "error").mockImplementation(() => {});
     expect(await producer(more).enqueue(1)).toMatchObject({ created: true });
-    expect(told.mock.calls).toEqual([['{"wake":"emails","failed":"not now"}']]);
+    expect(reported.mock.calls).toEqual([['{"wake":"emails","failed":"not now"}']]);
   });
 });

@@ -10,7 +10,7 @@ describe("watch", () => {
   test("tells the whole life, delay, promotion, requeues, progress, cancellation and end, each once and in order", async () => {
     const queue = rig.queue();
     await queue.enqueue(1, { id: "a", delay: 1_000 });
-    const { told, ended, until } = listen(queue.watch("a", { every: 10 }));
+    const { reported, ended, until } = listen(queue.watch("a", { every: 10 }));
     await until(1);
     rig.now += 1_000;
     await rig.sweepOnce();
@@ -36,7 +36,7 @@ describe("watch", () => {
     rig.now += 10;
     await third?.complete("all the same");
     await ended;
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { event: "transition", version: 1, to: "delayed", at: START },
       { event: "transition", version: 1, to: "pending", at: START + 1_000 },
       { event: "transition", version: 2, to: "working", at: START + 1_000 },
@@ -96,13 +96,13 @@ describe("watch", () => {
   ])("ends when the task is %s, from %s", async (how, state) => {
     const queue = rig.queue({ resultTtl: 0, deadTtl: 0 });
     await queue.enqueue(1, { id: "a", delay: state === "delayed" ? "1h" : 0 });
-    const { told, ended, until } = listen(queue.watch("a", { every: 10 }));
+    const { reported, ended, until } = listen(queue.watch("a", { every: 10 }));
     await until(1);
     if (how === "cancelled") await queue.cancel("a");
     const [task] = await queue.dequeue();
     await (how === "completed" ? task?.complete() : task?.reject());
     await ended;
-    const [first, last] = [told[0], told.at(-1)];
+    const [first, last] = [reported[0], reported.at(-1)];
     expect(first).toMatchObject({ event: "transition", version: 1, to: state });
     expect(last).toMatchObject({ event: "end", to: how === "cancelled" ? "rejected" : how });
     expect(last).toMatchObject({ task: how === "completed" ? {} : { reason: how } });
@@ -158,10 +158,10 @@ describe("watch", () => {
     await watch.next();
     await (await queue.dequeue())[0]?.reject();
     await new Operator(QUEUE, { transport: rig.transport, now: () => rig.now }).redrive({ ids: ["a"] });
-    const told = [await watch.next(), await watch.next(), await watch.next()];
+    const reported = [await watch.next(), await watch.next(), await watch.next()];
     await (await queue.dequeue())[0]?.complete();
-    told.push(...(await watch.rest()));
-    expect(told.map((event) => event && short(event))).toEqual([
+    reported.push(...(await watch.rest()));
+    expect(reported.map((event) => event && short(event))).toEqual([
       "2 working",
       "3 rejected",
       "4 pending",
@@ -175,8 +175,8 @@ describe("watch", () => {
     await queue.enqueue(1, { id: "a" });
     for (let i = 0; i < 2; i++) await (await queue.dequeue())[0]?.requeue();
     await (await queue.dequeue())[0]?.complete();
-    const told = await all(queue.watch("a", { after: 1 }));
-    expect(told.map(short)).toEqual([
+    const reported = await all(queue.watch("a", { after: 1 }));
+    expect(reported.map(short)).toEqual([
       "2 working",
       "3 pending",
       "4 working",
@@ -185,9 +185,9 @@ describe("watch", () => {
       "7 completed, the end",
     ]);
     for (let after = 2; after <= 6; after++) {
-      expect(await all(queue.watch("a", { after }))).toEqual(told.slice(after - 1));
+      expect(await all(queue.watch("a", { after }))).toEqual(reported.slice(after - 1));
     }
-    expect(await all(queue.watch("a", { after: 7 }))).toEqual(told.slice(-1));
+    expect(await all(queue.watch("a", { after: 7 }))).toEqual(reported.slice(-1));
     expect((await all(queue.watch("a", { after: 0 })))[0]).toEqual({ event: "gap", version: 1, missed: 1 });
   });
 
@@ -210,7 +210,7 @@ describe("watch", () => {
   test("drops the lower versions of a replica that lags", async () => {
     const { queue, replay } = counted(rig);
     await queue.enqueue(1, { id: "a" });
-    const { told, ended, until } = listen(queue.watch("a", { every: 10 }));
+    const { reported, ended, until } = listen(queue.watch("a", { every: 10 }));
     await until(1);
     const old = await replay.look();
     const [task] = await queue.dequeue();
@@ -221,7 +221,7 @@ describe("watch", () => {
     await replay.give(old, 2);
     await queue.cancel("a");
     await ended;
-    expect(told.map(short)).toEqual(["1 pending", "2 working", "3 pending", "4 rejected, the end"]);
+    expect(reported.map(short)).toEqual(["1 pending", "2 working", "3 pending", "4 rejected, the end"]);
   });
 
   test("ends at once when its signal aborts: before it begins, between two looks, and within one", async () => {
@@ -239,7 +239,7 @@ describe("watch", () => {
     await looking;
     within.abort();
     await hung.ended;
-    expect([idle.told.map(short), hung.told]).toEqual([["1 pending"], []]);
+    expect([idle.reported.map(short), hung.reported]).toEqual([["1 pending"], []]);
   });
 
   test("throws what Redis's absence throws, and goes on behind what was told", async () => {
@@ -277,22 +277,22 @@ describe("watch", () => {
       const id = `t${life}`;
       await queue.enqueue(life, { id });
       const watch = stepwise(queue.watch(id, { every: 10 }));
-      const told = [await watch.next()];
+      const reported = [await watch.next()];
       for (let i = 0; i < 3; i++) {
         const requeues = Math.floor(random() * 12);
         for (let j = 0; j < requeues; j++) await (await queue.dequeue())[0]?.requeue();
-        if (requeues > 0) for (let j = random() * 2; j >= 0; j--) told.push(await watch.next());
+        if (requeues > 0) for (let j = random() * 2; j >= 0; j--) reported.push(await watch.next());
       }
       await (await queue.dequeue())[0]?.complete();
-      told.push(...(await watch.rest()));
+      reported.push(...(await watch.rest()));
       let version = 0;
-      for (const event of told) {
+      for (const event of reported) {
         if (event === undefined || event.event === "gone") throw new Error("no such event can come");
         expect(event.version - version).toBe(event.event === "gap" ? event.missed : 1);
         version = event.version;
       }
       expect(version).toBe((await queue.get(id))?.version);
-      expect(told.at(-1)?.event).toBe("end");
+      expect(reported.at(-1)?.event).toBe("end");
     }
   });
 });

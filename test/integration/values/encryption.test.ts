@@ -135,10 +135,10 @@ describe("looking", () => {
     await sealed().enqueue(payload, { id: "a" });
     const [task] = await sealed().dequeue();
     await task?.extend("1m", { progress: 40 });
-    const told = sealed().watch("a", { every: 10 })[Symbol.asyncIterator]();
+    const reported = sealed().watch("a", { every: 10 })[Symbol.asyncIterator]();
     const seen: unknown[] = [];
     for (;;) {
-      const { value, done } = await told.next();
+      const { value, done } = await reported.next();
       if (done) break;
       seen.push(value);
       if (value.event === "progress") await task?.complete(MARKER);

@@ -20,7 +20,7 @@ export const handler = sluice({
     }
     const { method, headers } = request;
     const body = [...new Uint8Array(await request.arrayBuffer())];
-    const told = { method, origin, path: pathname + search, headers: Object.fromEntries(headers), body };
-    return Response.json(told);
+    const reported = { method, origin, path: pathname + search, headers: Object.fromEntries(headers), body };
+    return Response.json(reported);
   },
 });

@@ -41,11 +41,11 @@ export class CronCaller {
     this.#socket = socket;
     socket.on("error", () => {});
     createInterface(socket).on("line", (line) => {
-      const told = JSON.parse(line) as Told;
-      if (told.kind === "register") {
-        this.registered.push(...told.crons.map(({ name, schedule }) => `${name} ${schedule}`));
+      const reported = JSON.parse(line) as Told;
+      if (reported.kind === "register") {
+        this.registered.push(...reported.crons.map(({ name, schedule }) => `${name} ${schedule}`));
       } else {
-        this.#result?.(told.success);
+        this.#result?.(reported.success);
       }
     });
   }

@@ -12,15 +12,15 @@ import { Project, type Runtime, type ServerProcess } from "./project.ts";
 
 /** Which tasks have begun and ended, as their handlers tell it. */
 async function openLedger() {
-  const told: Record<"begun" | "ended", string[]> = { begun: [], ended: [] };
+  const reported: Record<"begun" | "ended", string[]> = { begun: [], ended: [] };
   const server = createServer(({ url = "" }, response) => {
     const [, what, id = ""] = url.split("/");
-    told[what as "begun"].push(id);
+    reported[what as "begun"].push(id);
     response.end();
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
-    ...told,
+    ...reported,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     close() {
       server.closeAllConnections();
