@@ -65,7 +65,7 @@ export class Part {
   /** Notes an error: that Redis was out of reach may be, anything else may not. */
   met(error: unknown, call?: number): void {
     const code = error instanceof SluiceError ? error.code : "none";
-    const expected = code === "redis_unreachable" || code === "aborted";
+    const expected = code === "redis_unreachable" || code === "unreachable" || code === "aborted";
     if (call !== undefined) this.ledger.write({ what: "failed", call, code });
     if (!expected) this.ledger.write({ what: "broken", error: String((error as Error).stack ?? error) });
   }
