@@ -31,6 +31,27 @@ test("every link of the documents to a file, or a place in one, leads there", ()
   expect(lost).toEqual([]);
 });
 
+test("what CONTRIBUTING.md and lua/ name in the code is there", () => {
+  const pages = ["CONTRIBUTING.md", ...globSync("lua/*.md", { cwd: root })];
+  const wrong: string[] = [];
+  for (const page of pages) {
+    for (const line of readFileSync(join(root, page), "utf8").split("\n")) {
+      const names = Array.from(line.matchAll(/`([^`]+)`/g), ([, name = ""]) => name);
+      const paths = names.filter((name) => /^(?:src|lua|test)\/[\w./-]+$/.test(name));
+      const files = paths.filter((path) => path.endsWith(".ts") || path.endsWith(".lua"));
+      wrong.push(...paths.filter((path) => !existsSync(join(root, path))).map((path) => `${page}: ${path}`));
+      // A row of the table "To change something" names functions beside the files that they are in.
+      if (page !== "CONTRIBUTING.md" || !line.startsWith("| ") || files.length === 0) continue;
+      const text = files.map(
+        (file) => existsSync(join(root, file)) && readFileSync(join(root, file), "utf8"),
+      );
+      const words = names.filter((name) => /^\w+$/.test(name));
+      wrong.push(...words.filter((word) => !text.join("").includes(word)).map((word) => `${page}: ${word}`));
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
 /** Each text in quotes of a test file, in which its titles are. */
 function quotedIn(file: string): string[] {
   const text = readFileSync(file, "utf8").replace(/^\s*\/\/.*$/gm, "");

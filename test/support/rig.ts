@@ -8,6 +8,7 @@ import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { violations } from "./invariants.ts";
 import { queueSpace, readKeySpace, type KeySpace, type QueueSpace } from "./key-space.ts";
+import { startRedis } from "./redis.ts";
 import { sharedRedis, type SharedRedis } from "./shared-redis.ts";
 
 /** A test file's Redis, emptied before each test, and a clock that tests move. */
@@ -34,8 +35,15 @@ export const key = (part: string) => `sluice:{${QUEUE}}:${part}`;
 
 export const START = 1_700_000_000_000;
 
+interface Setup {
+  /** False: the invariants are not checked after each test. @default true */
+  readonly sound?: boolean;
+  /** Arguments of redis-server: the file then has a Redis of its own. @default none, a shared one */
+  readonly args?: readonly string[];
+}
+
 /** Registers the rig's set-up with vitest; after each test every invariant must hold. */
-export function useRig(setup: { sound?: boolean } = {}): Rig {
+export function useRig(setup: Setup = {}): Rig {
   const rig = { now: START } as { -readonly [K in keyof Rig]: Rig[K] };
   const client = { current: undefined as ReturnType<typeof newClient> | undefined };
   const newClient = (url: string) => createClient({ url, RESP: 2 });
@@ -54,7 +62,7 @@ export function useRig(setup: { sound?: boolean } = {}): Rig {
   rig.space = async () => queueSpace(await rig.keySpace(), QUEUE);
 
   beforeAll(async () => {
-    rig.redis = await sharedRedis();
+    rig.redis = setup.args ? await startRedis({ args: setup.args }) : await sharedRedis();
     connection = resp(rig.redis.url);
     client.current = newClient(rig.redis.url);
     await client.current.connect();
