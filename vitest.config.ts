@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { laneOf } from "./test/support/lanes.ts";
 
@@ -29,6 +29,21 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+/** What runs apart, and what runs together. */
+export const projects: readonly TestProjectInlineConfiguration[] = [
+  { extends: true, test: { name: "apart", include: APART } },
+  {
+    extends: true,
+    // test/package installs the packed tarball: `npm run test:package` runs it.
+    test: {
+      name: "together",
+      include: ["test/**/*.test.ts"],
+      exclude: ["test/package/**", ...APART],
+      isolate: false,
+    },
+  },
+];
+
 export default defineConfig({
   plugins: [
     {
@@ -47,18 +62,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
-    projects: [
-      { extends: true, test: { name: "apart", include: APART } },
-      {
-        extends: true,
-        // test/package installs the packed tarball: `npm run test:package` runs it.
-        test: {
-          name: "together",
-          include: ["test/**/*.test.ts"],
-          exclude: ["test/package/**", ...APART],
-          isolate: false,
-        },
-      },
-    ],
+    projects: [...projects],
   },
 });
