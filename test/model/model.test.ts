@@ -11,8 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => real.stop());
 
+/** `npm run test:fast` makes fewer calls; that they meet all cases, only `npm test` can say. */
+const isShort = process.env["SLUICE_MODEL"] === "short";
 /** Of each kind of queue. `npm run test:soak` makes as many as the time allows, others each time. */
-const CALLS = 5_050;
+const CALLS = isShort ? 600 : 5_050;
 /** The same calls each time: what fails then is what was changed. */
 const SEED = 20_261_121;
 
@@ -37,6 +39,7 @@ test.each(KINDS)(
   async (kind) => {
     real.met.clear();
     expect(await runModel(real, kind, { calls: CALLS, seed: SEED })).toBeGreaterThanOrEqual(CALLS);
+    if (isShort) return;
     const expected = kind.grouped ? [...MET, ...MET_SHARED] : MET;
     expect(expected.filter((one) => !real.met.has(one))).toEqual([]);
   },

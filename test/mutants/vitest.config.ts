@@ -1,6 +1,6 @@
 import { mergeConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import config from "../../vitest.config.ts";
+import config, { projects } from "../../vitest.config.ts";
 
 /** Runs the files in the order in which they were named: the likeliest to notice comes first. */
 class AsNamed extends BaseSequencer {
@@ -14,4 +14,15 @@ class AsNamed extends BaseSequencer {
   }
 }
 
-export default mergeConfig(config, { test: { sequence: { sequencer: AsNamed }, cache: false } });
+/** Test files that do not run: Vitest's `--exclude` does not reach projects. */
+const exclude = (process.env["MUTANT_TESTS_LEFT"] ?? "").split(" ").filter(Boolean);
+
+export default {
+  ...config,
+  test: {
+    ...config.test,
+    projects: projects.map((project) => mergeConfig(project, { test: { exclude } })),
+    sequence: { sequencer: AsNamed },
+    cache: false,
+  },
+};

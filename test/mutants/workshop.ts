@@ -98,27 +98,19 @@ export class Workshop {
   async #test(tests: readonly string[], passed: readonly string[], within: number): Promise<Outcome> {
     const report = join(this.#folder, "mutant-report.json");
     rmSync(report, { force: true });
-    const left = [notOfMutants, ...passed].flatMap((name) => ["--exclude", `test/${name}.test.ts`]);
+    const left = [notOfMutants, ...passed].map((name) => `test/${name}.test.ts`);
     const named = tests.map((name) => `test/${name}${name.includes("/") ? ".test.ts" : "/"}`);
     const options = ["--config", "test/mutants/vitest.config.ts", "--root", ".", "--bail", "1"];
     // Few files run one by one, so that each has the machine to itself, and the likeliest comes first.
     const workers = ["--maxWorkers", within === NEAREST_WITHIN ? "1" : "2"];
     const reporting = ["--reporter", "json", "--outputFile", report, "--fsModuleCachePath", "module-cache"];
-    const args = [
-      "node_modules/vitest/vitest.mjs",
-      "run",
-      ...options,
-      ...workers,
-      ...reporting,
-      ...left,
-      ...named,
-    ];
+    const args = ["node_modules/vitest/vitest.mjs", "run", ...options, ...workers, ...reporting, ...named];
     // A group of its own, so that with it whatever the tests started can be ended.
     const child = spawn(process.execPath, args, {
       cwd: this.#folder,
       detached: true,
       stdio: "ignore",
-      env: { ...process.env, MUTANT_TESTS: tests.join(" ") },
+      env: { ...process.env, MUTANT_TESTS: tests.join(" "), MUTANT_TESTS_LEFT: left.join(" ") },
     });
     this.#running = child;
     let hung = false;

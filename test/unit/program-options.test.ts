@@ -10,6 +10,7 @@ const programs = {
   "test:chaos": "chaos/main.ts",
   "test:fuzz": "fuzz/main.ts",
   "test:mutants": "mutants/main.ts",
+  "test:near": "near/main.ts",
 } as const;
 
 type Script = keyof typeof programs;
@@ -55,10 +56,11 @@ const wrong: readonly (readonly [Script, readonly string[], string])[] = [
     "--only no such fault fits none of the faults; --list alone lists them",
   ],
   ["test:mutants", ["--only", "("], '--only must be a regular expression, not "("'],
+  ["test:near", ["--base", "no-such-revision"], "--base no-such-revision: git does not know this revision"],
   ["test:mutants", ["--shard", "5/4"], '--shard must be such as 1/4, not "5/4"'],
 ];
 
-describe.concurrent("the programs that test for as long as told", () => {
+describe.concurrent("the programs of tests", () => {
   it.for(wrong)(
     "%s refuses %j with one line and status 2: %s",
     async ([script, given, message], { expect }) => {
@@ -72,6 +74,7 @@ describe.concurrent("the programs that test for as long as told", () => {
     ["test:chaos", ["minutes", "seed"]],
     ["test:fuzz", ["minutes", "requests", "seed"]],
     ["test:mutants", ["only", "shard", "jobs", "near", "list"]],
+    ["test:near", ["base", "list"]],
   ] as const)("%s --help lists %j and begins nothing", async ([script, options], { expect }) => {
     const { status, out, err } = await run(script, "--help");
     expect({ status, err }).toEqual({ status: 0, err: "" });

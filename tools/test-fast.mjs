@@ -1,0 +1,13 @@
+// npm run test:fast: the tests that answer in under a minute: tools/fast-tier.mjs lists them. Takes Vitest's options.
+
+import { join } from "node:path";
+import { fastTier, shortModel } from "./fast-tier.mjs";
+import { ensureDependencies, ensureProgram, findRuntime, main, root, runForeground } from "./setup.mjs";
+
+main(() => {
+  ensureDependencies();
+  ensureProgram("redis-server", "redis-server");
+  Object.assign(process.env, shortModel);
+  const args = ["run", ...fastTier, ...process.argv.slice(2)];
+  runForeground(findRuntime(), [join(root, "node_modules/vitest/vitest.mjs"), ...args]);
+});
