@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { invalidArgument } from "../../errors.ts";
+import { toBase64 } from "../../queue/core/base64.ts";
 import { type Backoff, checkBackoff } from "../../queue/core/backoff.ts";
 import { milliseconds, type Duration } from "../../queue/core/duration.ts";
 import { onlyOptions, queueName, trueOrFalse } from "../../queue/core/validation.ts";
@@ -179,7 +180,7 @@ function recordOf({ id, receipt, payload, attempt, enqueuedAt, headers = {}, gro
 
 function bodyOf(payload: unknown): string {
   if (typeof payload === "string") return payload;
-  return payload instanceof Uint8Array ? Buffer.from(payload).toString("base64") : JSON.stringify(payload);
+  return payload instanceof Uint8Array ? toBase64(payload) : JSON.stringify(payload);
 }
 
 function contextOf(

@@ -3,6 +3,7 @@
  * comes from one who knows it too, is unchanged, and at most five minutes old.
  */
 import { invalidArgument } from "../../errors.ts";
+import { fromBase64, toBase64 } from "../../queue/core/base64.ts";
 
 /** How old a signature may be, or how far ahead, s: as the specification's own libraries have it. */
 export const TOLERANCE = 5 * 60;
@@ -19,7 +20,7 @@ export function isWakeSecret(secret: string): boolean {
 
 function secretBytes(secret: unknown): Uint8Array<ArrayBuffer> | undefined {
   const bytes =
-    typeof secret === "string" && secret.startsWith(PREFIX) ? decoded(secret.slice(6)) : undefined;
+    typeof secret === "string" && secret.startsWith(PREFIX) ? fromBase64(secret.slice(6)) : undefined;
   return bytes && bytes.length >= 24 && bytes.length <= 64 ? bytes : undefined;
 }
 
@@ -46,7 +47,7 @@ export async function signedHeaders(
   return {
     "webhook-id": id,
     "webhook-timestamp": timestamp,
-    "webhook-signature": `v1,${btoa(String.fromCharCode(...signature))}`,
+    "webhook-signature": `v1,${toBase64(signature)}`,
   };
 }
 
@@ -63,7 +64,7 @@ export async function isSigned(keys: readonly CryptoKey[], headers: Headers, bod
   if (Math.abs(Date.now() / 1_000 - Number(timestamp)) > TOLERANCE) return false;
   const content = signed(id, timestamp, body);
   for (const text of signatures.split(" ").slice(0, 8)) {
-    const bytes = text.startsWith("v1,") ? decoded(text.slice(3)) : undefined;
+    const bytes = text.startsWith("v1,") ? fromBase64(text.slice(3)) : undefined;
     for (const key of bytes ? keys : []) {
       // Compares in constant time.
       if (await crypto.subtle.verify("HMAC", key, bytes as Uint8Array<ArrayBuffer>, content)) return true;
@@ -74,11 +75,3 @@ export async function isSigned(keys: readonly CryptoKey[], headers: Headers, bod
 
 const signed = (id: string, timestamp: string, body: string) =>
   new TextEncoder().encode(`${id}.${timestamp}.${body}`);
-
-function decoded(base64: string): Uint8Array<ArrayBuffer> | undefined {
-  try {
-    return Uint8Array.from(atob(base64), (unit) => unit.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
-}
