@@ -141,8 +141,8 @@ export const consuming: readonly Mutant[] = [
   {
     name: "a wake that was refused is sent again",
     file: "src/consumer/wake/webhook-waker.ts",
-    find: "        if (error instanceof Refused) break;\n",
-    replace: "",
+    find: "throw status >= 500 || status === 408 || status === 429 ? transient(refusal) : refusal;",
+    replace: "throw transient(refusal);",
     breaks: "waking",
     because: "a wrong secret costs three requests for each task",
   },
