@@ -64,7 +64,7 @@ function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
   const wakeUrl = address(env, "SLUICE_WAKE_URL", HTTP, "user and password");
   const wakeSecrets = several(env, "SLUICE_WAKE_SECRET");
   if (!wakeSecrets.every(isWakeSecret)) {
-    throw invalidArgument("SLUICE_WAKE_SECRET", "must be whsec_ and 24 to 64 bytes in base64");
+    throw invalidArgument("SLUICE_WAKE_SECRET", "must be whsec_ followed by 24 to 64 bytes in base64");
   }
   if (wakeUrl !== undefined && wakeSecrets.length === 0) {
     throw invalidArgument("SLUICE_WAKE_SECRET", "is not set, but SLUICE_WAKE_URL is");

@@ -23,7 +23,9 @@ export const defaultPolicy: RetryPolicy = {
   longestWait: 1_000,
 };
 
-/** A failure that another try may not meet. Callers of {@link retry} never see it, only its message or cause. */
+/**
+ * A failure that another try may not meet. Callers of {@link retry} never see it, only its message or cause.
+ */
 export class Transient extends Error {
   override readonly name = "Transient";
   /** The shortest wait before the next try, ms. */
@@ -83,7 +85,9 @@ export interface RetriedRequest<T> {
   readonly attempt: (own: Try) => Promise<T>;
   /** Takes the result of a try: `again` asks for another try at once. @default every result is `done` */
   readonly accept?: (result: T) => "done" | "again";
-  /** The error to throw when the deadline or the tries are used up, by the last failure and what was spent. */
+  /**
+   * The error to throw when the deadline or the tries are used up, by the last failure and what was spent.
+   */
   readonly giveUp: (last: Transient, effort: string) => unknown;
   /** Ends the request. */
   readonly signal: AbortSignal | undefined;
@@ -93,8 +97,8 @@ export interface RetriedRequest<T> {
 }
 
 /**
- * Tries a request until `accept` returns `done`. After a {@link Transient} from `attempt` or `accept` it waits and tries
- * again. Any other error ends the request.
+ * Tries a request until `accept` returns `done`. After a {@link Transient} from `attempt` or `accept` it
+ * waits and tries again. Any other error ends the request.
  * @returns the accepted result
  * @throws {SluiceError} `aborted` when the signal aborts; what `giveUp` returns; or the error of a try
  */
@@ -129,8 +133,8 @@ export async function retry<T>(request: RetriedRequest<T>): Promise<T> {
 }
 
 /**
- * The wait after the given try (1 for the first), ms: anywhere between 0 and a bound that doubles. Full jitter spreads
- * the next tries of functions that failed together.
+ * The wait after the given try (1 for the first), ms: anywhere between 0 and a bound that doubles. Full
+ * jitter spreads the next tries of functions that failed together.
  */
 export function jitteredWait(
   tries: number,

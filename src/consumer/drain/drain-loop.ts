@@ -11,7 +11,9 @@ import { type DequeueRequest, DrainRequests, type OnSettled } from "./drain-requ
 import type { TaskSource } from "./source.ts";
 import { DrainCounts } from "./drain-counts.ts";
 
-/** How long a free handler waits for others that are about to end, ms: one request then serves all of them. */
+/**
+ * How long a free handler waits for others that are about to end, ms: one request then serves all of them.
+ */
 const LINGER = 5;
 /** How long before the end a long poll is over, ms: its last look takes a request. */
 const LAST_LOOK = 100;
@@ -29,8 +31,8 @@ export interface DrainLoopOptions extends Omit<HandlerPoolOptions, "grace">, Pac
 }
 
 /**
- * One drain. Each event (a handler returns, a request is answered, a timer fires) leads to a step. A step does all that is
- * due, and sets one timer for what is due next. Each request carries as much as it can.
+ * One drain. Each event (a handler returns, a request is answered, a timer fires) leads to a step. A step
+ * does all that is due, and sets one timer for what is due next. Each request carries as much as it can.
  */
 export class DrainLoop<T> {
   readonly #options: DrainLoopOptions;
@@ -105,7 +107,10 @@ export class DrainLoop<T> {
     this.#stepSoon();
   };
 
-  /** Not at once: a handler may be the cause, in the middle of a step. One step serves all that happens together. */
+  /**
+   * Not at once: a handler may be the cause, in the middle of a step. One step serves all that happens
+   * together.
+   */
   readonly #stepSoon = () => {
     if (this.#stepScheduled) return;
     this.#stepScheduled = true;
@@ -233,7 +238,8 @@ export class DrainLoop<T> {
     const longestWait = Math.min(wait, Math.floor(left - longestDuration - LAST_LOOK));
     // If tasks are left, nothing has to wait for them.
     if (longestWait <= 0 || (some && !isIdle)) return dequeue;
-    // With a token of its own, which costs one more command, the dequeue can be sent again after it was cut short.
+    // With a token of its own, which costs one more command, the dequeue can be sent again after it was cut
+    // short.
     return { ...dequeue, wait: longestWait, token: newToken() };
   }
 

@@ -14,8 +14,8 @@ const LEAST = 1_000;
 const READING = 200;
 
 const TOO_LATE =
-  "Redis did not answer before the drain's budget ended; tasks that were not settled are delivered again when their " +
-  "leases expire";
+  "Redis did not answer before the drain's budget ended; " +
+  "tasks that were not settled are delivered again when their leases expire";
 
 /** What one dequeue of a drain asks for; `wait` in ms. */
 export type DequeueRequest = Pick<DequeueOptions, "max" | "lease" | "worker" | "token"> & {
@@ -26,8 +26,9 @@ export type DequeueRequest = Pick<DequeueOptions, "max" | "lease" | "worker" | "
 export type OnSettled<T> = (settlement: OutgoingSettlement<T>, reply: Settled, sentAt: number) => void;
 
 /**
- * A drain's requests. At most two run at a time: one that dequeues, and settles finished tasks; and, while that one waits
- * for tasks or is slow, one that only settles. All times are on the clock of `performance.now()`.
+ * A drain's requests. At most two run at a time: one that dequeues, and settles finished tasks; and, while
+ * that one waits for tasks or is slow, one that only settles. All times are on the clock of
+ * `performance.now()`.
  */
 export class DrainRequests<T> {
   /** The settlements to send. */
@@ -86,8 +87,8 @@ export class DrainRequests<T> {
   /**
    * Extends leases, settles what the buffer holds, and dequeues if asked to. Does not throw: see `failure`.
    * @param isLast whether this is the last try after a failure
-   * @param onTasks called with the dequeued tasks, and the earliest time at which they were leased; after a long poll, with
-   *   the time of its reply
+   * @param onTasks called with the dequeued tasks, and the earliest time at which they were leased; after a
+   *   long poll, with the time of its reply
    */
   async send(
     tasksToExtend: readonly InFlightTask<T>[],

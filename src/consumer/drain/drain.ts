@@ -15,11 +15,11 @@ import type { BatchHandler, DrainOptions, DrainReport, Handler, Task, TaskOutcom
 /**
  * Works on a queue until it is empty or the budget is over. It calls the handler once for each task.
  *
- * - Finished tasks are settled by the request that dequeues the next ones. If no dequeue is due, they are settled at once,
- *   or within about a second together with others that are about to finish.
+ * - Finished tasks are settled by the request that dequeues the next ones. If no dequeue is due, they are
+ *   settled at once, or within about a second together with others that are about to finish.
  * - If handlers are quick, the drain dequeues before they run out of tasks.
- * - Leases are extended, all in one request, before they expire and at least every fifteen seconds. The reply also reports
- *   cancelled tasks.
+ * - Leases are extended, all in one request, before they expire and at least every fifteen seconds. The reply
+ *   also reports cancelled tasks.
  * - The drain begins no task that is unlikely to end in time, and hands back the tasks that it did not begin.
  * - When the budget ends, the handlers' signals abort. The tasks of handlers that do not stop are requeued.
  *
@@ -27,9 +27,9 @@ import type { BatchHandler, DrainOptions, DrainReport, Handler, Task, TaskOutcom
  * @param handler works on one task; its result completes the task, an error requeues it
  * @param options.budget how long the drain may last in all. Default: "25s"
  * @returns what became of the tasks, and when to drain again
- * @throws {SluiceError} `invalid_argument`, at once. Or the error of a request that failed: the drain then begins no more
- *   tasks, waits for running handlers, and tries once more to settle. Tasks that it could not settle are delivered again
- *   when their leases expire
+ * @throws {SluiceError} `invalid_argument`, at once. Or the error of a request that failed: the drain then
+ *   begins no more tasks, waits for running handlers, and tries once more to settle. Tasks that it could not
+ *   settle are delivered again when their leases expire
  * @example
  * await drain(emails, async ({ payload, signal }) => send(payload, { signal }), { budget: "25s" });
  */
@@ -49,7 +49,8 @@ export async function drain<T>(
 }
 
 /**
- * {@link drain} with one call of the handler for all tasks of a dequeue. `concurrency` and `timeout` apply to such calls.
+ * {@link drain} with one call of the handler for all tasks of a dequeue. `concurrency` and `timeout` apply to
+ * such calls.
  * @param handler works on a batch; returns an outcome for each task, in their order
  * @returns what became of the tasks, and when to drain again
  * @throws {SluiceError} as {@link drain}

@@ -2,8 +2,8 @@ import { milliseconds, type Duration } from "../../queue/core/duration.ts";
 import { onlyOptions, trueOrFalse } from "../../queue/core/validation.ts";
 
 /**
- * Thrown by a handler if another attempt would fail as well: the task becomes a dead letter at once. An error of another
- * library with the same `name` has the same effect.
+ * Thrown by a handler if another attempt would fail as well: the task becomes a dead letter at once. An error
+ * of another library with the same `name` has the same effect.
  * @example throw new NonRetryableError("no such customer")
  */
 export class NonRetryableError extends Error {
@@ -11,8 +11,8 @@ export class NonRetryableError extends Error {
 }
 
 /**
- * Thrown by a handler to set the delay before the next attempt, such as when a service that it calls asks for a pause. An
- * error of another library with the same `name`, a `delay` and `count` has the same effect.
+ * Thrown by a handler to set the delay before the next attempt, such as when a service that it calls asks for
+ * a pause. An error of another library with the same `name`, a `delay` and `count` has the same effect.
  * @example throw new RetryAfter("90s", { cause: "the mail service is closed", count: false })
  */
 export class RetryAfter extends Error {
@@ -42,7 +42,10 @@ export class RetryAfter extends Error {
 
 /** Why a handler is to stop. */
 export type StopReason =
-  /** The task was cancelled. If its handler throws, the task ends as cancelled; if it returns, the task is completed. */
+  /**
+   * The task was cancelled. If its handler throws, the task ends as cancelled; if it returns, the task is
+   * completed.
+   */
   | "cancelled"
   /** Another consumer may have the task by now. The outcome of this handler is dropped. */
   | "lease_lost"
@@ -61,7 +64,10 @@ const MESSAGES: Readonly<Record<StopReason, string>> = {
   aborted: "the drain was aborted before the handler ended",
 };
 
-/** The `reason` of a task's signal. If the handler does not stop in time, it is also stored as the task's error. */
+/**
+ * The `reason` of a task's signal. If the handler does not stop in time, it is also stored as the task's
+ * error.
+ */
 export class StoppedError extends Error {
   override readonly name = "StoppedError";
   readonly code: StopReason;

@@ -50,7 +50,8 @@ export class HandlerPool<T> {
   #turnAt = 0;
 
   /**
-   * @param settle takes the settlement of each finished task, and when the task's lease would have to be extended
+   * @param settle takes the settlement of each finished task, and when the task's lease would have to be
+   *   extended
    * @param onEnd called when a handler has returned; other handlers may have returned since
    */
   constructor(
@@ -142,8 +143,8 @@ export class HandlerPool<T> {
   /**
    * Begins waiting calls while handlers are free.
    * @param end when every call must have ended, on the clock of `performance.now()`
-   * @returns why the next call did not begin although a handler is free: too little time, the event loop needs a turn, or a
-   *   lease must be extended first
+   * @returns why the next call did not begin although a handler is free: too little time, the event loop
+   *   needs a turn, or a lease must be extended first
    */
   begin(end: number): "time" | "turn" | "lease" | undefined {
     for (let next; (next = this.#waiting[0]) && this.#running.size < this.#options.concurrency;) {

@@ -9,7 +9,9 @@ const SHORTEST_PAUSE = 250;
 /** Called with Redis's reply to an extend that was sent at `sentAt`. */
 export type OnExtended<T> = (task: InFlightTask<T>, reply: Settled, sentAt: number) => void;
 
-/** Stops something once. Its signal is made when first read: many handlers need none, and making one is slow. */
+/**
+ * Stops something once. Its signal is made when first read: many handlers need none, and making one is slow.
+ */
 class Stopper {
   #reason: StoppedError | undefined;
   #controller: AbortController | undefined;
@@ -55,7 +57,8 @@ export class InFlightTask<T> {
   constructor(leased: LeasedTask<T>, leasedAt: number, extendEvery: number, onExtended: OnExtended<T>) {
     this.leased = leased;
     this.#extendEvery = Math.max(SHORTEST_PAUSE, Math.min(extendEvery, leased.leasedFor / 3));
-    // Less is left of a lease if its dequeue was resent. If this clock is wrong, the first extend is only earlier.
+    // Less is left of a lease if its dequeue was resent. If this clock is wrong, the first extend is only
+    // earlier.
     const left = leased.deadlineAt - Date.now();
     const third = left > 0 ? left / 3 : this.#extendEvery;
     this.#pause = Math.max(SHORTEST_PAUSE, Math.min(this.#extendEvery, third));
@@ -91,14 +94,17 @@ export class InFlightTask<T> {
     this.#stopper.stop(error);
   }
 
-  /** When to extend the lease at the latest. `early`: from when on to extend it with a request that goes out anyway. */
+  /**
+   * When to extend the lease at the latest. `early`: from when on to extend it with a request that goes out
+   * anyway.
+   */
   extendAt(early: boolean): number {
     return this.#extendedAt + (early ? this.#pause / 2 : this.#pause);
   }
 
   /**
-   * The latest time to begin the task without extending its lease first. An earlier handler may have blocked the event
-   * loop for so long that another consumer has the lease by now.
+   * The latest time to begin the task without extending its lease first. An earlier handler may have blocked
+   * the event loop for so long that another consumer has the lease by now.
    */
   get beginBy(): number {
     return this.#confirmedAt + Math.max(this.#pause, this.leased.leasedFor / 2);
@@ -111,7 +117,10 @@ export class InFlightTask<T> {
   }
 }
 
-/** One call of a handler, for one task or for all tasks of a dequeue. Times are on the clock of `performance.now()`. */
+/**
+ * One call of a handler, for one task or for all tasks of a dequeue. Times are on the clock of
+ * `performance.now()`.
+ */
 export class HandlerCall<T> {
   readonly tasks: readonly InFlightTask<T>[];
   readonly beganAt: number;

@@ -21,8 +21,8 @@ type PacedHandlers = Pick<
 >;
 
 /**
- * When a drain dequeues, and how much. Handlers must not wait for a request, so that settlements can gather. A drain takes
- * no more than that: tasks that wait here could run in another consumer.
+ * When a drain dequeues, and how much. Handlers must not wait for a request, so that settlements can gather.
+ * A drain takes no more than that: tasks that wait here could run in another consumer.
  */
 export class Pace {
   readonly #options: PaceOptions;

@@ -6,8 +6,8 @@ import type { DequeueRequest } from "./drain-requests.ts";
 const PAUSE = 1_000;
 
 /**
- * In a drain that waits for tasks: the longest time from a dequeue that emptied the queue to the next one, ms. Tasks that
- * arrive one by one are then leased together.
+ * In a drain that waits for tasks: the longest time from a dequeue that emptied the queue to the next one,
+ * ms. Tasks that arrive one by one are then leased together.
  */
 const GATHER = 500;
 
@@ -22,15 +22,15 @@ export class RemainingTasks {
   /** How long the drain waits for tasks, ms. */
   readonly #wait: number;
   /**
-   * Whether to dequeue once more although the last dequeue emptied the queue: a consumer that took tasks counts as active,
-   * so producers send it no wake.
+   * Whether to dequeue once more although the last dequeue emptied the queue: a consumer that took tasks
+   * counts as active, so producers send it no wake.
    */
   #onceMore = false;
   /** How many times the drain was notified of new tasks. */
   #notifications = 0;
   /**
-   * How many handler calls had ended when a dequeue went out that found nothing. A call that ended since may have enqueued
-   * tasks.
+   * How many handler calls had ended when a dequeue went out that found nothing. A call that ended since may
+   * have enqueued tasks.
    */
   #emptyAt = -1;
   /** How many dequeues in a row found nothing although the queue reported ready tasks. */
@@ -65,7 +65,8 @@ export class RemainingTasks {
   /**
    * Notes that a dequeue goes out.
    * @param endedCalls how many handler calls have ended
-   * @returns a function to call with its reply, and with the time at which more was expected before it, epoch ms
+   * @returns a function to call with its reply, and with the time at which more was expected before it, epoch
+   *   ms
    */
   dequeueSent(
     { max = 1, wait }: DequeueRequest,
@@ -94,8 +95,8 @@ export class RemainingTasks {
     if (nextDueAt === null || nextDueAt > Date.now()) return false;
     // A task whose leases expired travels alone, and large tasks do.
     if (foundSome) return true;
-    // The front of the queue held more cancelled tasks than one dequeue drops. If this clock is ahead instead, then a task
-    // that is not due yet keeps its due time.
+    // The front of the queue held more cancelled tasks than one dequeue drops. If this clock is ahead
+    // instead, then a task that is not due yet keeps its due time.
     return wait === 0 && nextDueAt !== dueAt && this.#emptyReplies++ < IN_VAIN;
   }
 }

@@ -1,7 +1,10 @@
 import type { InFlightTask } from "./in-flight-task.ts";
 import { extension, type SizedSettlement } from "./to-settlement.ts";
 
-/** Most settlements and bytes of one request. JSON within JSON has up to twice its length; Upstash takes 10 MB. */
+/**
+ * Most settlements and bytes of one request. JSON within JSON has up to twice its length; Upstash takes 10
+ * MB.
+ */
 const MOST_SETTLEMENTS = 1_000;
 const MOST_BYTES = 4_000_000;
 
@@ -51,7 +54,9 @@ export class SettlementBuffer<T> {
     return taken;
   }
 
-  /** Puts back what a failed request took. If Redis settled it after all, sending it again changes nothing. */
+  /**
+   * Puts back what a failed request took. If Redis settled it after all, sending it again changes nothing.
+   */
   putBack(taken: readonly OutgoingSettlement<T>[]): void {
     for (const settlement of taken) {
       if (!settlement.extendedTask) this.add(settlement, Number.POSITIVE_INFINITY);

@@ -41,8 +41,8 @@ function isNamed<E extends Error>(
 }
 
 /**
- * The settlement for a handler's outcome. A result or error that cannot be stored is replaced by an error that says so.
- * Values are copied, since the caller may go on changing them.
+ * The settlement for a handler's outcome. A result or error that cannot be stored is replaced by an error
+ * that says so. Values are copied, since the caller may go on changing them.
  */
 export function settlementOf(task: Leased, outcome: TaskOutcome): SizedSettlement {
   try {

@@ -9,8 +9,8 @@ export interface Task<T = unknown> extends Pick<
   "id" | "receipt" | "payload" | "attempt" | "enqueuedAt" | "headers" | "group"
 > {
   /**
-   * Aborts when the handler is to stop. Its `reason` is a {@link StoppedError}, whose `code` says why. Pass it on to
-   * `fetch` and similar functions.
+   * Aborts when the handler is to stop. Its `reason` is a {@link StoppedError}, whose `code` says why. Pass
+   * it on to `fetch` and similar functions.
    */
   readonly signal: AbortSignal;
   /**
@@ -23,9 +23,9 @@ export interface Task<T = unknown> extends Pick<
 }
 
 /**
- * Works on one task. What it returns is the task's result, and completes the task. If it throws, the task is requeued with
- * that error after the drain's backoff. On its last attempt, or with a {@link NonRetryableError}, the task becomes a dead
- * letter. A {@link RetryAfter} sets its own delay.
+ * Works on one task. What it returns is the task's result, and completes the task. If it throws, the task is
+ * requeued with that error after the drain's backoff. On its last attempt, or with a {@link
+ * NonRetryableError}, the task becomes a dead letter. A {@link RetryAfter} sets its own delay.
  */
 export type Handler<T = unknown> = (task: Task<T>) => unknown;
 
@@ -36,7 +36,10 @@ export type TaskOutcome =
       readonly outcome: "requeue";
       /** The delay before the next attempt. @default 0 */
       readonly delay?: Duration | undefined;
-      /** Computes the delay from the attempt; true: exponential with full jitter, 1 s to 15 min. @default `delay` */
+      /**
+       * Computes the delay from the attempt; true: exponential with full jitter, 1 s to 15 min. @default
+       * `delay`
+       */
       readonly backoff?: Backoff | true | undefined;
       readonly error?: unknown;
       /** False refunds the attempt. @default true */
@@ -45,9 +48,9 @@ export type TaskOutcome =
   | { readonly outcome: "reject"; readonly error?: unknown };
 
 /**
- * Works on all tasks of one dequeue. It returns an outcome for each, in their order. An error that it throws counts for each
- * task as if a {@link Handler} had thrown it. The signal aborts when all of the work is to stop; each task's own signal
- * aborts when that task is to stop.
+ * Works on all tasks of one dequeue. It returns an outcome for each, in their order. An error that it throws
+ * counts for each task as if a {@link Handler} had thrown it. The signal aborts when all of the work is to
+ * stop; each task's own signal aborts when that task is to stop.
  */
 export type BatchHandler<T = unknown> = (
   tasks: readonly Task<T>[],
@@ -56,48 +59,58 @@ export type BatchHandler<T = unknown> = (
 
 export interface DrainOptions {
   /**
-   * How long the drain may last in all, its last request included. If Redis does not answer, it lasts a second or two
-   * longer.
+   * How long the drain may last in all, its last request included. If Redis does not answer, it lasts a
+   * second or two longer.
    * @default "25s"
    */
   readonly budget?: Duration | undefined;
   /**
-   * Most tasks of one dequeue, 1 to 1,000 (over HTTP 100). @default 10 in `drainBatches`; in `drain` 10 to 100, as many as
-   * the handlers will soon begin
+   * Most tasks of one dequeue, 1 to 1,000 (over HTTP 100). @default 10 in `drainBatches`; in `drain` 10 to
+   * 100, as many as the handlers will soon begin
    */
   readonly batch?: number | undefined;
   /** How many handlers run at once, 1 to 1,000. @default 5 in `drain`, 1 in `drainBatches` */
   readonly concurrency?: number | undefined;
-  /** The lease of tasks that have none of their own. It is extended while they run. @default the queue's, else "5m" */
+  /**
+   * The lease of tasks that have none of their own. It is extended while they run. @default the queue's, else
+   * "5m"
+   */
   readonly lease?: Duration | undefined;
   /**
-   * How often leases are extended, 250 ms to 1 h, or each third of a lease if that is less. It costs one request, with some
-   * 5 Redis commands. A cancel is noticed after at most this time. @default "15s"
+   * How often leases are extended, 250 ms to 1 h, or each third of a lease if that is less. It costs one
+   * request, with some 5 Redis commands. A cancel is noticed after at most this time. @default "15s"
    */
   readonly extendEvery?: Duration | undefined;
   /**
-   * How long one handler may take. Then its signal aborts. If it does not end within half a second (or a tenth of the
-   * budget, if that is less), its task is requeued as failed, and its later outcome is dropped.
+   * How long one handler may take. Then its signal aborts. If it does not end within half a second (or a
+   * tenth of the budget, if that is less), its task is requeued as failed, and its later outcome is dropped.
    * @default until the budget ends
    */
   readonly timeout?: Duration | undefined;
-  /** The delay before the next attempt of a failed task; true: exponential with full jitter, 1 s to 15 min. @default true */
+  /**
+   * The delay before the next attempt of a failed task; true: exponential with full jitter, 1 s to 15 min.
+   * @default true
+   */
   readonly backoff?: Backoff | true | undefined;
   /**
-   * How long to wait for tasks when the queue is empty, within the budget, up to "1m". After a dequeue that emptied the
-   * queue, the next one goes out half a second later, or after `wait` if that is less. @default 0: the drain ends
+   * How long to wait for tasks when the queue is empty, within the budget, up to "1m". After a dequeue that
+   * emptied the queue, the next one goes out half a second later, or after `wait` if that is less. @default
+   * 0: the drain ends
    */
   readonly wait?: Duration | undefined;
   /** The worker, as in dequeue. Its `silentAfter` must be at least the budget. @default none */
   readonly worker?: Worker | undefined;
   /** Ends the drain early, in the same way as the end of its budget. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends the drain gently: it takes no more tasks, hands back tasks that have not begun, and waits for running handlers. */
+  /**
+   * Ends the drain gently: it takes no more tasks, hands back tasks that have not begun, and waits for
+   * running handlers.
+   */
   readonly closing?: AbortSignal | undefined;
   /**
-   * Called once with a function `look`, which makes the drain dequeue at once. A process that is notified of new tasks, for
-   * example by a wake, calls it then. Without `listen` and `wait`, a drain dequeues again a second after a dequeue that
-   * emptied the queue, and then each time a handler ends.
+   * Called once with a function `look`, which makes the drain dequeue at once. A process that is notified of
+   * new tasks, for example by a wake, calls it then. Without `listen` and `wait`, a drain dequeues again a
+   * second after a dequeue that emptied the queue, and then each time a handler ends.
    */
   readonly listen?: ((look: () => void) => void) | undefined;
 }
@@ -109,20 +122,23 @@ export interface DrainReport {
   /** Tasks that failed and will be tried again. */
   readonly requeued: number;
   /**
-   * Tasks that ended in another way: by a NonRetryableError, on their last attempt, because their result cannot be stored,
-   * cancelled while they ran, or, before a handler saw them, because their payload could not be decrypted or does not fit
-   * the schema.
+   * Tasks that ended in another way: by a NonRetryableError, on their last attempt, because their result
+   * cannot be stored, cancelled while they ran, or, before a handler saw them, because their payload could
+   * not be decrypted or does not fit the schema.
    */
   readonly rejected: number;
   /** Tasks handed back unstarted; that attempt is refunded. */
   readonly handedBack: number;
   /** Tasks whose lease was lost before they were settled: another consumer has them, or had. */
   readonly lost: number;
-  /** Why the drain ended: the queue was empty, the budget was over, `signal` or `closing` aborted, or the queue is paused. */
+  /**
+   * Why the drain ended: the queue was empty, the budget was over, `signal` or `closing` aborted, or the
+   * queue is paused.
+   */
   readonly ended: "empty" | "budget" | "aborted" | "paused";
   /**
-   * When to drain again, epoch ms. It is now if tasks were left, or if the budget ended before that was known; null if no
-   * task waits, or the queue is paused.
+   * When to drain again, epoch ms. It is now if tasks were left, or if the budget ended before that was
+   * known; null if no task waits, or the queue is paused.
    */
   readonly nextDueAt: number | null;
 }

@@ -7,29 +7,39 @@ import { retry, TimedOut, Transient } from "../../retry.ts";
 import { checkedUrl, HTTP } from "../../url.ts";
 import { signedHeaders, signingKey } from "./signature.ts";
 
-/** The `type` of the event that a wake is, in the words of Standard Webhooks. */
+/** The `type` of a wake, which is an event of Standard Webhooks. */
 export const WAKE = "sluice.wake";
 
 const RETRY = { tries: 3, firstWait: 200, longestWait: 400 };
 
 export interface WebhookWakerOptions extends Omit<Waker, "wake"> {
-  /** Where the consumer listens, such as {@link wakeReceiver}. */
+  /** Where the consumer receives wakes, for example with {@link wakeReceiver}. */
   readonly url: string;
-  /** What both sides know: `whsec_` and 24 to 64 bytes in base64, e.g. of `openssl rand -base64 32`. */
+  /**
+   * The secret of both sides: `whsec_` followed by 24 to 64 bytes in base64, such as of `openssl rand -base64
+   * 32`.
+   */
   readonly secret: string;
   /**
-   * How long to wait for the answer. A consumer may answer when its work is done: one that has not answered counts as
-   * woken. @default "2s"
+   * How long to wait for the response, 1 ms to 1 min. A consumer may respond when its work is done, so a
+   * consumer that has not responded counts as woken. @default "2s"
    */
   readonly timeout?: Duration | undefined;
-  /** Another way to send the request, such as a service binding's `fetch`. @default the global one */
+  /** Sends the request, such as a service binding's `fetch`. @default the global `fetch` */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
 /**
- * Wakes a consumer by a POST to its URL, signed as Standard Webhooks has it; up to three times within the timeout where it
- * cannot be reached, or answers 408, 429 or 5xx.
+ * Wakes a consumer by a POST to its URL, signed as Standard Webhooks specifies. If the consumer cannot be
+ * reached, or responds 408, 429 or 5xx, it tries up to three times within the timeout.
+ * @param options.url begins with `https://` or `http://`, without user and password
+ * @param options.secret `whsec_` followed by 24 to 64 bytes in base64
+ * @param options.timeout for all tries. Default: "2s"
+ * @returns a waker for the `wake` option of a `Queue` or `Producer`
  * @throws {SluiceError} `invalid_argument`
+ * @example
+ * const wake = webhookWaker({ url: "https://consumer.example.com/wake", secret });
+ * const emails = new Queue<Email>("emails", { transport, wake });
  */
 export function webhookWaker(options: WebhookWakerOptions): Waker {
   const { url, secret, timeout = "2s", fetch: send = (request) => fetch(request), ...waker } = options;

@@ -1,12 +1,15 @@
 import type { Queue } from "../../queue/tasks/queue.ts";
 import { type TaskSource, observed } from "../drain/source.ts";
 
-/** How often a drain asks for another consumer at most, ms. The `window` of the waker decides whether one is woken. */
+/**
+ * How often a drain asks for another consumer at most, ms. The `window` of the waker decides whether one is
+ * woken.
+ */
 const ASK_EVERY = 1_000;
 
 /**
- * A source that wakes another consumer when the queue has more tasks than this consumer takes: when a dequeue returns as
- * many tasks as it asked for. It does so at most once a second, and ignores wakes that fail.
+ * A source that wakes another consumer when the queue has more tasks than this consumer takes: when a dequeue
+ * returns as many tasks as it asked for. It does so at most once a second, and ignores wakes that fail.
  * @param queue a queue with wakers
  * @returns the source to drain instead of the queue
  * @example
