@@ -1,7 +1,7 @@
 import { checkDrainOptions, drain, WORK_OPTIONS } from "../src/consumer/drain/drain.ts";
 import { type DrainOptions, type DrainReport, type Task } from "../src/consumer/drain/types.ts";
 import { withScaleOut } from "../src/consumer/wake/with-scale-out.ts";
-import { watched } from "../src/consumer/drain/source.ts";
+import { observed } from "../src/consumer/drain/source.ts";
 import { invalidArgument } from "../src/errors.ts";
 import { cut } from "../src/queue/core/codec.ts";
 import { onlyOptions, queueName } from "../src/queue/core/validation.ts";
@@ -166,7 +166,7 @@ export class Consumers<Env> {
     const budget = Math.max(Math.floor(time), LEAST);
     const listen = (look: () => void) => this.#rouseBy(name, look);
     let invalid = 0;
-    const source = watched(wake ? withScaleOut(queue) : queue, (tasks) => void (invalid += tasks.invalid));
+    const source = observed(wake ? withScaleOut(queue) : queue, (tasks) => void (invalid += tasks.invalid));
     const report = await drain(source, handle, { ...options, ...ending, budget, listen }).finally(() => {
       if (invalid > 0) console.error(JSON.stringify({ queue: name, invalid, failed: UNFIT }));
     });

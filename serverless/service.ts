@@ -202,7 +202,7 @@ export class Service<Env extends object = Environment> {
     }
     const consumers = this.#consumers;
     const drain = (queue: string) => (consumers.has(queue) ? consumers.work(queue, time) : null);
-    return answerWake(request, { gate, drain, waitUntil });
+    return answerWake(request, { verifier: gate, drain, waitUntil });
   }
 
   /**

@@ -2,6 +2,7 @@ import { isWakeSecret } from "./consumer/wake/signature.ts";
 import { invalidArgument } from "./errors.ts";
 import { isSecret, parseTokens, secretWords, type TokenEntry } from "./http/authenticator.ts";
 import { keyPrefix } from "./queue/core/validation.ts";
+import { checkedUrl, HTTP, REDIS } from "./url.ts";
 
 /** How Redis is reached: over HTTP, as on Upstash, or over TCP. */
 export type RedisConfig = { readonly url: string; readonly token: string } | { readonly redisUrl: string };
@@ -60,22 +61,19 @@ export function readPort(env: Environment): number | undefined {
 }
 
 function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
-  const wakeUrl = address(env, "SLUICE_WAKE_URL", ["https:", "http:"]);
+  const wakeUrl = address(env, "SLUICE_WAKE_URL", HTTP, "user and password");
   const wakeSecrets = several(env, "SLUICE_WAKE_SECRET");
   if (!wakeSecrets.every(isWakeSecret)) {
-    throw invalidArgument("SLUICE_WAKE_SECRET", "must be whsec_ and 24 to 64 bytes in base64");
+    throw invalidArgument("SLUICE_WAKE_SECRET", "must be whsec_ followed by 24 to 64 bytes in base64");
   }
   if (wakeUrl !== undefined && wakeSecrets.length === 0) {
     throw invalidArgument("SLUICE_WAKE_SECRET", "is not set, but SLUICE_WAKE_URL is");
-  }
-  if (wakeUrl !== undefined && new URL(wakeUrl).username + new URL(wakeUrl).password !== "") {
-    throw invalidArgument("SLUICE_WAKE_URL", "must be a URL without a user and a password");
   }
   return { wakeUrl, wakeSecrets };
 }
 
 function readRedis(env: Environment): RedisConfig {
-  const url = address(env, "UPSTASH_REDIS_REST_URL", ["https:", "http:"]);
+  const url = address(env, "UPSTASH_REDIS_REST_URL", HTTP);
   const token = text(env, "UPSTASH_REDIS_REST_TOKEN");
   if (url !== undefined && token !== undefined) return { url, token };
   if (url !== undefined)
@@ -83,7 +81,7 @@ function readRedis(env: Environment): RedisConfig {
   if (token !== undefined)
     throw invalidArgument("UPSTASH_REDIS_REST_URL", "is not set, but UPSTASH_REDIS_REST_TOKEN is");
 
-  const redisUrl = address(env, "REDIS_URL", ["redis:", "rediss:"]);
+  const redisUrl = address(env, "REDIS_URL", REDIS);
   if (redisUrl !== undefined) return { redisUrl };
   throw invalidArgument(
     "UPSTASH_REDIS_REST_URL",
@@ -127,13 +125,13 @@ function several(env: Environment, name: string): string[] {
   return text(env, name)?.split(/ +/) ?? [];
 }
 
-function address(env: Environment, name: string, schemes: readonly string[]): string | undefined {
+/** A URL as it is written; its checks are those of {@link checkedUrl}. */
+function address(
+  env: Environment,
+  name: string,
+  ...checks: [protocols: readonly string[], without?: Parameters<typeof checkedUrl>[3]]
+): string | undefined {
   const value = text(env, name);
-  if (value === undefined) return undefined;
-  const scheme = URL.canParse(value) ? new URL(value).protocol : undefined;
-  if (scheme !== undefined && schemes.includes(scheme)) return value;
-  throw invalidArgument(
-    name,
-    `must be a URL that begins with ${schemes.map((one) => `${one}//`).join(" or ")}`,
-  );
+  if (value !== undefined) checkedUrl(value, name, ...checks);
+  return value;
 }

@@ -3,7 +3,9 @@ import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { newToken } from "../queue/core/ids.ts";
 import { onlyOptions, requestKey } from "../queue/core/validation.ts";
 import type { RequestOptions } from "../queue/core/types.ts";
-import { LONGEST_TIMER, sleep } from "../sleep.ts";
+import { defaultPolicy, networkError, retry, type RetryPolicy } from "../retry.ts";
+import { LONGEST_TIMER } from "../sleep.ts";
+import { checkedUrl, HTTP } from "../url.ts";
 import { readAnswer, type Answer } from "./replies.ts";
 
 /** How requests leave: what every platform's `fetch` can do. */
@@ -40,31 +42,31 @@ export interface Call {
   readonly options: RequestOptions;
 }
 
-/** Upper bound of the wait after the first copy, ms; it doubles with each further one, up to the longest. */
-const FIRST_PAUSE = 50;
-const LONGEST_PAUSE = 1_000;
-
 /** The way to the server. It holds no state, and no connection. */
 export class Connection {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: Fetch;
-  readonly #deadline: number;
-  readonly #tryTimeout: number;
+  readonly #policy: RetryPolicy;
 
   /** @throws {SluiceError} `invalid_argument`, without the token */
   constructor(options: ConnectionOptions) {
     onlyOptions(options, ["url", "token", "fetch", "retry"]);
-    const { url, token, fetch, retry = {} } = options;
-    onlyOptions(retry, ["deadline", "tryTimeout"], "retry.");
-    this.#url = checkedUrl(url);
+    const { url, token, fetch, retry: limits = {} } = options;
+    onlyOptions(limits, ["deadline", "tryTimeout"], "retry.");
+    const { href } = checkedUrl(url, "url", HTTP, "user, password, query and fragment");
+    this.#url = href.replace(/\/+$/, "");
     this.#headers = { authorization: `Bearer ${checkedToken(token)}`, accept: "application/json" };
     if (fetch !== undefined && typeof fetch !== "function")
       throw invalidArgument("fetch", "must be a function");
     // Looked up at each call, and called on nothing: platforms refuse a `fetch` on an object that is not theirs.
     this.#fetch = fetch ?? ((to, init) => globalThis.fetch(to, init));
-    this.#deadline = milliseconds(retry.deadline ?? "10s", "retry.deadline", TIMER);
-    this.#tryTimeout = milliseconds(retry.tryTimeout ?? "5s", "retry.tryTimeout", TIMER);
+    const { deadline = defaultPolicy.deadline, tryTimeout = defaultPolicy.tryTimeout } = limits;
+    this.#policy = {
+      ...defaultPolicy,
+      deadline: milliseconds(deadline, "retry.deadline", TIMER),
+      tryTimeout: milliseconds(tryTimeout, "retry.tryTimeout", TIMER),
+    };
   }
 
   /**
@@ -76,105 +78,58 @@ export class Connection {
     call: Call,
     refusals: readonly Refusal[] = [],
   ): Promise<Reply | Refusal> {
-    const { wait = 0, options } = call;
-    const { signal } = options;
+    const { wait, options } = call;
     const headers: Record<string, string> = { ...this.#headers };
     if (call.method === "POST") {
       headers["content-type"] = "application/json";
       headers["idempotency-key"] = requestKey(options) ?? newToken();
     }
-    const start = performance.now();
-    const end = start + wait + this.#deadline;
-    let last = "";
-    for (let copies = 1; ; copies++) {
-      if (signal?.aborted) throw aborted();
-      const now = performance.now();
-      // A sleep may last longer than it was asked to.
-      if (now >= end) throw unreachable(copies - 1, now - start, last);
-      const enough = Math.max(0, start + wait - now) + this.#tryTimeout;
-      const timeout = Math.min(enough, end - now, TIMER.max);
-      const answer: Answer = (await this.#within(timeout, signal, (over) =>
-        this.#exchange(call, headers, over),
-      )) ?? {
-        // A copy that the deadline cut short says less than the one before it.
-        lost: (timeout < enough && last) || `no answer within ${Math.round(timeout)} ms`,
-      };
-      if ("reply" in answer) return answer.reply as Reply;
-      if ("error" in answer) {
-        const refusal = refusals.find((code) => "refused" in answer && code === answer.refused);
-        if (refusal !== undefined) return refusal;
-        throw answer.error;
-      }
-      if (signal?.aborted) throw aborted();
-      last = answer.lost;
-      // Full jitter: clients that failed together must not come back together.
-      const pause = Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (copies - 1));
-      const rest = Math.max(pause, answer.after ?? 0);
-      const elapsed = performance.now() - start;
-      if (start + elapsed + rest >= end) throw unreachable(copies, elapsed, last);
-      await sleep(rest, signal);
-    }
+    const answer = await retry({
+      policy: this.#policy,
+      wait,
+      signal: options.signal,
+      attempt: ({ signal }) => this.#exchange(call, headers, signal),
+      giveUp,
+    });
+    if ("reply" in answer) return answer.reply as Reply;
+    const refusal = refusals.find((code) => code === answer.refused);
+    if (refusal !== undefined) return refusal;
+    throw answer.error;
   }
 
-  /** One copy. What it sent or got never goes into the answer's words. */
+  /**
+   * Sends one copy. No error text repeats what was sent or received.
+   * @throws {Transient} if another copy may succeed
+   */
   async #exchange(
     { method, path, body, has }: Call,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Answer> {
-    // Outside of what counts as lost: what no JSON can express stays so.
+    // Outside of `try`: a body that JSON cannot express is no network error.
     const init = { method, headers, ...(body && { body: body() }), signal };
+    let response: Response;
+    let text: string;
     try {
       // A redirect could lead the token elsewhere, and make a GET of a POST.
-      const response = await this.#fetch(this.#url + path, { ...init, redirect: "manual" });
-      return readAnswer(response, await response.text(), has);
+      response = await this.#fetch(this.#url + path, { ...init, redirect: "manual" });
+      text = await response.text();
     } catch (error) {
-      const cause = error instanceof Error ? error.cause : undefined;
-      const code = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
-      return { lost: `a network error${code}` };
+      throw networkError(error);
     }
-  }
-
-  /** Ends one copy, and does not wait for it, after `timeout` ms or when the caller aborts: then nothing came. */
-  async #within(
-    timeout: number,
-    signal: AbortSignal | undefined,
-    copy: (over: AbortSignal) => Promise<Answer>,
-  ): Promise<Answer | undefined> {
-    const over = new AbortController();
-    const end = () => over.abort();
-    signal?.addEventListener("abort", end);
-    try {
-      return (await Promise.race([copy(over.signal), sleep(timeout, over.signal)])) ?? undefined;
-    } finally {
-      signal?.removeEventListener("abort", end);
-      end();
-    }
+    return readAnswer(response, text, has);
   }
 }
 
 /** What a timer can be set to, ms. */
 const TIMER = { min: 1, max: LONGEST_TIMER };
 
-function checkedUrl(value: unknown): string {
-  const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
-  if (url && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.search || url.hash)) {
-    return url.href.replace(/\/+$/, "");
-  }
-  throw invalidArgument("url", "must be an http or https URL without user, password, query and fragment");
-}
-
 function checkedToken(value: unknown): string {
   if (typeof value === "string" && /^[!-~]+$/.test(value)) return value;
   throw invalidArgument("token", "must be visible ASCII characters without spaces");
 }
 
-function aborted(): SluiceError {
-  return new SluiceError("aborted", "the request was aborted by its signal; it may have taken effect");
-}
-
-function unreachable(copies: number, elapsed: number, cause: string): SluiceError {
-  const effort = `${copies} ${copies === 1 ? "try" : "tries"} over ${Math.round(elapsed)} ms`;
-  const message = `the server gave no useful answer in ${effort}; the last time: ${cause}`;
+function giveUp(last: Error, effort: string): SluiceError {
+  const message = `the server gave no useful answer in ${effort}; the last time: ${last.message}`;
   return new SluiceError("unreachable", message);
 }

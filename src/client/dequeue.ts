@@ -1,5 +1,5 @@
 import { milliseconds } from "../queue/core/duration.ts";
-import { decodeTasks, type RawTask, tokenOfNext } from "../queue/tasks/decode-tasks.ts";
+import { decodeBatch, nextToken, type RawBatch, type RawTask } from "../queue/tasks/decode-tasks.ts";
 import { derivedName, newToken } from "../queue/core/ids.ts";
 import { requestKey } from "../queue/core/validation.ts";
 import type { QueueOptions } from "../queue/tasks/queue.ts";
@@ -36,8 +36,6 @@ export class Pull<Out> {
   /** Until when it may wait, on the clock of `performance.now()`. */
   readonly #end: number;
   #token: string;
-  /** What all its calls together made dead letters of. */
-  #invalid = 0;
 
   /** @throws {SluiceError} `invalid_argument` */
   static async of<Out>(queue: PullQueue<Out>, options: DequeueOptions): Promise<Pull<Out>> {
@@ -80,21 +78,19 @@ export class Pull<Out> {
   }
 
   /** The tasks, without those that do not fit the schema: they become dead letters. */
-  async answer({ tasks, nextDueAt, paused }: Pulled, round = 0): Promise<Batch<Out>> {
+  async answer(first: Pulled): Promise<Batch<Out>> {
     const { name, fixed, pull } = this.#queue;
-    const readers = tasks.map(({ encoding, ...task }) => () => ({
-      ...task,
-      payload: valueOf(task.payload, encoding),
-    }));
-    const fitting = await decodeTasks(this.#queue, fixed.schema, readers);
-    const { tasks: leased, allInvalid, unreadable } = fitting;
-    this.#invalid += fitting.invalid;
-    if (unreadable !== undefined && leased.length === 0) throw unreadable;
-    const next = allInvalid ? await tokenOfNext(name, this.#token, round) : undefined;
-    if (next !== undefined) {
-      this.#token = next;
-      return this.answer(await pull(this), round + 1);
-    }
-    return Object.assign(leased, { nextDueAt, paused, invalid: this.#invalid });
+    return decodeBatch(this.#queue, fixed.schema, rawBatch(first), async () => {
+      this.#token = await nextToken(name, this.#token);
+      return rawBatch(await pull(this));
+    });
   }
+}
+
+function rawBatch({ tasks, nextDueAt, paused }: Pulled): RawBatch {
+  const readers = tasks.map(({ encoding, ...task }) => () => ({
+    ...task,
+    payload: valueOf(task.payload, encoding),
+  }));
+  return { readers, nextDueAt, paused };
 }

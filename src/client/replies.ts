@@ -1,14 +1,10 @@
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
+import { Transient } from "../retry.ts";
 
-/** What came of one copy of a request. */
+/** What the server answered to one copy of a request: a reply, or a refusal by the code of its problem. */
 export type Answer =
   | { readonly reply: object }
-  /** The server says in a problem why not. */
-  | { readonly refused: string; readonly error: SluiceError }
-  /** Another copy would meet the same. */
-  | { readonly error: SluiceError }
-  /** Why another copy may fare better, and after how many ms at the earliest. */
-  | { readonly lost: string; readonly after?: number };
+  | { readonly refused: string | undefined; readonly error: SluiceError };
 
 /** What the server's problems mean here. Others are told by their status. */
 const meanings: ReadonlyMap<unknown, SluiceErrorCode> = new Map([
@@ -39,13 +35,14 @@ interface Problem {
 
 /**
  * Reads an answer. Its text goes into no error but for a problem's `detail`, `code` and path, which repeat no input.
- * @param has what every reply to this request has
+ * @param has a member that every reply to this request has
+ * @throws {Transient} if another copy may succeed
  */
 export function readAnswer(response: Response, text: string, has: string): Answer {
   const { status } = response;
   const json = jsonObject(text);
   if (response.ok) {
-    if (json === undefined) return { lost: "a body that is cut or no JSON" };
+    if (json === undefined) throw new Transient("a body that is cut or no JSON");
     return has in json ? { reply: json } : unexpected("with something that is no reply to the request");
   }
   // A browser shows of a redirect that is not followed nothing but its type.
@@ -56,18 +53,18 @@ export function readAnswer(response: Response, text: string, has: string): Answe
   const told = `HTTP ${status}${code === undefined ? "" : ` (${code})`}`;
   const meaning = meanings.get(code);
   if (meaning === undefined && (status === 408 || status === 429 || status >= 500)) {
-    return { lost: told, after: retryAfter(response.headers.get("retry-after")) };
+    throw new Transient(told, { after: retryAfter(response.headers.get("retry-after")) });
   }
   const error = new SluiceError(
     meaning ?? meaningOf(status),
     detailOf(problem) ?? `the server answered ${told}`,
     pathOf(problem),
   );
-  return code === undefined ? { error } : { refused: code, error };
+  return { refused: code, error };
 }
 
 function unexpected(what: string): Answer {
-  return { error: new SluiceError("unexpected_reply", `the server answered ${what}`) };
+  return { refused: undefined, error: new SluiceError("unexpected_reply", `the server answered ${what}`) };
 }
 
 function jsonObject(text: string): object | undefined {

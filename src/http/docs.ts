@@ -7,6 +7,7 @@ import type {
   Parameter,
   Reference,
 } from "./openapi-document.ts";
+import { toBase64 } from "../queue/core/base64.ts";
 import { respond } from "./respond.ts";
 import { style } from "./docs-style.ts";
 import { problems } from "./problem.ts";
@@ -28,7 +29,7 @@ export async function docsPage(document: OpenApiDocument): Promise<Response> {
 /** Nothing may be loaded or run; the one style sheet is known by its hash. */
 async function policy(): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
-  const base64 = btoa(String.fromCharCode(...new Uint8Array(hash)));
+  const base64 = toBase64(new Uint8Array(hash));
   return `default-src 'none'; style-src 'sha256-${base64}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 

@@ -1,6 +1,6 @@
 import type { ListedTask } from "../queue/operate/task-operator.ts";
 import type { TaskInfo } from "../queue/core/types.ts";
-import { toBase64 } from "./bytes.ts";
+import { toBase64 } from "../queue/core/base64.ts";
 import { Problem } from "./problem.ts";
 import type * as operated from "./replies/task-operation.ts";
 import type * as replies from "./replies/tasks.ts";

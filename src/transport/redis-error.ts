@@ -49,11 +49,6 @@ export function isNoScript(text: string): boolean {
   return /^(?:ERR )?NOSCRIPT\b/.test(text);
 }
 
-/** Why a fetch failed, such as `ECONNREFUSED`, where the runtime says so. */
-export function systemCode({ cause }: Error): string | undefined {
-  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
-}
-
 /** An error text without the command that it may repeat, and without anything the commands carried. */
 export function withhold(text: string, ...commands: readonly Words[]): string {
   let shown = text.replace(repeatedCommand, "");

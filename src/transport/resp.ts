@@ -1,10 +1,12 @@
-import { SluiceError } from "../errors.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
+import { Transient } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
+import { parsedUrl, REDIS } from "../url.ts";
 import { PacedAnswers } from "./paced-answers.ts";
 import { isRefusedForNow, redisError, withhold, type Words } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
 import { type Client, isErrorReply, loadRedisClient, newClient, type RedisPackage } from "./resp-client.ts";
-import { retryPolicy, Transient, type RetryOptions } from "./retry.ts";
+import { retryPolicy, type RetryOptions } from "./retry.ts";
 import { sender, type Answer, type Exchange } from "./send.ts";
 import { openingBy } from "./subscribe-resp.ts";
 import { subscriber, type Opening } from "./subscriber.ts";
@@ -30,7 +32,7 @@ export interface RespOptions {
  */
 export function resp(from: string | RespOptions): Transport & { close(): Promise<void> } {
   const options = typeof from === "object" && from !== null ? from : { url: from };
-  const address = checkedUrl(options.url);
+  const address = redisAddress(options.url);
   retryPolicy(options.retry);
   let opening: Promise<RespTransport> | undefined;
   let closed = false;
@@ -188,13 +190,15 @@ function networkError(error: unknown, ...commands: Words[]): string {
 }
 
 /** @throws {SluiceError} that never repeats the URL: it may hold a password */
-function checkedUrl(url: unknown): string {
-  const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed && /^rediss?:$/.test(parsed.protocol) && /^(?:\/\d*)?$/.test(parsed.pathname)) {
-    if (canDecode(parsed.username) && canDecode(parsed.password)) return parsed.href;
+function redisAddress(value: unknown): string {
+  const url = parsedUrl(value, REDIS);
+  if (url && /^(?:\/\d*)?$/.test(url.pathname) && canDecode(url.username) && canDecode(url.password)) {
+    return url.href;
   }
-  const form = "redis://[user[:password]@]host[:port][/database] or rediss://…";
-  throw new SluiceError("invalid_argument", `resp: url must be of the form ${form}`, "url");
+  throw invalidArgument(
+    "url",
+    "must be of the form redis://[user[:password]@]host[:port][/database] or rediss://…",
+  );
 }
 
 function canDecode(text: string): boolean {

@@ -1,4 +1,5 @@
 import { SluiceError } from "../errors.ts";
+import { Transient, type Timing, type Try } from "../retry.ts";
 import {
   keyLocking as keyLockingLine,
   type Command,
@@ -8,15 +9,7 @@ import {
   type Transport,
 } from "../queue/redis/transport.ts";
 import { isNoScript, isRefusedForNow, redisError, withhold, type Words } from "./redis-error.ts";
-import {
-  realPace,
-  retrying,
-  retryPolicy,
-  Transient,
-  type Pace,
-  type RetryOptions,
-  type Try,
-} from "./retry.ts";
+import { retryPolicy, retryRedis, type RetryOptions } from "./retry.ts";
 
 /** What came back for one command; `lost` says why nothing did. */
 export type Answer = { readonly reply: Reply } | { readonly redisError: string } | { readonly lost: string };
@@ -32,7 +25,7 @@ export interface SenderOptions {
   readonly retry: RetryOptions | undefined;
   /** Sends the variant of every script that locks only the keys it declares. */
   readonly keyLocking: boolean;
-  readonly pace?: Pace | undefined;
+  readonly timing?: Timing | undefined;
 }
 
 /** A command of one `send`. */
@@ -48,7 +41,7 @@ interface Entry {
 
 /** `send` over an {@link Exchange}: scripts, resends and errors are the same for every transport. */
 export function sender(exchange: Exchange, options: SenderOptions): Transport["send"] {
-  const { keyLocking, pace = realPace } = options;
+  const { keyLocking, timing } = options;
   const policy = retryPolicy(options.retry);
 
   return async (commands, { signal } = {}) => {
@@ -57,24 +50,23 @@ export function sender(exchange: Exchange, options: SenderOptions): Transport["s
     const open = () => entries.filter(({ outcome }) => outcome === undefined);
 
     try {
-      await retrying(
+      await retryRedis({
         policy,
-        pace,
+        timing,
         signal,
-        (own) =>
-          exchange(
-            open().map((entry) => nextCopy(entry, keyLocking)),
-            own,
-          ),
-        (answers) => settle(open(), answers),
-      );
+        attempt: (own) => {
+          const copies = open().map((entry) => nextCopy(entry, keyLocking));
+          return exchange(copies, own);
+        },
+        accept: (answers) => settle(open(), answers),
+      });
     } catch (error) {
       const unsettled = open();
       const partial = unsettled.length < entries.length;
       if (!(error instanceof SluiceError) || error.code === "aborted" || !partial) throw error;
       for (const entry of unsettled) entry.outcome = { error };
     }
-    // `retrying` ends when none is open, and the rest was filled in above.
+    // `retryRedis` returns when none is open, and the rest was filled in above.
     return entries.map(({ outcome }) => outcome!);
   };
 }

@@ -1,5 +1,5 @@
+import { Transient } from "../retry.ts";
 import type { Client } from "./resp-client.ts";
-import { Transient } from "./retry.ts";
 import type { Opening } from "./subscriber.ts";
 
 /** Most characters that wait for a slow reader; then the subscription ends. The longest message is some 130,000. */

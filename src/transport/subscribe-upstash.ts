@@ -1,6 +1,6 @@
 import { SluiceError } from "../errors.ts";
-import { redisError, systemCode, withhold } from "./redis-error.ts";
-import { Transient } from "./retry.ts";
+import { networkError, Transient } from "../retry.ts";
+import { redisError, withhold } from "./redis-error.ts";
 import type { Opening } from "./subscriber.ts";
 
 /**
@@ -27,8 +27,7 @@ export function openingOver(url: string, token: string): Opening {
     } catch (error) {
       close();
       if (error instanceof SluiceError || error instanceof Transient) throw error;
-      const code = error instanceof Error ? systemCode(error) : undefined;
-      throw new Transient(code === undefined ? "a network error" : `a network error (${code})`);
+      throw networkError(error);
     } finally {
       signal.removeEventListener("abort", close);
     }

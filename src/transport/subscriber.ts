@@ -1,6 +1,7 @@
 import { SluiceError } from "../errors.ts";
+import type { Try } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import { realPace, retrying, retryPolicy, type RetryOptions } from "./retry.ts";
+import { retryPolicy, retryRedis, type RetryOptions } from "./retry.ts";
 
 /** A confirmed subscription. */
 export interface Subscription {
@@ -24,18 +25,8 @@ export function subscriber(
   const policy = retryPolicy(retry);
 
   return async (channel, { signal } = {}) => {
-    let opened: Subscription | undefined;
-    await retrying(
-      policy,
-      realPace,
-      signal,
-      (own) => open(channel, own.signal),
-      (subscription) => {
-        opened = subscription;
-        return "done";
-      },
-    );
-    const { messages, close } = opened!;
+    const attempt = (own: Try) => open(channel, own.signal);
+    const { messages, close } = await retryRedis({ policy, signal, attempt });
     signal?.addEventListener("abort", close);
     if (signal?.aborted) close();
     return heard({ messages, close }, signal);

@@ -1,10 +1,12 @@
 import { Redis } from "@upstash/redis/cloudflare";
 
-import { SluiceError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
+import { networkError, Transient } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import { redisError, systemCode, withhold, type Words } from "./redis-error.ts";
+import { checkedUrl, HTTP } from "../url.ts";
+import { redisError, withhold, type Words } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
-import { Transient, type RetryOptions } from "./retry.ts";
+import type { RetryOptions } from "./retry.ts";
 import { sender, type Answer, type Exchange } from "./send.ts";
 import { openingOver } from "./subscribe-upstash.ts";
 import { subscriber } from "./subscriber.ts";
@@ -81,7 +83,7 @@ class Endpoint extends Redis {
     });
   }
 
-  /** When the signal aborts, the SDK may resolve to a reply that nobody gave. `retrying` drops it. */
+  /** When the signal aborts, the SDK may resolve to a reply that nobody gave. `retry` drops it. */
   post(commands: readonly Words[], signal: AbortSignal): Promise<unknown> {
     return this.client.request({ path: ["pipeline"], body: commands, signal });
   }
@@ -118,7 +120,7 @@ function failure(error: unknown, commands: readonly Words[]): Error {
   if (!(error instanceof Error)) return new Transient("an unknown failure");
   if (error.name === "UpstashJSONParseError") return new Transient("a reply that is not JSON");
   const text = withhold(error.message, ...commands);
-  if (error.name !== "UpstashError") return new Transient(`a network error (${systemCode(error) ?? text})`);
+  if (error.name !== "UpstashError") return networkError(error, text);
   const refusal = redisError(text);
   if (refusal.code !== "redis_error" || inVain.test(text)) return refusal;
   return new Transient(`an HTTP error (${text})`);
@@ -127,11 +129,11 @@ function failure(error: unknown, commands: readonly Words[]): Error {
 /** @throws {SluiceError} that never names the token */
 function credentials(from: UpstashCredentials | UpstashEnvironment | Variables): Given {
   if (isCredentials(from)) {
-    return { ...from, url: checkedUrl(from.url, "url"), token: checkedToken(from.token, "token") };
+    return { ...from, url: endpoint(from.url, "url"), token: bearerToken(from.token, "token") };
   }
   return {
-    url: checkedUrl(from.UPSTASH_REDIS_REST_URL, "UPSTASH_REDIS_REST_URL"),
-    token: checkedToken(from.UPSTASH_REDIS_REST_TOKEN, "UPSTASH_REDIS_REST_TOKEN"),
+    url: endpoint(from.UPSTASH_REDIS_REST_URL, "UPSTASH_REDIS_REST_URL"),
+    token: bearerToken(from.UPSTASH_REDIS_REST_TOKEN, "UPSTASH_REDIS_REST_TOKEN"),
   };
 }
 
@@ -141,22 +143,18 @@ function isCredentials(from: object): from is UpstashCredentials {
   return "url" in from || "token" in from;
 }
 
-function checkedUrl(value: unknown, name: string): string {
-  if (typeof value !== "string" || value === "") throw invalid(name, "is missing");
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw invalid(name, "must be an http or https URL");
-  if (url.username || url.password || url.search || url.hash) {
-    throw invalid(name, "must have no user, password, query or fragment");
-  }
-  return url.href;
+function endpoint(value: unknown, name: string): string {
+  const url = given(value, name);
+  return checkedUrl(url, name, HTTP, "user, password, query and fragment").href;
 }
 
-function checkedToken(value: unknown, name: string): string {
-  if (typeof value !== "string" || value === "") throw invalid(name, "is missing");
-  if (!/^[!-~]+$/.test(value)) throw invalid(name, "must be printable ASCII without spaces or line breaks");
-  return value;
+function bearerToken(value: unknown, name: string): string {
+  const token = given(value, name);
+  if (/^[!-~]+$/.test(token)) return token;
+  throw invalidArgument(name, "must be visible ASCII characters without spaces");
 }
 
-function invalid(name: string, problem: string): SluiceError {
-  return new SluiceError("invalid_argument", `upstash: ${name} ${problem}`, name);
+function given(value: unknown, name: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw invalidArgument(name, "is missing");
 }

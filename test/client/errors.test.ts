@@ -193,9 +193,14 @@ describe("a caller's signal", () => {
 describe("a client that cannot be", () => {
   const good = { url: "https://queue.example", token: secrets.all };
   test.each<[string, object, string, string]>([
-    ["no URL", { url: undefined }, "url", "an http or https URL without user, password, query and fragment"],
-    ["no URL of HTTP", { url: "redis://x" }, "url", "an http or https URL"],
-    ["a URL with a password", { url: `https://a:${payload}@x` }, "url", "without user"],
+    ["no URL", { url: undefined }, "url", "a URL that begins with https:// or http://"],
+    ["no URL of HTTP", { url: "redis://x" }, "url", "a URL that begins with https:// or http://"],
+    [
+      "a URL with a password",
+      { url: `https://a:${payload}@x` },
+      "url",
+      "a URL without user, password, query and fragment",
+    ],
     ["a URL with a query", { url: "https://x?y=1" }, "url", "query and fragment"],
     ["no token", { token: undefined }, "token", "visible ASCII characters without spaces"],
     ["a token that is no header", { token: `${payload}\n` }, "token", "visible ASCII characters"],

@@ -120,11 +120,11 @@ describe("a drain by batches", () => {
   });
 
   test.each<[string, unknown, object]>([
-    ["is none", undefined, { error: { message: "the handler's outcome is of no use: it cannot be read" } }],
+    ["is none", undefined, { error: { message: "the handler's outcome is invalid: it cannot be read" } }],
     [
       "has no such outcome",
       { outcome: "done" },
-      { error: { message: /its outcome must be complete, requeue or reject/ } },
+      { error: { message: /outcome must be complete, requeue or reject/ } },
     ],
     [
       "has no such delay",

@@ -115,7 +115,7 @@ describe("when Redis does not answer", () => {
     const report = drain(rig.queue({ transport: { send } }), handler, { budget: "1s" });
     await expect(report).rejects.toMatchObject({
       code: "redis_unreachable",
-      message: expect.stringMatching(/^Redis had not answered when the drain's budget ended/) as string,
+      message: expect.stringMatching(/^Redis did not answer before the drain's budget ended/) as string,
     });
     expect(await rig.queue().counts()).toMatchObject({ working: 2 * answers, pending: 2 - 2 * answers });
     expect(requests).toBe(answers + 1);

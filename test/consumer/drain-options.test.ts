@@ -36,7 +36,7 @@ describe.each([
       "a worker that would seem dead while it works",
       { budget: "30s", worker: { name: "w", silentAfter: "29s" } },
       "worker.silentAfter",
-      /must be the budget at least, 30000 ms/,
+      /must be at least the budget, 30000 ms/,
     ],
     ["a signal that is none", { signal: {} }, "signal", /must be an AbortSignal/],
   ])("%s", async (__, options, path, message) => {

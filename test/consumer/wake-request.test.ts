@@ -246,10 +246,10 @@ describe("a webhook waker", () => {
 
   test("refuses wrong options by name", () => {
     const make = (more: object) => () => webhookWaker({ url: "https://x.test", secret, ...more });
-    expect(make({ url: "x.test" })).toThrow("url must be one that begins with https:// or http://");
+    expect(make({ url: "x.test" })).toThrow("url must be a URL that begins with https:// or http://");
     expect(make({ url: "ftp://x.test" })).toThrow("url must");
     for (const url of ["https://me:hidden@x.test", "https://me@x.test", "https://:hidden@x.test"]) {
-      expect(make({ url })).toThrow(/^url must be one without a user and a password$/);
+      expect(make({ url })).toThrow(/^url must be a URL without user and password$/);
     }
     expect(make({ timeout: 0 })).toThrow("timeout must be a duration");
     expect(make({ retries: 3 })).toThrow("retries");

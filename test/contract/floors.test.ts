@@ -5,7 +5,14 @@ import { describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-const base = ["src/errors.ts", "src/optional-package.ts", "src/sleep.ts", "src/bounded-body.ts"];
+const base = [
+  "src/errors.ts",
+  "src/optional-package.ts",
+  "src/sleep.ts",
+  "src/bounded-body.ts",
+  "src/retry.ts",
+  "src/url.ts",
+];
 const queue = (...folders: readonly string[]) => folders.map((folder) => `src/queue/${folder}`);
 
 /** From the ground up: what each folder may import of the project, itself aside. */
@@ -14,6 +21,8 @@ const floors: Record<string, readonly string[]> = {
   "src/optional-package.ts": ["src/errors.ts"],
   "src/sleep.ts": [],
   "src/bounded-body.ts": ["src/sleep.ts"],
+  "src/retry.ts": ["src/errors.ts", "src/sleep.ts"],
+  "src/url.ts": ["src/errors.ts"],
   "src/queue/core": ["src/errors.ts"],
   "src/queue/redis": [...base, ...queue("core")],
   "src/queue/values": [...base, ...queue("core")],

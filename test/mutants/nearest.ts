@@ -6,6 +6,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/bounded-body.ts": ["http/bodies", "consumer/wake-request"],
   "src/queue/core/backoff.ts": ["unit/backoff", "integration/tasks/settle"],
   "src/queue/operate/paged-run.ts": ["integration/operate/redrive-calls", "integration/operate/purge"],
+  "src/queue/core/base64.ts": ["conformance/payloads", "client/payloads"],
   "src/queue/core/codec.ts": [
     "integration/tasks/enqueue",
     "conformance/payloads",
@@ -125,7 +126,8 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/http/validate.ts": ["http/fields", "http/bodies", "http/tasks"],
   "src/transport/redis-error.ts": ["transport/redis-error", "transport/send", "conformance/transport-faults"],
   "src/transport/resp.ts": ["fault/transport-resp", "conformance/transport-faults"],
-  "src/transport/retry.ts": ["transport/retry", "transport/send"],
+  "src/retry.ts": ["transport/retry", "client/deadline", "consumer/wake-request", "transport/send"],
+  "src/transport/retry.ts": ["transport/retry", "transport/options"],
   "src/transport/send.ts": ["transport/send", "fault/resend"],
   "src/transport/upstash.ts": [
     "fault/transport-upstash-resends",

@@ -49,31 +49,27 @@ describe("upstash takes", () => {
 
 describe("upstash refuses", () => {
   test.each([
-    [{}, "upstash: UPSTASH_REDIS_REST_URL is missing", "UPSTASH_REDIS_REST_URL"],
+    [{}, "UPSTASH_REDIS_REST_URL is missing", "UPSTASH_REDIS_REST_URL"],
     [
       { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: "" },
-      "upstash: UPSTASH_REDIS_REST_TOKEN is missing",
+      "UPSTASH_REDIS_REST_TOKEN is missing",
       "UPSTASH_REDIS_REST_TOKEN",
     ],
-    [{ url: undefined, token }, "upstash: url is missing", "url"],
-    [{ url, token: undefined }, "upstash: token is missing", "token"],
-    [{ url: "secret", token }, "upstash: url must be an http or https URL", "url"],
-    [{ url: "redis://secret@host", token }, "upstash: url must be an http or https URL", "url"],
+    [{ url: undefined, token }, "url is missing", "url"],
+    [{ url, token: undefined }, "token is missing", "token"],
+    [{ url: "secret", token }, "url must be a URL that begins with https:// or http://", "url"],
+    [{ url: "redis://secret@host", token }, "url must be a URL that begins with https:// or http://", "url"],
     [
       { url: "https://secret@host.io", token },
-      "upstash: url must have no user, password, query or fragment",
+      "url must be a URL without user, password, query and fragment",
       "url",
     ],
     [
       { url: `${url}?_token=secret`, token },
-      "upstash: url must have no user, password, query or fragment",
+      "url must be a URL without user, password, query and fragment",
       "url",
     ],
-    [
-      { url, token: "secret\n" },
-      "upstash: token must be printable ASCII without spaces or line breaks",
-      "token",
-    ],
+    [{ url, token: "secret\n" }, "token must be visible ASCII characters without spaces", "token"],
   ])("%o", (from, message, path) => {
     expect(refusal(() => upstash(from))).toEqual({ code: "invalid_argument", message, path });
   });
@@ -86,7 +82,7 @@ describe("resp refuses", () => {
     (address) => {
       expect(refusal(() => resp(address))).toEqual({
         code: "invalid_argument",
-        message: `resp: url must be of the form ${form}`,
+        message: `url must be of the form ${form}`,
         path: "url",
       });
     },

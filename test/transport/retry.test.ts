@@ -1,20 +1,13 @@
 import { describe, expect, test } from "vitest";
 
-import {
-  backoff,
-  realPace,
-  retrying,
-  retryPolicy,
-  Transient,
-  type Pace,
-  type RetryOptions,
-} from "../../src/transport/retry.ts";
+import { jitteredWait, realTiming, Transient, type Timing } from "../../src/retry.ts";
+import { retryPolicy, retryRedis, type RetryOptions } from "../../src/transport/retry.ts";
 
 /** Time that passes only while somebody sleeps or a try takes it. */
-function ownPace(random: () => number = () => 1) {
+function ownTiming(random: () => number = () => 1) {
   const waits: number[] = [];
   let time = 0;
-  const pace: Pace = {
+  const timing: Timing = {
     now: () => time,
     random,
     sleep: async (ms) => {
@@ -22,24 +15,23 @@ function ownPace(random: () => number = () => 1) {
       time += ms;
     },
   };
-  return { pace, waits, take: (ms: number) => (time += ms) };
+  return { timing, waits, take: (ms: number) => (time += ms) };
 }
 
 /** Retries tries that fail until the given one, and says what became of it. */
 async function failing(options: RetryOptions, succeedsAt = Infinity, take = 0) {
-  const own = ownPace();
+  const own = ownTiming();
   let tries = 0;
-  const end = retrying(
-    retryPolicy(options),
-    own.pace,
-    undefined,
-    async () => {
+  const end = retryRedis({
+    policy: retryPolicy(options),
+    timing: own.timing,
+    signal: undefined,
+    attempt: async () => {
       tries++;
       own.take(take);
       if (tries < succeedsAt) throw new Transient("no luck");
     },
-    () => "done",
-  );
+  });
   const error: unknown = await end.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -47,18 +39,18 @@ async function failing(options: RetryOptions, succeedsAt = Infinity, take = 0) {
   return { tries, waits: own.waits, error };
 }
 
-describe("backoff", () => {
+describe("the wait between tries", () => {
   const policy = retryPolicy({ firstWait: 50, longestWait: 1_000 });
 
   test("doubles its upper bound with each try, up to the longest wait", () => {
-    const bounds = [1, 2, 3, 4, 5, 6, 7, 50, 5_000].map((tries) => backoff(tries, policy, () => 1));
+    const bounds = [1, 2, 3, 4, 5, 6, 7, 50, 5_000].map((tries) => jitteredWait(tries, policy, () => 1));
     expect(bounds).toEqual([50, 100, 200, 400, 800, 1_000, 1_000, 1_000, 1_000]);
   });
 
   test("is spread over everything from nothing to the bound", () => {
-    expect(backoff(3, policy, () => 0)).toBe(0);
-    expect(backoff(3, policy, () => 0.25)).toBe(50);
-    const waits = Array.from({ length: 1_000 }, () => backoff(3, policy, Math.random));
+    expect(jitteredWait(3, policy, () => 0)).toBe(0);
+    expect(jitteredWait(3, policy, () => 0.25)).toBe(50);
+    const waits = Array.from({ length: 1_000 }, () => jitteredWait(3, policy, Math.random));
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...waits)).toBeLessThan(200);
     expect(new Set(waits).size).toBeGreaterThan(900);
@@ -97,7 +89,7 @@ describe("retryPolicy", () => {
   });
 });
 
-describe("retrying", () => {
+describe("retryRedis", () => {
   test("stops at the first success", async () => {
     expect(await failing({}, 3)).toEqual({ tries: 3, waits: [50, 100], error: undefined });
   });
@@ -121,18 +113,17 @@ describe("retrying", () => {
   });
 
   test("begins no try after a sleep that lasted past the deadline", async () => {
-    const own = ownPace();
+    const own = ownTiming();
     let tries = 0;
-    const end = retrying(
-      retryPolicy({ deadline: 100 }),
-      { ...own.pace, sleep: async () => void own.take(500) },
-      undefined,
-      async () => {
+    const end = retryRedis({
+      policy: retryPolicy({ deadline: 100 }),
+      timing: { ...own.timing, sleep: async () => void own.take(500) },
+      signal: undefined,
+      attempt: async () => {
         tries++;
         throw new Transient("no luck");
       },
-      () => "done",
-    );
+    });
     await expect(end).rejects.toMatchObject({
       code: "redis_unreachable",
       message: "Redis gave no useful answer in 1 try over 500 ms; the last time: no luck",
@@ -141,29 +132,28 @@ describe("retrying", () => {
   });
 
   test("tries again at once, without a wait, where the answer asks for it", async () => {
-    const own = ownPace();
+    const own = ownTiming();
     const answers = ["again", "again", "done"] as const;
     let tries = 0;
-    await retrying(
-      retryPolicy(),
-      own.pace,
-      undefined,
-      async () => tries++,
-      (index) => answers[index] ?? "done",
-    );
+    await retryRedis({
+      policy: retryPolicy(),
+      timing: own.timing,
+      signal: undefined,
+      attempt: async () => tries++,
+      accept: (index) => answers[index] ?? "done",
+    });
     expect({ tries, waits: own.waits }).toEqual({ tries: 3, waits: [] });
   });
 
   test("lets every other error through untouched", async () => {
     const bug = new TypeError("a bug");
-    const { pace, waits } = ownPace();
-    const end = retrying(
-      retryPolicy(),
-      pace,
-      undefined,
-      () => Promise.reject(bug),
-      () => "done",
-    );
+    const { timing, waits } = ownTiming();
+    const end = retryRedis({
+      policy: retryPolicy(),
+      timing,
+      signal: undefined,
+      attempt: () => Promise.reject(bug),
+    });
     await expect(end).rejects.toBe(bug);
     expect(waits).toEqual([]);
   });
@@ -171,51 +161,49 @@ describe("retrying", () => {
   test("ends a try that does not answer at its timeout, and drops what it gives later", async () => {
     const accepted: string[] = [];
     let late: Promise<string> | undefined;
-    await retrying<string>(
-      retryPolicy({ tryTimeout: 20, firstWait: 0 }),
-      realPace,
-      undefined,
-      ({ signal }) => {
+    await retryRedis<string>({
+      policy: retryPolicy({ tryTimeout: 20, firstWait: 0 }),
+      timing: realTiming,
+      signal: undefined,
+      attempt: ({ signal }) => {
         if (late) return Promise.resolve("second");
         late = new Promise((resolve) => signal.addEventListener("abort", () => resolve("first, late")));
         return late;
       },
-      (result) => {
+      accept: (result) => {
         accepted.push(result);
         return "done";
       },
-    );
+    });
     expect(await late).toBe("first, late");
     expect(accepted).toEqual(["second"]);
   });
 
   test("a last try that the deadline cuts short does not hide why the others failed", async () => {
-    const own = ownPace();
+    const own = ownTiming();
     let tries = 0;
-    const end = retrying(
-      retryPolicy({ deadline: 100 }),
-      own.pace,
-      undefined,
-      () => {
+    const end = retryRedis({
+      policy: retryPolicy({ deadline: 100 }),
+      timing: own.timing,
+      signal: undefined,
+      attempt: () => {
         if (++tries === 1) return Promise.reject(new Transient("no luck"));
         own.take(50);
         return new Promise<never>(() => undefined);
       },
-      () => "done",
-    );
+    });
     await expect(end).rejects.toMatchObject({
       message: "Redis gave no useful answer in 2 tries over 100 ms; the last time: no luck",
     });
   });
 
   test("a try that never settles ends at the deadline", async () => {
-    const end = retrying(
-      retryPolicy({ deadline: 30, tryTimeout: 2_147_483_647 }),
-      realPace,
-      undefined,
-      () => new Promise<never>(() => undefined),
-      () => "done",
-    );
+    const end = retryRedis({
+      policy: retryPolicy({ deadline: 30, tryTimeout: 2_147_483_647 }),
+      timing: realTiming,
+      signal: undefined,
+      attempt: () => new Promise<never>(() => undefined),
+    });
     await expect(end).rejects.toMatchObject({ code: "redis_unreachable" });
   });
 });
@@ -223,13 +211,12 @@ describe("retrying", () => {
 describe("a caller's signal", () => {
   test("that is aborted already lets no try begin", async () => {
     let tries = 0;
-    const end = retrying(
-      retryPolicy(),
-      realPace,
-      AbortSignal.abort(),
-      async () => tries++,
-      () => "done",
-    );
+    const end = retryRedis({
+      policy: retryPolicy(),
+      timing: realTiming,
+      signal: AbortSignal.abort(),
+      attempt: async () => tries++,
+    });
     await expect(end).rejects.toMatchObject({ code: "aborted" });
     expect(tries).toBe(0);
   });
@@ -237,17 +224,16 @@ describe("a caller's signal", () => {
   test("ends a try and aborts it", async () => {
     const controller = new AbortController();
     let aborted = false;
-    const end = retrying(
-      retryPolicy(),
-      realPace,
-      controller.signal,
-      ({ signal }) => {
+    const end = retryRedis({
+      policy: retryPolicy(),
+      timing: realTiming,
+      signal: controller.signal,
+      attempt: ({ signal }) => {
         signal.addEventListener("abort", () => (aborted = true));
         queueMicrotask(() => controller.abort());
         return new Promise<never>(() => undefined);
       },
-      () => "done",
-    );
+    });
     await expect(end).rejects.toMatchObject({ code: "aborted" });
     expect(aborted).toBe(true);
   });
@@ -255,17 +241,16 @@ describe("a caller's signal", () => {
   test("ends a wait of an hour at once", async () => {
     const controller = new AbortController();
     let tries = 0;
-    const end = retrying(
-      retryPolicy({ deadline: 7_200_000, firstWait: 3_600_000, longestWait: 3_600_000 }),
-      { ...realPace, random: () => 1 },
-      controller.signal,
-      () => {
+    const end = retryRedis({
+      policy: retryPolicy({ deadline: 7_200_000, firstWait: 3_600_000, longestWait: 3_600_000 }),
+      timing: { ...realTiming, random: () => 1 },
+      signal: controller.signal,
+      attempt: () => {
         tries++;
         setTimeout(() => controller.abort(), 5);
         return Promise.reject(new Transient("no luck"));
       },
-      () => "done",
-    );
+    });
     await expect(end).rejects.toMatchObject({ code: "aborted" });
     expect(tries).toBe(1);
   });

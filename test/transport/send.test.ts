@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { keyLocking, type Command } from "../../src/queue/redis/transport.ts";
-import { realPace, Transient } from "../../src/transport/retry.ts";
+import { realTiming, Transient } from "../../src/retry.ts";
 import { sender, type Answer } from "../../src/transport/send.ts";
 import { script } from "./script.ts";
 
@@ -26,7 +26,7 @@ function wire(answers: readonly (readonly Answer[] | Error)[], options: { keyLoc
     {
       keyLocking: options.keyLocking ?? false,
       retry: { tries: 3 },
-      pace: { ...realPace, random: () => 1, sleep: async (ms) => void waits.push(ms) },
+      timing: { ...realTiming, random: () => 1, sleep: async (ms) => void waits.push(ms) },
     },
   );
   return { send, sent, waits };

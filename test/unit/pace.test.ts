@@ -15,17 +15,17 @@ function pace(
   },
   options: Partial<PaceOptions> = {},
 ): Pace {
-  const { concurrency = 20, batch, together = false } = options;
+  const { concurrency = 20, batch, wholeBatches = false } = options;
   const trips = new DurationEstimator();
   trips.add(roundTrip);
-  const hands = {
-    idle: waiting === 0 && running === 0,
-    waiting,
-    vacant: concurrency - (running ?? concurrency),
-    mean,
-    beginWithin: (ms: number) => (mean === 0 ? 0 : (concurrency * ms) / mean),
+  const handlers = {
+    isIdle: waiting === 0 && running === 0,
+    waitingCalls: waiting,
+    freeHandlers: concurrency - (running ?? concurrency),
+    meanDuration: mean,
+    callsBegunWithin: (ms: number) => (mean === 0 ? 0 : (concurrency * ms) / mean),
   };
-  return new Pace({ concurrency, batch, together }, hands, trips);
+  return new Pace({ concurrency, batch, wholeBatches }, handlers, trips);
 }
 
 describe("a drain pulls ahead", () => {
@@ -42,7 +42,7 @@ describe("a drain pulls ahead", () => {
     ["as long as nobody knows how long handlers take", { mean: 0, roundTrip: 5 }, {}],
     ["for handlers so long that none ends within a round trip", { mean: 1_000, roundTrip: 5 }, {}],
     ["for one handler at a time", { mean: 1, roundTrip: 5 }, { concurrency: 1 }],
-    ["for handlers of whole pulls", { mean: 1, roundTrip: 5 }, { together: true }],
+    ["for handlers of whole pulls", { mean: 1, roundTrip: 5 }, { wholeBatches: true }],
     ["where a pull gives one task", { mean: 1, roundTrip: 5 }, { batch: 1 }],
     ["where nothing runs", { mean: 1, roundTrip: 5, running: 0 }, {}],
     ["beyond half of a pull", { mean: 1, roundTrip: 5, waiting: 5 }, { batch: 10 }],

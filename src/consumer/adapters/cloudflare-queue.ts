@@ -5,33 +5,33 @@ import { onlyOptions, trueOrFalse } from "../../queue/core/validation.ts";
 import type { BatchHandler, Task, TaskOutcome } from "../drain/types.ts";
 import { outcomeOf } from "../drain/to-settlement.ts";
 
-/** The largest number that workerd takes. */
+/** The largest number that workerd accepts. */
 const MAX_SECONDS = 2_147_483_647;
 
-/** When what is retried is delivered again; without `delaySeconds` as the adapter's `backoff` says. */
+/** When a retried message is delivered again. Without `delaySeconds` the adapter's `backoff` decides. */
 export interface CloudflareRetryOptions {
   readonly delaySeconds?: number | undefined;
 }
 
-/** A task as a Cloudflare Queues consumer knows it: `Message` in Cloudflare's "JavaScript APIs". */
+/** A task as a Cloudflare Queues consumer sees it: `Message` in Cloudflare's "JavaScript APIs". */
 export interface CloudflareMessage<Body = unknown> {
   /** The task's id. */
   readonly id: string;
   /** When the task was enqueued. */
   readonly timestamp: Date;
-  /** The payload; a `Uint8Array` as an `ArrayBuffer`, which is what content type `bytes` gives there. */
+  /** The payload. A `Uint8Array` is an `ArrayBuffer`, as with content type `bytes` on Cloudflare. */
   readonly body: Body;
-  /** Which delivery this is, from 1. */
+  /** Delivery number, from 1. */
   readonly attempts: number;
   ack(): void;
   retry(options?: CloudflareRetryOptions): void;
 }
 
-/** The tasks of one pull: `MessageBatch` in Cloudflare's "JavaScript APIs". */
+/** The tasks of one dequeue: `MessageBatch` in Cloudflare's "JavaScript APIs". */
 export interface CloudflareBatch<Body = unknown> {
   readonly queue: string;
   readonly messages: readonly CloudflareMessage<Body>[];
-  /** Not known here: the zeros that the runtime shows where it was not told. */
+  /** Not known here: zeros, as the runtime shows if it does not know either. */
   readonly metadata: {
     readonly metrics: {
       readonly backlogCount: number;
@@ -43,15 +43,15 @@ export interface CloudflareBatch<Body = unknown> {
   retryAll(options?: CloudflareRetryOptions): void;
 }
 
-/** What there is of an `ExecutionContext` where the platform has none. */
+/** The part of an `ExecutionContext` that the adapter provides if no `ctx` is given. */
 export interface CloudflareContext {
   waitUntil(promise: Promise<unknown>): void;
-  /** Means nothing to a queue. */
+  /** Has no effect. */
   passThroughOnException(): void;
   readonly props: unknown;
 }
 
-// Declared as a method: only so may a handler name the platform's own, larger types for its parameters.
+// A method, so that a handler may declare the platform's own, larger types for its parameters.
 interface Consumer<Body, Env, Context> {
   queue(batch: CloudflareBatch<Body>, env: Env, ctx: Context): unknown;
 }
@@ -62,52 +62,58 @@ export type CloudflareConsumer<Body = unknown, Env = unknown, Context = Cloudfla
   | Consumer<Body, Env, Context>["queue"];
 
 export interface CloudflareQueueOptions<Env = unknown, Context = CloudflareContext> {
-  /** What the handler reads as `batch.queue`; usually the name that the queue has on Cloudflare. */
+  /** The value of `batch.queue`; usually the queue's name on Cloudflare. */
   readonly queue: string;
   /** The handler's second argument. @default undefined */
   readonly env?: Env | undefined;
   /**
-   * The context of the invocation that drains. The handler's third argument is this one, but for `waitUntil`.
-   * @default a {@link CloudflareContext} and nothing more
+   * The context of the invocation that drains. The handler gets it as its third argument, with another
+   * `waitUntil`.
+   * @default a {@link CloudflareContext}
    */
   readonly ctx?: Context | undefined;
   /**
-   * Before the next attempt of what is retried without a delay of its own, and of what failed. A consumer's
-   * `retry_delay` of a minute is `["1m"]`; the default there is `[0]`, which uses all attempts up within moments.
+   * The delay before the next attempt of failed messages, and of messages that are retried without a delay. A
+   * `retry_delay` of a minute is `["1m"]`. Cloudflare's default is `[0]`, which uses up all attempts within
+   * moments.
    * @default true: exponential with full jitter, 1 s to 15 min
    */
   readonly backoff?: Backoff | true | undefined;
   /**
-   * Whether the batch ends, and may still fail, with the last promise that `ctx.waitUntil` was given. False is the
-   * compatibility flag `queue_consumer_no_wait_for_wait_until`; it needs a `ctx`, to see these promises through.
+   * Whether the batch waits for the promises given to `ctx.waitUntil`, and fails if one of them fails. False
+   * is the compatibility flag `queue_consumer_no_wait_for_wait_until`; it needs a `ctx`, which then waits for
+   * these promises.
    * @default true
    */
   readonly waitForWaitUntil?: boolean | undefined;
 }
 
-/** The payload of a task whose message has that body. */
+/** The payload of a task, by the type of its message's body. */
 export type CloudflarePayload<Body> = Body extends ArrayBuffer ? Uint8Array : Body;
 
 /**
- * Lets `drainBatches` work with a Cloudflare Queues consumer, a Worker's `queue(batch, env, ctx)`, as it is:
+ * Runs an unchanged Cloudflare Queues consumer, a Worker's `queue(batch, env, ctx)`, with `drainBatches`.
  *
- * ```ts
- * await drainBatches(emails, cloudflareQueue(worker, { queue: "emails", env, ctx }), { budget: "25s" });
- * ```
+ * Outcomes follow Cloudflare's "JavaScript APIs" and "Batching, Retries and Delays", and workerd where these
+ * say nothing:
+ * - `ack()` completes the task, and `retry()` requeues it, even if the batch fails. The first of the two
+ *   counts. The last `retry()` sets the delay. Both count before a later `ackAll()` or `retryAll()`.
+ * - The first call of `ackAll()` and `retryAll()` counts. After `ackAll()` a `retry()` has no effect, and
+ *   after `retryAll()` an `ack()` has none. A later `retryAll()` with a delay changes the delay.
+ * - All other tasks are completed if the handler, and each promise given to `ctx.waitUntil()`, succeeds. They
+ *   are requeued with the error if one of these fails, or if the drain's time is over first. A
+ *   `NonRetryableError` or `RetryAfter` has the same effect as in `drain`.
  *
- * What becomes of a task, by Cloudflare's "JavaScript APIs" and "Batching, Retries and Delays", and where these are
- * silent by what workerd does:
- * - `ack()` completes it and `retry()` requeues it, whatever becomes of the batch. Of the two the first call counts;
- *   of several `retry()` the last, for the delay. Either goes before `ackAll()` and `retryAll()` if it was called first.
- * - Of `ackAll()` and `retryAll()` the first call counts; after `ackAll()` a `retry()`, after `retryAll()` an `ack()`
- *   has no effect. A later `retryAll()` changes the delay, if it names one.
- * - All others are completed when the handler, and each promise given to `ctx.waitUntil()`, has ended well. They are
- *   requeued, with the error, if any of these failed (by a `NonRetryableError` or `RetryAfter` as in `drain`), or
- *   the drain's time was over first. Until then calls count.
- *
- * Dead letters are by the task's `maxAttempts`, not by `max_retries`. A `delaySeconds` may be longer than Cloudflare's,
- * up to ten years; a negative one is 0, and what is no whole number becomes one as in workerd.
+ * A task becomes a dead letter by its `maxAttempts`, not by `max_retries`. A `delaySeconds` may be longer
+ * than on Cloudflare, up to ten years. A negative one is 0, and fractions are cut as in workerd.
+ * @param worker a Worker with a `queue` handler, or that handler
+ * @param options.queue the value of `batch.queue`
+ * @param options.backoff the delay before the next attempt. Default: exponential with full jitter, 1 s to 15
+ *   min
+ * @returns a handler for `drainBatches`
  * @throws {SluiceError} `invalid_argument`
+ * @example
+ * await drainBatches(emails, cloudflareQueue(worker, { queue: "emails", env, ctx }), { budget: "25s" });
  */
 export function cloudflareQueue<Body = unknown, Env = unknown, Context = CloudflareContext>(
   worker: CloudflareConsumer<Body, Env, Context>,
@@ -121,27 +127,27 @@ export function cloudflareQueue<Body = unknown, Env = unknown, Context = Cloudfl
     Context
   >;
   if (typeof consumer?.queue !== "function")
-    throw invalidArgument("worker", "must have a queue() function, or be one");
+    throw invalidArgument("worker", "must be a function, or an object with a queue() function");
   if (typeof queue !== "string" || queue === "") throw invalidArgument("queue", "must be the queue's name");
   if (!trueOrFalse(waitForWaitUntil, "waitForWaitUntil") && ctx === undefined) {
-    throw invalidArgument("ctx", "must be given where waitForWaitUntil is false");
+    throw invalidArgument("ctx", "must be given if waitForWaitUntil is false");
   }
   checkBackoff(backoff);
 
   return async (tasks, signal) => {
-    const answers = new Answers();
-    const work = new Work();
-    const batch = { queue, ...answers.batchOf<Body>(tasks) };
+    const decisions = new BatchDecisions();
+    const work = new BatchWork();
+    const batch = { queue, ...decisions.batchOf<Body>(tasks) };
     const context = (waitForWaitUntil ? contextOf(work, ctx) : ctx) as Context;
-    // Async, so that a handler that throws at once still has its waitUntil.
-    const handled = (async () => consumer.queue(batch, env as Env, context))();
-    const failure = await Promise.race([work.failure(handled), stopOf(signal)]);
-    return answers.outcomes(tasks, failure, backoff);
+    // Async, so that the promises of a handler that throws at once are still waited for.
+    const ended = (async () => consumer.queue(batch, env as Env, context))();
+    const failure = await Promise.race([work.failure(ended), abortFailure(signal)]);
+    return decisions.outcomes(tasks, failure, backoff);
   };
 }
 
-/** What a handler said of its batch; kept as workerd keeps it. */
-class Answers {
+/** What a handler decided for the messages of its batch, by the rules of workerd. */
+class BatchDecisions {
   readonly #acked = new Set<string>();
   readonly #retried = new Map<string, number | undefined>();
   #all: { readonly ack: boolean; readonly delay?: number | undefined } | undefined;
@@ -192,7 +198,7 @@ class Answers {
   }
 }
 
-/** The delay that was asked for, ms. Converted as workerd does: what is no number is 0, fractions are cut. */
+/** The delay of a retry, ms, converted as in workerd: 0 for anything but a number, without fractions. */
 function delayOf(options: CloudflareRetryOptions | undefined): number | undefined {
   const asked: unknown = options?.delaySeconds;
   if (asked === undefined) return undefined;
@@ -205,25 +211,27 @@ function delayOf(options: CloudflareRetryOptions | undefined): number | undefine
 
 type Failure = { readonly error: unknown } | undefined;
 
-/** What a handler gave to `waitUntil`. */
-class Work {
+/** The work of a batch: its handler, and the promises given to `waitUntil`. */
+class BatchWork {
   readonly #parts: Promise<unknown>[] = [];
 
-  /** @returns the same promise, but one that does not fail */
+  /** @returns a promise that ends at the same time and does not reject */
   add(promise: unknown): Promise<unknown> {
     const part = Promise.resolve(promise);
     this.#parts.push(part);
     return part.catch(() => {});
   }
 
-  /** The handler's failure, or else the first other one, once all have ended, also those that are added meanwhile. */
-  async failure(handled: Promise<unknown>): Promise<Failure> {
+  /**
+   * Waits for all of it, also for promises added meanwhile. The handler's failure, else the first other one.
+   */
+  async failure(handler: Promise<unknown>): Promise<Failure> {
     const failureOf = (part: Promise<unknown>): Promise<Failure> =>
       part.then(
         () => undefined,
         (error: unknown) => ({ error }),
       );
-    let failure = await failureOf(handled);
+    let failure = await failureOf(handler);
     for (const part of this.#parts) {
       const another = await failureOf(part);
       failure ??= another;
@@ -232,8 +240,8 @@ class Work {
   }
 }
 
-/** Ends a batch whose time is over as a failure: what was acknowledged until then stays so. */
-function stopOf(signal: AbortSignal): Promise<Failure> {
+/** The failure of a batch whose time is over. Messages that were acknowledged before stay so. */
+function abortFailure(signal: AbortSignal): Promise<Failure> {
   return new Promise((resolve) => {
     const stop = () => resolve({ error: signal.reason });
     if (signal.aborted) stop();
@@ -241,7 +249,7 @@ function stopOf(signal: AbortSignal): Promise<Failure> {
   });
 }
 
-function contextOf(work: Work, ctx: unknown): unknown {
+function contextOf(work: BatchWork, ctx: unknown): unknown {
   if (ctx === undefined) {
     return {
       waitUntil: (promise: unknown) => void work.add(promise),
@@ -250,13 +258,13 @@ function contextOf(work: Work, ctx: unknown): unknown {
     };
   }
   const platform = ctx as CloudflareContext;
-  // The failure of such a promise is the batch's, not that of the invocation that drains.
+  // If such a promise fails, the batch fails, not the invocation that drains.
   const waitUntil = (promise: unknown) => platform.waitUntil(work.add(promise));
   return new Proxy(platform, {
     get(target, name) {
       if (name === "waitUntil") return waitUntil;
       const value: unknown = Reflect.get(target, name, target);
-      // The platform's functions want to be called on its own object.
+      // The platform's functions must be called on its own object.
       return typeof value === "function" ? value.bind(target) : value;
     },
   });

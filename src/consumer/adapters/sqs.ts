@@ -1,29 +1,30 @@
 import { createHash, randomUUID } from "node:crypto";
 import { invalidArgument } from "../../errors.ts";
+import { toBase64 } from "../../queue/core/base64.ts";
 import { type Backoff, checkBackoff } from "../../queue/core/backoff.ts";
 import { milliseconds, type Duration } from "../../queue/core/duration.ts";
 import { onlyOptions, queueName, trueOrFalse } from "../../queue/core/validation.ts";
 import type { BatchHandler, Task, TaskOutcome } from "../drain/types.ts";
 import { outcomeOf } from "../drain/to-settlement.ts";
 
-/** A task as Lambda gives an SQS message to a function. */
+/** A task as Lambda passes an SQS message to a function. */
 export interface SqsRecord {
   /** The task's id. */
   messageId: string;
   /** The task's receipt. */
   receiptHandle: string;
-  /** A payload that is a text as it is, bytes as base64, any other as its JSON. */
+  /** The payload: a string unchanged, bytes in base64, anything else as JSON. */
   body: string;
   attributes: {
-    /** Which delivery this is, from 1. */
+    /** Delivery number, from 1. */
     ApproximateReceiveCount: string;
     /** When the task was enqueued, epoch ms. */
     SentTimestamp: string;
-    /** Nobody in particular: `sluice`. */
+    /** Always `sluice`. */
     SenderId: string;
-    /** The same as `SentTimestamp`: the first delivery's time is not kept. */
+    /** The same as `SentTimestamp`: the time of the first delivery is not stored. */
     ApproximateFirstReceiveTimestamp: string;
-    /** The task's group, where it has one. */
+    /** The task's group, if it has one. */
     MessageGroupId?: string;
   };
   /** The task's headers, each as a `String`. */
@@ -47,13 +48,13 @@ export interface SqsEvent {
 
 /** The second argument of a Lambda handler. */
 export interface LambdaContext {
-  /** Not regarded: a batch ends with its handler. */
+  /** Has no effect: a batch ends with its handler. */
   callbackWaitsForEmptyEventLoop: boolean;
   functionName: string;
   functionVersion: string;
   invokedFunctionArn: string;
   memoryLimitInMB: string;
-  /** Another one for each batch. */
+  /** Unique for each batch. */
   awsRequestId: string;
   logGroupName: string;
   logStreamName: string;
@@ -63,7 +64,7 @@ export interface LambdaContext {
 
 type Callback = (error?: unknown, response?: unknown) => void;
 
-// Declared as a method: only so may a handler name the types of @types/aws-lambda for its parameters.
+// A method, so that a handler may declare the types of @types/aws-lambda for its parameters.
 interface LambdaFunction {
   handler(event: SqsEvent, context: LambdaContext, callback: Callback): unknown;
 }
@@ -78,38 +79,44 @@ export interface SqsOptions {
   readonly awsRegion?: string | undefined;
   /** @default `arn:aws:sqs:<awsRegion>:000000000000:<queue>` */
   readonly eventSourceARN?: string | undefined;
-  /** Whether `ReportBatchItemFailures` is on. Without it nothing of the handler's response is read. @default true */
+  /** Whether `ReportBatchItemFailures` is on. If not, the handler's response is ignored. @default true */
   readonly reportBatchItemFailures?: boolean | undefined;
   /**
-   * Before the next attempt of what failed; on SQS that is what is left of the visibility timeout.
+   * The delay before the next attempt of failed tasks. On SQS that is the rest of the visibility timeout.
    * @default true: exponential with full jitter, 1 s to 15 min
    */
   readonly backoff?: Backoff | true | undefined;
-  /** How long the handler is told it has for each batch. @default "25s", as a drain's budget */
+  /** The initial value of `getRemainingTimeInMillis()` for each batch. @default "25s", as a drain's budget */
   readonly timeout?: Duration | undefined;
-  /** Fields of the handler's `context`: the one of the invocation that drains, or part of it. */
+  /** Fields of the handler's `context`, such as the context of the invocation that drains. */
   readonly context?: Partial<LambdaContext> | undefined;
 }
 
 /**
- * Lets `drainBatches` work with a Lambda function for SQS events as it is, async or with a callback:
+ * Runs an unchanged Lambda function for SQS events, async or with a callback, with `drainBatches`.
  *
- * ```ts
- * await drainBatches(emails, sqs(handler, { queue: "emails" }), { budget: "25s" });
- * ```
+ * Outcomes follow "Handling errors for an SQS event source in Lambda":
+ * - All tasks are completed if the response is empty or null, or its `batchItemFailures` is missing, null or
+ *   empty.
+ * - The tasks listed in `batchItemFailures` are requeued, and the others completed.
+ * - All tasks are requeued if the handler fails, with its error. A `NonRetryableError` or `RetryAfter` has
+ *   the same effect as in `drain`.
+ * - All tasks are requeued if the response is malformed: not a JSON object, `batchItemFailures` not an array,
+ *   or an `itemIdentifier` that is missing, empty, null or not the `messageId` of a record.
  *
- * What becomes of the tasks, by "Handling errors for an SQS event source in Lambda":
- * - All are completed where the response is empty or null, or its `batchItemFailures` is missing, null or empty.
- * - Those named in `batchItemFailures` are requeued, the others completed.
- * - All are requeued where the handler fails, and where its response is no JSON object, its list no list, or an
- *   `itemIdentifier` of it missing, empty, null or not the `messageId` of a record. What the handler failed with is
- *   their error; a `NonRetryableError` or `RetryAfter` does what it does in `drain`.
- *
- * A handler of fewer than three parameters has ended when it returns, or when the promise that it returns does. One of
- * three, as Lambda has them up to Node 22, has ended with its callback or promise, and not before. Of `context` there
- * are none of `done`, `fail` and `succeed`. Dead letters are by the task's `maxAttempts`, not by a redrive policy.
- * Nothing here is first-in, first-out by group: what is requeued goes to the back.
+ * A handler with fewer than three parameters ends when it returns, or when the promise that it returns
+ * settles. A handler with three parameters, which Lambda supports up to Node 22, ends with its callback or
+ * promise. Its `context` lacks `done`, `fail` and `succeed`. A task becomes a dead letter by its
+ * `maxAttempts`, not by a redrive policy. Groups are not first-in, first-out: requeued tasks go to the back.
+ * @param handler the function
+ * @param options.queue the queue's name, for the ARN
+ * @param options.backoff the delay before the next attempt. Default: exponential with full jitter, 1 s to 15
+ *   min
+ * @param options.timeout the initial value of `getRemainingTimeInMillis()`. Default: "25s"
+ * @returns a handler for `drainBatches`
  * @throws {SluiceError} `invalid_argument`
+ * @example
+ * await drainBatches(emails, sqs(handler, { queue: "emails" }), { budget: "25s" });
  */
 export function sqs(handler: SqsHandler, options: SqsOptions): BatchHandler {
   if (typeof handler !== "function") {
@@ -132,7 +139,7 @@ export function sqs(handler: SqsHandler, options: SqsOptions): BatchHandler {
   } = options;
   const queue = queueName(options.queue);
   const { eventSourceARN = `arn:aws:sqs:${awsRegion}:000000000000:${queue}`, context } = options;
-  const reported = trueOrFalse(reportBatchItemFailures, "reportBatchItemFailures");
+  const readsFailures = trueOrFalse(reportBatchItemFailures, "reportBatchItemFailures");
   checkBackoff(backoff);
   const time = milliseconds(timeout, "timeout");
 
@@ -145,8 +152,8 @@ export function sqs(handler: SqsHandler, options: SqsOptions): BatchHandler {
     const source = { eventSource: "aws:sqs", eventSourceARN, awsRegion };
     const event = { Records: tasks.map((task) => ({ ...recordOf(task), ...source })) };
     try {
-      const ended = await invoke(handler, event, contextOf(awsRegion, time, signal, context));
-      const failures = reported ? failuresIn(ended, new Set(tasks.map(({ id }) => id))) : new Set();
+      const response = await invoke(handler, event, contextOf(awsRegion, time, signal, context));
+      const failures = readsFailures ? failuresIn(response, new Set(tasks.map(({ id }) => id))) : new Set();
       return tasks.map(({ id }) => (failures.has(id) ? reportedAsFailed : { outcome: "complete" }));
     } catch (error) {
       return tasks.map(() => outcomeOf(error, backoff));
@@ -179,7 +186,7 @@ function recordOf({ id, receipt, payload, attempt, enqueuedAt, headers = {}, gro
 
 function bodyOf(payload: unknown): string {
   if (typeof payload === "string") return payload;
-  return payload instanceof Uint8Array ? Buffer.from(payload).toString("base64") : JSON.stringify(payload);
+  return payload instanceof Uint8Array ? toBase64(payload) : JSON.stringify(payload);
 }
 
 function contextOf(
@@ -204,7 +211,7 @@ function contextOf(
   };
 }
 
-/** What the handler answered, as JSON carries it to Lambda. */
+/** The handler's response, as JSON carries it to Lambda. */
 async function invoke(handler: SqsHandler, event: SqsEvent, context: LambdaContext): Promise<unknown> {
   const response = await new Promise((resolve, reject) => {
     const returned = handler(event, context, (error, result) => {
@@ -217,7 +224,7 @@ async function invoke(handler: SqsHandler, event: SqsEvent, context: LambdaConte
   return JSON.parse(JSON.stringify(response) ?? "null");
 }
 
-/** @throws where the response means that the whole batch failed */
+/** @throws {TypeError} if the response means that the whole batch failed */
 function failuresIn(response: unknown, records: ReadonlySet<string>): ReadonlySet<unknown> {
   if (response === null) return new Set();
   if (typeof response !== "object" || Array.isArray(response)) throw malformed("it", "null or an object");

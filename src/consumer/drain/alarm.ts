@@ -1,6 +1,6 @@
 import { LONGEST_TIMER } from "../../sleep.ts";
 
-/** Rings once, at the earliest of the instants that it was set to since it last rang. */
+/** Rings once, at the earliest of the times that it was set to since it last rang. */
 export class Alarm {
   readonly #ring: () => void;
   #at = Number.POSITIVE_INFINITY;
@@ -13,13 +13,13 @@ export class Alarm {
     };
   }
 
-  /** @param at on the clock of `performance.now()`; what is over rings in the next turn of the event loop */
+  /** @param at on the clock of `performance.now()`; a past time rings in the next turn of the event loop */
   set(at: number): void {
     if (at >= this.#at) return;
     this.#unset();
     this.#at = at;
     const ms = Math.ceil(at - performance.now());
-    // Where it exists, for a timer takes a millisecond at least.
+    // Preferred if the platform has it: a timer takes at least a millisecond.
     if (ms <= 0 && typeof setImmediate === "function") {
       const immediate = setImmediate(this.#ring);
       this.#unset = () => clearImmediate(immediate);

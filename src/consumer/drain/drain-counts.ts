@@ -2,33 +2,33 @@ import type { Batch } from "../../queue/tasks/leased-task.ts";
 import type { Settled } from "../../queue/core/types.ts";
 import type { DrainReport } from "./types.ts";
 
-type Counts = Omit<DrainReport, "ended" | "nextDueAt">;
+type OutcomeCounts = Omit<DrainReport, "ended" | "nextDueAt">;
 
-/** What has become of the tasks so far. */
+/** What has become of a drain's tasks so far. */
 export class DrainCounts {
-  readonly #counts: { -readonly [K in keyof Counts]: number } = {
+  readonly #counts: { -readonly [K in keyof OutcomeCounts]: number } = {
     completed: 0,
     requeued: 0,
     rejected: 0,
     handedBack: 0,
     lost: 0,
   };
-  /** When there is more, epoch ms; null where nothing waits. */
+  /** When more tasks are due, epoch ms; null if none waits. */
   nextDueAt: number | null = null;
 
   lose(): void {
     this.#counts.lost++;
   }
 
-  /** What a pull tells, beside its tasks: those that no handler saw are dead letters. */
-  pulled({ nextDueAt, invalid }: Pick<Batch<unknown>, "nextDueAt" | "invalid">): void {
+  /** Takes over what a dequeue reports beside its tasks. Its invalid tasks are dead letters. */
+  dequeued({ nextDueAt, invalid }: Pick<Batch<unknown>, "nextDueAt" | "invalid">): void {
     this.nextDueAt = nextDueAt;
     this.#counts.rejected += invalid;
   }
 
-  settled(answer: Settled, unstarted: boolean): void {
-    if (!answer.ok) return this.lose();
-    const { state, dueAt = Date.now() } = answer;
+  settled(reply: Settled, unstarted: boolean): void {
+    if (!reply.ok) return this.lose();
+    const { state, dueAt = Date.now() } = reply;
     if (state === "completed" || state === "rejected") {
       this.#counts[state]++;
     } else {
@@ -37,9 +37,9 @@ export class DrainCounts {
     }
   }
 
-  /** @param more whether something is left, or may be */
-  report(ended: DrainReport["ended"], more: boolean): DrainReport {
-    const nextDueAt = ended === "paused" ? null : more ? Date.now() : this.nextDueAt;
+  /** @param maybeMore whether tasks are left, or may be */
+  report(ended: DrainReport["ended"], maybeMore: boolean): DrainReport {
+    const nextDueAt = ended === "paused" ? null : maybeMore ? Date.now() : this.nextDueAt;
     return { ...this.#counts, ended, nextDueAt };
   }
 }

@@ -1,20 +1,21 @@
 import { newToken } from "../../queue/core/ids.ts";
 import type { Batch } from "../../queue/tasks/leased-task.ts";
-import type { Settled, Worker } from "../../queue/core/types.ts";
+import type { Worker } from "../../queue/core/types.ts";
 import type { DrainReport } from "./types.ts";
 import { Alarm } from "./alarm.ts";
-import { HandlerPool, type HandlerPoolOptions, type Work } from "./handler-pool.ts";
-import { InFlightTask } from "./in-flight-task.ts";
-import type { Item } from "./settlement-buffer.ts";
+import { type CallHandler, HandlerPool, type HandlerPoolOptions } from "./handler-pool.ts";
+import { InFlightTask, type OnExtended } from "./in-flight-task.ts";
 import { Pace, type PaceOptions } from "./pace.ts";
-import { Prospect } from "./prospect.ts";
-import { type PullOptions, DrainRequests } from "./drain-requests.ts";
+import { RemainingTasks } from "./remaining-tasks.ts";
+import { type DequeueRequest, DrainRequests, type OnSettled } from "./drain-requests.ts";
 import type { TaskSource } from "./source.ts";
 import { DrainCounts } from "./drain-counts.ts";
 
-/** How long a free handler waits for those that are about to end too, ms: one request then serves them all. */
+/**
+ * How long a free handler waits for others that are about to end, ms: one request then serves all of them.
+ */
 const LINGER = 5;
-/** How long before the end a long poll is over: its last look takes a request, ms. */
+/** How long before the end a long poll is over, ms: its last look takes a request. */
 const LAST_LOOK = 100;
 
 /** A drain's options, checked; durations in ms. */
@@ -30,58 +31,58 @@ export interface DrainLoopOptions extends Omit<HandlerPoolOptions, "grace">, Pac
 }
 
 /**
- * One drain. Whatever happens (a handler returns, a request is answered, a timer fires) leads to a step: it does all
- * that is due, and sets one timer for what is due next. Every request that goes out takes along what it can.
+ * One drain. Each event (a handler returns, a request is answered, a timer fires) leads to a step. A step
+ * does all that is due, and sets one timer for what is due next. Each request carries as much as it can.
  */
 export class DrainLoop<T> {
   readonly #options: DrainLoopOptions;
   readonly #handlers: HandlerPool<T>;
   readonly #requests: DrainRequests<T>;
   readonly #pace: Pace;
-  readonly #prospect: Prospect;
-  readonly #tally = new DrainCounts();
-  /** When all has to be over, on the clock of `performance.now()`. */
+  readonly #remaining: RemainingTasks;
+  readonly #counts = new DrainCounts();
+  /** When the drain must be over, on the clock of `performance.now()`. */
   readonly #end: number;
   readonly #grace: number;
   #finish: (failure?: { readonly error: unknown }) => void = () => {};
   readonly #alarm = new Alarm(() => this.#tick());
-  /** When the next step is at the latest. */
-  #wakeAt = 0;
+  /** The latest time of the next step. */
+  #nextStepAt = 0;
   /** Whether a step is to come in this turn of the event loop. */
-  #steps = false;
-  #over = false;
-  /** Why no more tasks are begun, once that is so. */
-  #closed: DrainReport["ended"] | undefined;
+  #stepScheduled = false;
+  #isOver = false;
+  /** Why the drain begins no more tasks; undefined while it does. */
+  #closedBy: DrainReport["ended"] | undefined;
   /** Whether the handlers were told to stop. */
-  #stopped = false;
+  #handlersStopped = false;
 
-  constructor(source: TaskSource<T>, work: Work<T>, options: DrainLoopOptions) {
+  constructor(source: TaskSource<T>, callHandler: CallHandler<T>, options: DrainLoopOptions) {
     this.#options = options;
     this.#end = performance.now() + options.budget;
     this.#grace = Math.min(500, options.budget / 10);
-    this.#prospect = new Prospect(options.wait);
-    this.#requests = new DrainRequests(source, this.#end, this.#hear);
+    this.#remaining = new RemainingTasks(options.wait);
+    this.#requests = new DrainRequests(source, this.#end, this.#onSettled);
     this.#handlers = new HandlerPool(
-      work,
+      callHandler,
       { ...options, grace: this.#grace },
-      (item, by) => this.#requests.outbox.add(item, by),
+      (settlement, extendAt) => this.#requests.buffer.add(settlement, extendAt),
       this.#stepSoon,
     );
     this.#pace = new Pace(options, this.#handlers, this.#requests.roundTrip);
   }
 
-  /** @throws the first fault of a request */
-  report(): Promise<DrainReport> {
+  /** @throws the failure of the first request that failed */
+  run(): Promise<DrainReport> {
     const { signal, closing, listen } = this.#options;
     listen?.(this.#look);
     return new Promise((resolve, reject) => {
       this.#finish = (failure) => {
-        this.#over = true;
+        this.#isOver = true;
         this.#alarm.clear();
         signal?.removeEventListener("abort", this.#abort);
         closing?.removeEventListener("abort", this.#closeGently);
         if (failure) reject(failure.error);
-        else resolve(this.#tally.report(this.#ended, this.#prospect.more || this.#ended === "budget"));
+        else resolve(this.#counts.report(this.#ended, this.#remaining.some || this.#ended === "budget"));
       };
       signal?.addEventListener("abort", this.#abort);
       closing?.addEventListener("abort", this.#closeGently);
@@ -102,182 +103,186 @@ export class DrainLoop<T> {
   };
 
   readonly #look = () => {
-    this.#prospect.told();
+    this.#remaining.notify();
     this.#stepSoon();
   };
 
-  /** Not at once: a handler may be the cause, in the midst of a step; and one step serves all that happens together. */
+  /**
+   * Not at once: a handler may be the cause, in the middle of a step. One step serves all that happens
+   * together.
+   */
   readonly #stepSoon = () => {
-    if (this.#steps) return;
-    this.#steps = true;
+    if (this.#stepScheduled) return;
+    this.#stepScheduled = true;
     queueMicrotask(() => {
-      this.#steps = false;
+      this.#stepScheduled = false;
       this.#step();
     });
   };
 
   readonly #tick = () => {
-    this.#handlers.turn();
+    this.#handlers.noteTurn();
     this.#step(true);
   };
 
-  /** @param turn whether the event loop has had a turn */
-  #step(turn = false): void {
-    if (this.#over) return;
-    this.#wakeAt = Number.POSITIVE_INFINITY;
-    if (!this.#stopped && this.#isDue(this.#stopAt)) this.#stop("budget");
-    const { begun } = this.#handlers;
+  /** @param hadTurn whether the event loop has had a turn */
+  #step(hadTurn = false): void {
+    if (this.#isOver) return;
+    this.#nextStepAt = Number.POSITIVE_INFINITY;
+    if (!this.#handlersStopped && this.#isDue(this.#stopAt)) this.#stop("budget");
+    const { begunCalls } = this.#handlers;
     this.#begin();
-    this.#send(turn && this.#handlers.begun === begun);
+    this.#send(hadTurn && this.#handlers.begunCalls === begunCalls);
     if (this.#isDone) return this.#finish(this.#requests.failure);
-    this.#requests.keepTime(this.#isDue);
-    if (this.#handlers.keepTime(this.#isDue)) this.#wakeAt = 0;
-    this.#alarm.set(this.#wakeAt);
+    this.#requests.enforceEnd(this.#isDue);
+    if (this.#handlers.enforceTimeouts(this.#isDue)) this.#nextStepAt = 0;
+    this.#alarm.set(this.#nextStepAt);
   }
 
-  /** Whether an instant has come; if not, the next step is then at the latest. */
+  /** Whether a time has come; if not, the next step is then at the latest. */
   readonly #isDue = (at: number): boolean => {
     if (at <= performance.now()) return true;
-    this.#wakeAt = Math.min(this.#wakeAt, at);
+    this.#nextStepAt = Math.min(this.#nextStepAt, at);
     return false;
   };
 
   get #isDone(): boolean {
-    const { idle, gaveUp, outbox, recall } = this.#requests;
-    if (!idle || !this.#handlers.idle) return false;
-    return gaveUp || (outbox.size === 0 && !recall && (this.#closed !== undefined || this.#isEmpty));
+    const { isIdle, hasGivenUp, buffer, interruptedPoll } = this.#requests;
+    if (!isIdle || !this.#handlers.isIdle) return false;
+    if (hasGivenUp) return true;
+    return buffer.size === 0 && !interruptedPoll && (this.#closedBy !== undefined || this.#isEmpty);
   }
 
   get #isEmpty(): boolean {
-    return this.#prospect.isEmpty(this.#handlers.ended);
+    return this.#remaining.isEmpty(this.#handlers.endedCalls);
   }
 
-  /** When handlers are told to stop, early enough for what becomes of their tasks to reach Redis. */
+  /** When to stop handlers, early enough for their settlements to reach Redis. */
   get #stopAt(): number {
     const { budget } = this.#options;
-    const reserve = Math.max(Math.min(1_000, budget / 10), this.#requests.roundTrip.most);
+    const reserve = Math.max(Math.min(1_000, budget / 10), this.#requests.roundTrip.upperBound);
     return this.#end - this.#grace - Math.min(reserve, budget / 3);
   }
 
   #stop(reason: "budget" | "aborted"): void {
-    if (this.#stopped) return;
-    this.#stopped = true;
+    if (this.#handlersStopped) return;
+    this.#handlersStopped = true;
     this.#close(reason);
     this.#handlers.stop(reason);
   }
 
   #close(reason: DrainReport["ended"]): void {
-    this.#closed ??= reason;
-    this.#requests.stopWaiting();
-    this.#handlers.giveBack();
+    this.#closedBy ??= reason;
+    this.#requests.stopPolling();
+    this.#handlers.handBackWaiting();
   }
 
   get #ended(): DrainReport["ended"] {
-    // That the time is over says little where nothing was left.
-    return this.#closed === undefined || (this.#closed === "budget" && this.#isEmpty)
+    // If nothing was left, the end of the budget says little.
+    return this.#closedBy === undefined || (this.#closedBy === "budget" && this.#isEmpty)
       ? "empty"
-      : this.#closed;
+      : this.#closedBy;
   }
 
   #begin(): void {
     if (this.#requests.failure) this.#close("aborted");
-    if (this.#closed) return this.#handlers.giveBack();
-    const hindrance = this.#handlers.begin(this.#stopAt);
-    if (hindrance === "time") this.#close("budget");
-    if (hindrance === "turn") this.#wakeAt = 0;
+    if (this.#closedBy) return this.#handlers.handBackWaiting();
+    const obstacle = this.#handlers.begin(this.#stopAt);
+    if (obstacle === "time") this.#close("budget");
+    if (obstacle === "turn") this.#nextStepAt = 0;
   }
 
-  /** @param turn false where handlers may end in this very turn of the event loop */
-  #send(turn: boolean): void {
-    const { settling, pulling, polling, gaveUp, failure, retryAt, outbox } = this.#requests;
-    const { idle } = this.#handlers;
-    if (settling || gaveUp || (failure && !idle && !this.#isDue(retryAt))) return;
-    const renew = this.#handlers.renews(this.#isDue);
-    const late = this.#isDue(outbox.dueAt);
-    // If it waited, nothing would come along, and no pull is about to take it.
-    const alone = !this.#handlers.endsBy(outbox.dueAt) && (!pulling || polling);
-    const settle = late || (alone && outbox.size > 0);
-    const pull = pulling ? undefined : this.#nextPull(settle, turn);
-    // A long poll tells late what became of leases: they are extended first.
-    if (pull && !(pull.wait && renew)) this.#request(pull);
-    else if (settle || renew) this.#request(undefined);
+  /** @param hadTurn false if handlers may end in this very turn of the event loop */
+  #send(hadTurn: boolean): void {
+    const { isSettling, isDequeuing, isPolling, hasGivenUp, failure, retryAt, buffer } = this.#requests;
+    const { isIdle } = this.#handlers;
+    if (isSettling || hasGivenUp || (failure && !isIdle && !this.#isDue(retryAt))) return;
+    const extend = this.#handlers.mustExtend(this.#isDue);
+    const isLate = this.#isDue(buffer.dueAt);
+    // No other settlement is about to join, and no dequeue is about to take it along.
+    const isAlone = !this.#handlers.isLikelyToEndBy(buffer.dueAt) && (!isDequeuing || isPolling);
+    const settle = isLate || (isAlone && buffer.size > 0);
+    const dequeue = isDequeuing ? undefined : this.#nextDequeue(settle, hadTurn);
+    // A long poll reports late which leases were lost: they are extended first.
+    if (dequeue && !(dequeue.wait && extend)) this.#request(dequeue);
+    else if (settle || extend) this.#request(undefined);
   }
 
-  /** What to ask for now, if anything. */
-  #nextPull(settle: boolean, turn: boolean): PullOptions | undefined {
-    const { recall, outbox, roundTrip } = this.#requests;
-    if (recall) return recall;
-    const { more, mayBeMore, pullAgainAt, gathersUntil } = this.#prospect;
-    const ahead = more && this.#pace.runsOut;
-    if (this.#closed || !(this.#handlers.free || ahead)) return undefined;
-    const { together, wait, lease, worker } = this.#options;
-    const { idle, most, firstEndAt = 0 } = this.#handlers;
+  /** The dequeue to send now, if any. */
+  #nextDequeue(settle: boolean, hadTurn: boolean): DequeueRequest | undefined {
+    const { interruptedPoll, buffer, roundTrip } = this.#requests;
+    if (interruptedPoll) return interruptedPoll;
+    const { some, maybeSome, dequeueAgainAt, gatherUntil } = this.#remaining;
+    const ahead = some && this.#pace.runsOut;
+    if (this.#closedBy || !(this.#handlers.hasFreeHandler || ahead)) return undefined;
+    const { wholeBatches, wait, lease, worker } = this.#options;
+    const { isIdle, longestDuration, firstEndAt = 0 } = this.#handlers;
     const wanted =
-      idle && outbox.size === 0
+      isIdle && buffer.size === 0
         ? !this.#isEmpty
-        : settle || ahead || (mayBeMore && this.#isDue(Math.max(firstEndAt + LINGER, pullAgainAt)));
-    if (!wanted || !this.#isDue(gathersUntil)) return undefined;
-    // Then they go along.
-    if (!settle && !idle && !turn) {
-      this.#wakeAt = 0;
+        : settle || ahead || (maybeSome && this.#isDue(Math.max(firstEndAt + LINGER, dequeueAgainAt)));
+    if (!wanted || !this.#isDue(gatherUntil)) return undefined;
+    // Handlers that end in this turn are settled by the same request.
+    if (!settle && !isIdle && !hadTurn) {
+      this.#nextStepAt = 0;
       return undefined;
     }
     const left = this.#stopAt - performance.now() - roundTrip.mean;
     const { batch } = this.#pace;
-    const room = this.#handlers.room(left, together ? 1 : batch);
+    const room = this.#handlers.callsThatFit(left, wholeBatches ? 1 : batch);
     if (room === 0) {
-      if (this.#handlers.free) this.#close("budget");
+      if (this.#handlers.hasFreeHandler) this.#close("budget");
       return undefined;
     }
-    const pull = { max: together ? batch : room, lease, worker };
-    const longest = Math.min(wait, Math.floor(left - most - LAST_LOOK));
-    // Where there is more, nothing has to wait for it.
-    if (longest <= 0 || (more && !idle)) return pull;
-    // Under a token of its own it can be recalled, and costs a command more.
-    return { ...pull, wait: longest, token: newToken() };
+    const dequeue = { max: wholeBatches ? batch : room, lease, worker };
+    const longestWait = Math.min(wait, Math.floor(left - longestDuration - LAST_LOOK));
+    // If tasks are left, nothing has to wait for them.
+    if (longestWait <= 0 || (some && !isIdle)) return dequeue;
+    // With a token of its own, which costs one more command, the dequeue can be sent again after it was cut
+    // short.
+    return { ...dequeue, wait: longestWait, token: newToken() };
   }
 
-  #request(pull: PullOptions | undefined): void {
-    const { idle, ended } = this.#handlers;
+  #request(dequeue: DequeueRequest | undefined): void {
+    const { isIdle, endedCalls } = this.#handlers;
     const now = performance.now();
-    const renewals = pull?.wait ? [] : this.#handlers.renewals(now);
-    if (pull) this.#handlers.firstEndAt = undefined;
-    const last = idle && this.#requests.failure !== undefined;
-    const learn = pull && this.#prospect.goesOut(pull, ended);
+    const tasksToExtend = dequeue?.wait ? [] : this.#handlers.tasksToExtend(now);
+    if (dequeue) this.#handlers.firstEndAt = undefined;
+    const isLast = isIdle && this.#requests.failure !== undefined;
+    const onReply = dequeue && this.#remaining.dequeueSent(dequeue, endedCalls);
     this.#requests
-      .send(renewals, pull, last, (tasks, leasedAt) => {
-        learn?.(tasks, this.#tally.nextDueAt);
-        this.#take(tasks, leasedAt);
+      .send(tasksToExtend, dequeue, isLast, (tasks, leasedAt) => {
+        onReply?.(tasks, this.#counts.nextDueAt);
+        this.#add(tasks, leasedAt);
       })
       .then(this.#tick)
       .catch((error: unknown) => this.#finish({ error }));
   }
 
-  #take(tasks: Batch<T>, leasedAt: number): void {
-    this.#tally.pulled(tasks);
-    if (tasks.paused) this.#close("paused");
-    const held = tasks.map(
-      (task) => new InFlightTask(task, leasedAt, this.#options.extendEvery, this.#hearOfLease),
-    );
-    if (held.length > 0) this.#handlers.add(this.#options.together ? [held] : held.map((one) => [one]));
+  #add(batch: Batch<T>, leasedAt: number): void {
+    this.#counts.dequeued(batch);
+    if (batch.paused) this.#close("paused");
+    const { extendEvery, wholeBatches } = this.#options;
+    const tasks = batch.map((task) => new InFlightTask(task, leasedAt, extendEvery, this.#onExtended));
+    if (tasks.length > 0) this.#handlers.add(wholeBatches ? [tasks] : tasks.map((task) => [task]));
   }
 
-  readonly #hear = ({ settlement, extends: held }: Item<T>, answer: Settled, sentAt: number): void => {
-    if (held) return this.#hearOfLease(held, answer, sentAt);
-    this.#tally.settled(answer, settlement.outcome === "requeue" && settlement.unstarted === true);
-    // Where Redis did not know the script, the pull of the same request ran before it.
-    if (answer.ok && answer.state === "pending") this.#prospect.filled();
+  readonly #onSettled: OnSettled<T> = ({ settlement, extendedTask }, reply, sentAt) => {
+    if (extendedTask) return this.#onExtended(extendedTask, reply, sentAt);
+    this.#counts.settled(reply, settlement.outcome === "requeue" && settlement.unstarted === true);
+    // If Redis did not know the settle script, the dequeue of the same request ran before it.
+    if (reply.ok && reply.state === "pending") this.#remaining.noteRequeued();
   };
 
-  readonly #hearOfLease = (held: InFlightTask<T>, answer: Settled, sentAt: number): void => {
-    if (held.over) return;
-    if (!answer.ok) {
-      held.over = true;
-      this.#tally.lose();
-      this.#handlers.stopOne(held, "lease_lost");
+  readonly #onExtended: OnExtended<T> = (task, reply, sentAt) => {
+    if (task.isOver) return;
+    if (!reply.ok) {
+      task.isOver = true;
+      this.#counts.lose();
+      this.#handlers.stopTask(task, "lease_lost");
       return;
     }
-    held.extended(sentAt);
-    if (answer.cancelRequested) this.#handlers.stopOne(held, "cancelled");
+    task.extended(sentAt);
+    if (reply.cancelRequested) this.#handlers.stopTask(task, "cancelled");
   };
 }

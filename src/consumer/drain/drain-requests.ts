@@ -3,78 +3,76 @@ import type { Batch } from "../../queue/tasks/leased-task.ts";
 import type { DequeueOptions, Settled } from "../../queue/core/types.ts";
 import { DurationEstimator } from "./duration-estimator.ts";
 import type { InFlightTask } from "./in-flight-task.ts";
-import { type Item, SettlementBuffer } from "./settlement-buffer.ts";
+import { type OutgoingSettlement, SettlementBuffer } from "./settlement-buffer.ts";
 import type { TaskSource } from "./source.ts";
 
-/** From a request that failed to the next, ms. */
+/** From a failed request to the next one, ms. */
 const PAUSE = 1_000;
-/** What each request is given, ms, even where the budget is over. */
+/** How long each request may take at least, ms, even if the budget is over. */
 const LEAST = 1_000;
-/** Where a handler blocked the event loop, an answer may lie there unread: the time to read it, ms. */
+/** If a handler blocked the event loop, a reply may have arrived unread: the time to read it, ms. */
 const READING = 200;
 
 const TOO_LATE =
-  "Redis had not answered when the drain's budget ended: what was not settled is delivered again when its lease expires";
+  "Redis did not answer before the drain's budget ended; " +
+  "tasks that were not settled are delivered again when their leases expire";
 
-/** What a drain asks for; `wait` in ms. */
-export type PullOptions = Pick<DequeueOptions, "max" | "lease" | "worker" | "token"> & {
+/** What one dequeue of a drain asks for; `wait` in ms. */
+export type DequeueRequest = Pick<DequeueOptions, "max" | "lease" | "worker" | "token"> & {
   readonly wait?: number | undefined;
 };
 
+/** Called with the reply to each settlement and extend. */
+export type OnSettled<T> = (settlement: OutgoingSettlement<T>, reply: Settled, sentAt: number) => void;
+
 /**
- * A drain's requests. Two are under way at most: one that pulls, and settles what is finished; and, while that one
- * waits for tasks or is slow, one that settles only. All times are of the clock of `performance.now()`.
+ * A drain's requests. At most two run at a time: one that dequeues, and settles finished tasks; and, while
+ * that one waits for tasks or is slow, one that only settles. All times are on the clock of
+ * `performance.now()`.
  */
 export class DrainRequests<T> {
-  /** What is to be settled. */
-  readonly outbox = new SettlementBuffer<T>();
+  /** The settlements to send. */
+  readonly buffer = new SettlementBuffer<T>();
   readonly roundTrip = new DurationEstimator();
-  pulling = false;
-  /** Whether what pulls waits for tasks. */
-  polling = false;
-  settling = false;
-  /** The first that failed. */
+  isDequeuing = false;
+  /** Whether the dequeue waits for tasks. */
+  isPolling = false;
+  isSettling = false;
+  /** The failure of the first request that failed. */
   failure: { readonly error: unknown } | undefined;
   /** When to try again after a failure. */
   retryAt = 0;
-  /** True where the last try failed too. */
-  gaveUp = false;
-  /** A long poll that was cut short: the same again gives what it may have leased. */
-  recall: PullOptions | undefined;
+  /** True if the last try failed too. */
+  hasGivenUp = false;
+  /** A long poll that was cut short. The same dequeue again returns what it may have leased. */
+  interruptedPoll: DequeueRequest | undefined;
   readonly #source: TaskSource<T>;
   readonly #end: number;
-  readonly #hear: (item: Item<T>, answer: Settled, sentAt: number) => void;
-  readonly #waits = new AbortController();
+  readonly #onSettled: OnSettled<T>;
+  readonly #polls = new AbortController();
   #others = new AbortController();
   #sentAt = 0;
   #abortAt: number | undefined;
 
-  /**
-   * @param end when all has to be over
-   * @param hear is told what became of each settlement and extend
-   */
-  constructor(
-    source: TaskSource<T>,
-    end: number,
-    hear: (item: Item<T>, answer: Settled, sentAt: number) => void,
-  ) {
+  /** @param end when the drain must be over */
+  constructor(source: TaskSource<T>, end: number, onSettled: OnSettled<T>) {
     this.#source = source;
     this.#end = end;
-    this.#hear = hear;
+    this.#onSettled = onSettled;
   }
 
-  get idle(): boolean {
-    return !this.pulling && !this.settling;
+  get isIdle(): boolean {
+    return !this.isDequeuing && !this.isSettling;
   }
 
   /** Cuts a long poll short, and allows no other. */
-  stopWaiting(): void {
-    this.#waits.abort();
+  stopPolling(): void {
+    this.#polls.abort();
   }
 
-  /** Gives up what is under way when the budget is over. */
-  keepTime(isDue: (at: number) => boolean): void {
-    if (this.idle) return;
+  /** Aborts pending requests when the budget is over. */
+  enforceEnd(isDue: (at: number) => boolean): void {
+    if (this.isIdle) return;
     if (this.#abortAt === undefined) {
       if (!isDue(Math.max(this.#end, this.#sentAt + LEAST) - READING)) return;
       this.#abortAt = performance.now() + READING;
@@ -87,59 +85,58 @@ export class DrainRequests<T> {
   }
 
   /**
-   * Extends, settles what the outbox has, and pulls where that is asked for.
-   * @param last whether it is the last try after a failure
-   * @param take is given what a pull gave, and when its tasks were leased at the earliest; after a long poll, when its
-   *   answer came
+   * Extends leases, settles what the buffer holds, and dequeues if asked to. Does not throw: see `failure`.
+   * @param isLast whether this is the last try after a failure
+   * @param onTasks called with the dequeued tasks, and the earliest time at which they were leased; after a
+   *   long poll, with the time of its reply
    */
   async send(
-    renewals: readonly InFlightTask<T>[],
-    pull: PullOptions | undefined,
-    last: boolean,
-    take: (tasks: Batch<T>, leasedAt: number) => void,
+    tasksToExtend: readonly InFlightTask<T>[],
+    dequeue: DequeueRequest | undefined,
+    isLast: boolean,
+    onTasks: (tasks: Batch<T>, leasedAt: number) => void,
   ): Promise<void> {
-    const items = this.outbox.take(renewals);
-    const waits = pull?.wait !== undefined;
+    const settlements = this.buffer.take(tasksToExtend);
+    const polls = dequeue?.wait !== undefined;
     const sentAt = performance.now();
     this.#sentAt = sentAt;
     this.#abortAt = undefined;
-    if (pull) this.recall = undefined;
-    const underWay = pull ? "pulling" : "settling";
-    this[underWay] = true;
-    if (pull) this.polling = waits;
-    const answer = await this.#exchange(items, pull, (waits ? this.#waits : this.#others).signal).catch(
-      (error: unknown) => {
-        this.outbox.putBack(items);
-        if (waits && this.#waits.signal.aborted) this.recall = { ...pull, wait: undefined };
-        else this.#fail(error, last);
-      },
-    );
-    this[underWay] = false;
-    if (pull) this.polling = false;
-    if (!answer) return;
+    if (dequeue) this.interruptedPoll = undefined;
+    const pending = dequeue ? "isDequeuing" : "isSettling";
+    this[pending] = true;
+    if (dequeue) this.isPolling = polls;
+    const { signal } = polls ? this.#polls : this.#others;
+    const reply = await this.#exchange(settlements, dequeue, signal).catch((error: unknown) => {
+      this.buffer.putBack(settlements);
+      if (polls && this.#polls.signal.aborted) this.interruptedPoll = { ...dequeue, wait: undefined };
+      else this.#fail(error, isLast);
+    });
+    this[pending] = false;
+    if (dequeue) this.isPolling = false;
+    if (!reply) return;
     const answeredAt = performance.now();
-    if (!waits) this.roundTrip.add(answeredAt - sentAt);
-    if (answer.tasks) take(answer.tasks, waits ? answeredAt : sentAt);
-    for (const [i, item] of items.entries()) this.#hear(item, answer.settled[i] as Settled, sentAt);
+    if (!polls) this.roundTrip.add(answeredAt - sentAt);
+    if (reply.tasks) onTasks(reply.tasks, polls ? answeredAt : sentAt);
+    for (const [i, one] of settlements.entries()) this.#onSettled(one, reply.settled[i] as Settled, sentAt);
   }
 
   async #exchange(
-    items: readonly Item<T>[],
-    pull: PullOptions | undefined,
+    outgoing: readonly OutgoingSettlement<T>[],
+    dequeue: DequeueRequest | undefined,
     signal: AbortSignal,
   ): Promise<{ settled: Settled[]; tasks?: Batch<T> }> {
-    const settlements = items.map(({ settlement }) => settlement);
-    if (!pull) return { settled: await this.#source.settle(settlements, { signal }) };
-    return items.length > 0
-      ? this.#source.settleAndDequeue(settlements, { ...pull, signal })
-      : { settled: [], tasks: await this.#source.dequeue({ ...pull, signal }) };
+    const settlements = outgoing.map(({ settlement }) => settlement);
+    if (!dequeue) return { settled: await this.#source.settle(settlements, { signal }) };
+    return settlements.length > 0
+      ? this.#source.settleAndDequeue(settlements, { ...dequeue, signal })
+      : { settled: [], tasks: await this.#source.dequeue({ ...dequeue, signal }) };
   }
 
-  #fail(error: unknown, last: boolean): void {
+  #fail(error: unknown, isLast: boolean): void {
     const now = performance.now();
-    const late = error instanceof SluiceError && error.code === "aborted";
-    this.failure ??= { error: late ? new SluiceError("redis_unreachable", TOO_LATE) : error };
+    const isLate = error instanceof SluiceError && error.code === "aborted";
+    this.failure ??= { error: isLate ? new SluiceError("redis_unreachable", TOO_LATE) : error };
     this.retryAt = now + PAUSE;
-    this.gaveUp ||= last || now >= this.#end;
+    this.hasGivenUp ||= isLast || now >= this.#end;
   }
 }

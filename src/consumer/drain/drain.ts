@@ -6,21 +6,30 @@ import { abortSignal, onlyOptions, wholeNumber } from "../../queue/core/validati
 import { MAX_DEQUEUE } from "../../queue/tasks/dequeue.ts";
 import type { Worker } from "../../queue/core/types.ts";
 import { signOfLife } from "../../queue/tasks/heartbeat.ts";
-import type { Work } from "./handler-pool.ts";
+import type { CallHandler } from "./handler-pool.ts";
 import type { PaceOptions } from "./pace.ts";
 import { DrainLoop, type DrainLoopOptions } from "./drain-loop.ts";
 import type { TaskSource } from "./source.ts";
 import type { BatchHandler, DrainOptions, DrainReport, Handler, Task, TaskOutcome } from "./types.ts";
 
 /**
- * Works on a queue until nothing is left or the time is over, one call of the handler a task. Finished tasks are settled
- * by the request that pulls the next ones. If no pull is due, they are settled at once, or, while others are about to
- * finish, together within about a second. If handlers are quick, it pulls before they run out of tasks. Leases are
- * extended, in one request for all, before they expire and at least every fifteen seconds; the answer also reports
- * cancels. It begins no task that would not end in time, judging by those it has seen, and hands back what it did not
- * begin. When the budget ends, the handlers' signals abort; tasks of handlers that do not stop are requeued.
- * @throws {SluiceError} `invalid_argument`, at once; or the fault of a request: then it has begun no more tasks, let
- *   those end that ran, and tried once more to settle. What it could not settle is delivered again when its lease expires
+ * Works on a queue until it is empty or the budget is over. It calls the handler once for each task.
+ *
+ * - Finished tasks are settled by the request that dequeues the next ones. If no dequeue is due, they are
+ *   settled at once, or within about a second together with others that are about to finish.
+ * - If handlers are quick, the drain dequeues before they run out of tasks.
+ * - Leases are extended, all in one request, before they expire and at least every fifteen seconds. The reply
+ *   also reports cancelled tasks.
+ * - The drain begins no task that is unlikely to end in time, and hands back the tasks that it did not begin.
+ * - When the budget ends, the handlers' signals abort. The tasks of handlers that do not stop are requeued.
+ *
+ * @param source a queue, or a queue of the HTTP client
+ * @param handler works on one task; its result completes the task, an error requeues it
+ * @param options.budget how long the drain may last in all. Default: "25s"
+ * @returns what became of the tasks, and when to drain again
+ * @throws {SluiceError} `invalid_argument`, at once. Or the error of a request that failed: the drain then
+ *   begins no more tasks, waits for running handlers, and tries once more to settle. Tasks that it could not
+ *   settle are delivered again when their leases expire
  * @example
  * await drain(emails, async ({ payload, signal }) => send(payload, { signal }), { budget: "25s" });
  */
@@ -29,20 +38,34 @@ export async function drain<T>(
   handler: Handler<T>,
   options: DrainOptions = {},
 ): Promise<DrainReport> {
-  const work: Work<T> = async ([task]) => [{ outcome: "complete", result: await handler(task as Task<T>) }];
-  return run(source, handler, work, options, { concurrency: 5, batch: undefined, together: false });
+  const callHandler: CallHandler<T> = async ([task]) => {
+    return [{ outcome: "complete", result: await handler(task as Task<T>) }];
+  };
+  return run(source, handler, callHandler, options, {
+    concurrency: 5,
+    batch: undefined,
+    wholeBatches: false,
+  });
 }
 
 /**
- * {@link drain}, with one call of the handler for all tasks of a pull; `concurrency` and `timeout` are of such calls.
+ * {@link drain} with one call of the handler for all tasks of a dequeue. `concurrency` and `timeout` apply to
+ * such calls.
+ * @param handler works on a batch; returns an outcome for each task, in their order
+ * @returns what became of the tasks, and when to drain again
  * @throws {SluiceError} as {@link drain}
+ * @example
+ * await drainBatches(emails, async (tasks) => {
+ *   await sendAll(tasks.map(({ payload }) => payload));
+ *   return tasks.map(() => ({ outcome: "complete" }));
+ * });
  */
 export async function drainBatches<T>(
   source: TaskSource<T>,
   handler: BatchHandler<T>,
   options: DrainOptions = {},
 ): Promise<DrainReport> {
-  const work: Work<T> = async (tasks, { signal }) => {
+  const callHandler: CallHandler<T> = async (tasks, { signal }) => {
     const outcomes: unknown = await handler(tasks, signal);
     if (Array.isArray(outcomes) && outcomes.length === tasks.length) return outcomes as TaskOutcome[];
     throw new SluiceError(
@@ -50,10 +73,10 @@ export async function drainBatches<T>(
       `a batch handler must return an array of ${tasks.length} outcomes, one for each task`,
     );
   };
-  return run(source, handler, work, options, { concurrency: 1, batch: 10, together: true });
+  return run(source, handler, callHandler, options, { concurrency: 1, batch: 10, wholeBatches: true });
 }
 
-/** What a drain is told of its work; beside this, how long it lasts. */
+/** The options that a service sets for each consumer. How long a drain lasts is not among them. */
 export const WORK_OPTIONS = [
   "batch",
   "concurrency",
@@ -70,24 +93,28 @@ const OPTIONS: readonly (keyof DrainOptions)[] = ["budget", ...WORK_OPTIONS, "si
 function run<T>(
   source: TaskSource<T>,
   handler: unknown,
-  work: Work<T>,
+  callHandler: CallHandler<T>,
   options: DrainOptions,
-  implied: PaceOptions,
+  defaults: PaceOptions,
 ): Promise<DrainReport> {
   const operations = ["dequeue", "settle", "settleAndDequeue"] as const;
   if (operations.some((name) => typeof source?.[name] !== "function")) {
-    throw invalidArgument("source", "must be a Queue, or another source of tasks");
+    throw invalidArgument(
+      "source",
+      "must be a Queue, or another object with dequeue, settle and settleAndDequeue",
+    );
   }
   if (typeof handler !== "function") throw invalidArgument("handler", "must be a function");
-  return new DrainLoop<T>(source, work, {
-    ...checkedOptions(options, implied),
-    together: implied.together,
-  }).report();
+  const { wholeBatches } = defaults;
+  return new DrainLoop<T>(source, callHandler, {
+    ...checkedOptions(options, defaults),
+    wholeBatches,
+  }).run();
 }
 
 /**
- * Checks a drain's options before there is anything to drain.
- * @param at what stands in front of their names in errors, such as `consumers.emails.`
+ * Checks a drain's options before it begins.
+ * @param at prefix of the option names in errors, such as `consumers.emails.`
  * @throws {SluiceError} `invalid_argument`
  */
 export function checkDrainOptions(options: DrainOptions, at: string): void {
@@ -101,13 +128,13 @@ export function checkDrainOptions(options: DrainOptions, at: string): void {
 
 function checkedOptions(
   options: DrainOptions,
-  implied: Omit<PaceOptions, "together">,
-): Omit<DrainLoopOptions, "together"> {
+  defaults: Omit<PaceOptions, "wholeBatches">,
+): Omit<DrainLoopOptions, "wholeBatches"> {
   onlyOptions(options, OPTIONS);
-  const { budget: span = "25s", batch = implied.batch, concurrency = implied.concurrency } = options;
+  const { budget: duration = "25s", batch = defaults.batch, concurrency = defaults.concurrency } = options;
   const { lease, timeout } = options;
   const { backoff = true, wait, worker, signal, closing, listen } = options;
-  const budget = milliseconds(span, "budget", { min: 1 });
+  const budget = milliseconds(duration, "budget", { min: 1 });
   checkBackoff(backoff);
   if (worker !== undefined) checkWorker(worker, budget);
   abortSignal(closing, "closing");
@@ -135,7 +162,7 @@ function checkWorker(worker: Worker, budget: number): void {
   if (milliseconds(silentAfter, "worker.silentAfter") < budget) {
     throw invalidArgument(
       "worker.silentAfter",
-      `must be the budget at least, ${budget} ms: a drain gives a sign of life only when it pulls`,
+      `must be at least the budget, ${budget} ms: a drain gives a sign of life only when it dequeues`,
     );
   }
 }

@@ -1,27 +1,27 @@
-/** After RFC 6298, which times TCP's segments: how much a sample moves the mean, and the deviation. */
+/** How much a sample moves the mean and the deviation, after RFC 6298, which times TCP's segments. */
 const MEAN_GAIN = 1 / 8;
 const DEVIATION_GAIN = 1 / 4;
 
-/** How long something takes, ms, judged by what it has taken so far. */
+/** Estimates how long something takes, ms, from how long it has taken so far. */
 export class DurationEstimator {
   #mean = 0;
   #deviation = 0;
-  #known = false;
+  #hasSamples = false;
 
   add(ms: number): void {
-    if (this.#known) {
+    if (this.#hasSamples) {
       this.#deviation += DEVIATION_GAIN * (Math.abs(ms - this.#mean) - this.#deviation);
       this.#mean += MEAN_GAIN * (ms - this.#mean);
     } else {
       this.#mean = ms;
-      // TCP assumes half; there a wrong guess costs more.
+      // TCP assumes half: a wrong guess costs more there.
       this.#deviation = ms / 4;
-      this.#known = true;
+      this.#hasSamples = true;
     }
   }
 
-  get known(): boolean {
-    return this.#known;
+  get hasSamples(): boolean {
+    return this.#hasSamples;
   }
 
   /** 0 before the first sample. */
@@ -29,8 +29,8 @@ export class DurationEstimator {
     return this.#mean;
   }
 
-  /** What it seldom exceeds; 0 before the first sample. */
-  get most(): number {
+  /** The duration that is seldom exceeded; 0 before the first sample. */
+  get upperBound(): number {
     return this.#mean + 4 * this.#deviation;
   }
 }

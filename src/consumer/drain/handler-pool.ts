@@ -3,16 +3,16 @@ import type { Task, TaskOutcome } from "./types.ts";
 import { DurationEstimator } from "./duration-estimator.ts";
 import { StoppedError, type StopReason } from "./failures.ts";
 import { HandlerCall, type InFlightTask } from "./in-flight-task.ts";
-import { handBack, type Sendable, settlementOf, outcomeOf } from "./to-settlement.ts";
+import { handBack, settlementOf, outcomeOf, type SizedSettlement } from "./to-settlement.ts";
 
 /** How long handlers may follow one another before the event loop gets a turn, ms: requests need turns. */
-const TURN = 10;
+const LONGEST_TURN = 10;
 
-/** What a call takes at least, ms: some clocks stand still while nothing is sent or received. */
+/** The shortest duration of a call, ms: some clocks stand still while nothing is sent or received. */
 const SHORTEST = 0.01;
 
-/** One call of a handler: an outcome for each task. The signal is that of the call. */
-export type Work<T> = (
+/** Calls the handler for some tasks, and returns an outcome for each. The signal is that of the call. */
+export type CallHandler<T> = (
   tasks: readonly Task<T>[],
   call: { readonly signal: AbortSignal },
 ) => Promise<readonly TaskOutcome[]>;
@@ -22,92 +22,94 @@ export interface HandlerPoolOptions {
   /** ms; Infinity for none. */
   readonly timeout: number;
   readonly backoff: Backoff | true;
-  /** How long a handler that is to stop has to do so, ms. */
+  /** How long a handler may take to stop, ms. */
   readonly grace: number;
 }
 
 /** The calls of the handler: those that wait for their turn, and those that run. */
 export class HandlerPool<T> {
   /** How many calls have begun. */
-  begun = 0;
+  begunCalls = 0;
   /** How many calls have ended. */
-  ended = 0;
+  endedCalls = 0;
   /** When a call ended for the first time since this was set to undefined. */
   firstEndAt: number | undefined;
-  /** Not later than the first lease has to be extended. */
-  #renewAt = Number.POSITIVE_INFINITY;
-  /** Not later than the first call is to be stopped, or given up. */
+  /** Not later than the first lease must be extended. */
+  #extendAt = Number.POSITIVE_INFINITY;
+  /** Not later than the first call must be stopped or given up. */
   #stopAt = Number.POSITIVE_INFINITY;
-  readonly #work: Work<T>;
+  readonly #callHandler: CallHandler<T>;
   readonly #options: HandlerPoolOptions;
-  readonly #settle: (item: Sendable, by: number) => void;
-  readonly #changed: () => void;
+  readonly #settle: (settlement: SizedSettlement, extendAt: number) => void;
+  readonly #onEnd: () => void;
   readonly #running = new Set<HandlerCall<T>>();
   #waiting: (readonly InFlightTask<T>[])[] = [];
-  /** How long a call takes that nobody stopped. */
+  /** How long a call takes if it is not stopped. */
   readonly #duration = new DurationEstimator();
+  /** When the event loop last had a turn. */
   #turnAt = 0;
 
   /**
-   * @param settle takes the settlement of each task that is done with, and when it has to go
-   * @param changed is called when a handler has returned: another may by then have, too
+   * @param settle takes the settlement of each finished task, and when the task's lease would have to be
+   *   extended
+   * @param onEnd called when a handler has returned; other handlers may have returned since
    */
   constructor(
-    work: Work<T>,
+    callHandler: CallHandler<T>,
     options: HandlerPoolOptions,
-    settle: (item: Sendable, by: number) => void,
-    changed: () => void,
+    settle: (settlement: SizedSettlement, extendAt: number) => void,
+    onEnd: () => void,
   ) {
-    this.#work = work;
+    this.#callHandler = callHandler;
     this.#options = options;
     this.#settle = settle;
-    this.#changed = changed;
+    this.#onEnd = onEnd;
   }
 
-  get idle(): boolean {
+  get isIdle(): boolean {
     return this.#running.size === 0 && this.#waiting.length === 0;
   }
 
   /** Whether a call could begin if there was a task. */
-  get free(): boolean {
-    return this.#waiting.length === 0 && this.vacant > 0;
+  get hasFreeHandler(): boolean {
+    return this.#waiting.length === 0 && this.freeHandlers > 0;
   }
 
   /** How many more calls could run. */
-  get vacant(): number {
+  get freeHandlers(): number {
     return this.#options.concurrency - this.#running.size;
   }
 
   /** How many calls wait for their turn. */
-  get waiting(): number {
+  get waitingCalls(): number {
     return this.#waiting.length;
   }
 
-  /** What a call seldom exceeds, ms, as far as is known. */
-  get most(): number {
-    return Math.min(this.#duration.most, this.#options.timeout);
+  /** The duration that a call seldom exceeds, ms; 0 before the first call has ended. */
+  get longestDuration(): number {
+    return Math.min(this.#duration.upperBound, this.#options.timeout);
   }
 
-  /** How long a call takes, ms; 0 as long as nobody knows. */
-  get mean(): number {
+  /** How long a call takes, ms; 0 before the first call has ended. */
+  get meanDuration(): number {
     return this.#duration.mean;
   }
 
-  /** How many calls begin within `ms` where enough wait; 0 as long as nobody knows. */
-  beginWithin(ms: number): number {
-    if (!this.#duration.known) return 0;
+  /** How many calls begin within `ms` if enough of them wait; 0 before the first call has ended. */
+  callsBegunWithin(ms: number): number {
+    if (!this.#duration.hasSamples) return 0;
     return (this.#options.concurrency * ms) / Math.max(this.#duration.mean, SHORTEST);
   }
 
-  /** Whether a call is likely to end by then: the one that began first, or is about to begin. */
-  endsBy(at: number): boolean {
+  /** Whether the call that began first, or is about to begin, is likely to end by then. */
+  isLikelyToEndBy(at: number): boolean {
     const [first] = this.#running;
-    return !this.idle && (first?.beganAt ?? performance.now()) + this.#duration.mean <= at;
+    return !this.isIdle && (first?.beganAt ?? performance.now()) + this.#duration.mean <= at;
   }
 
-  /** How many more calls, at most so many, can begin early enough to end within `ms`. */
-  room(ms: number, most: number): number {
-    const spare = ms - this.most;
+  /** How many more calls, at most `most`, can begin early enough to end within `ms`. */
+  callsThatFit(ms: number, most: number): number {
+    const spare = ms - this.longestDuration;
     if (spare < 0) return 0;
     const { mean } = this.#duration;
     const rounds = mean > 0 ? Math.min(most, Math.floor(spare / mean)) : most;
@@ -115,102 +117,103 @@ export class HandlerPool<T> {
     return Math.max(0, Math.min(most, this.#options.concurrency * (rounds + 1) - begun));
   }
 
-  /** Whether a lease has to be extended. */
-  renews(isDue: (at: number) => boolean): boolean {
-    if (!isDue(this.#renewAt)) return false;
-    this.#renewAt = Number.POSITIVE_INFINITY;
-    for (const held of this.#held()) this.#renewAt = Math.min(this.#renewAt, held.renewAt(false));
-    return isDue(this.#renewAt);
+  /** Whether a lease must be extended now. */
+  mustExtend(isDue: (at: number) => boolean): boolean {
+    if (!isDue(this.#extendAt)) return false;
+    this.#extendAt = Number.POSITIVE_INFINITY;
+    for (const task of this.#inFlight()) this.#extendAt = Math.min(this.#extendAt, task.extendAt(false));
+    return isDue(this.#extendAt);
   }
 
-  /** The tasks whose leases a request that goes out now may as well extend. */
-  renewals(now: number): InFlightTask<T>[] {
-    return [...this.#held()].filter((held) => held.renewAt(true) <= now);
+  /** The tasks whose leases a request that goes out now should extend too. */
+  tasksToExtend(now: number): InFlightTask<T>[] {
+    return [...this.#inFlight()].filter((task) => task.extendAt(true) <= now);
   }
 
   add(calls: readonly (readonly InFlightTask<T>[])[]): void {
     this.#waiting.push(...calls);
-    for (const held of calls.flat()) this.#renewAt = Math.min(this.#renewAt, held.renewAt(false));
+    for (const task of calls.flat()) this.#extendAt = Math.min(this.#extendAt, task.extendAt(false));
   }
 
-  /** The event loop has had a turn. */
-  turn(): void {
+  /** Notes that the event loop has had a turn. */
+  noteTurn(): void {
     this.#turnAt = performance.now();
   }
 
   /**
-   * Begins what waits, as far as handlers are free.
-   * @param end when all has to be over, on the clock of `performance.now()`
-   * @returns what is in the way of the next one, where that is not that all are busy
+   * Begins waiting calls while handlers are free.
+   * @param end when every call must have ended, on the clock of `performance.now()`
+   * @returns why the next call did not begin although a handler is free: too little time, the event loop
+   *   needs a turn, or a lease must be extended first
    */
   begin(end: number): "time" | "turn" | "lease" | undefined {
     for (let next; (next = this.#waiting[0]) && this.#running.size < this.#options.concurrency;) {
       const now = performance.now();
-      if (now + this.most > end) return "time";
-      if (now - this.#turnAt > TURN) return "turn";
-      if (next.some(({ over, beginBy }) => !over && beginBy < now)) return "lease";
-      const held = this.#waiting.shift()?.filter((one) => this.#isWanted(one)) ?? [];
-      if (held.length > 0) this.#call(new HandlerCall(held, this.#options.timeout));
+      if (now + this.longestDuration > end) return "time";
+      if (now - this.#turnAt > LONGEST_TURN) return "turn";
+      if (next.some(({ isOver, beginBy }) => !isOver && beginBy < now)) return "lease";
+      const tasks = this.#waiting.shift()?.filter((task) => this.#mayBegin(task)) ?? [];
+      if (tasks.length > 0) this.#call(new HandlerCall(tasks, this.#options.timeout));
     }
     return undefined;
   }
 
-  /** Gives back what waits. */
-  giveBack(): void {
-    for (const held of this.#waiting.splice(0).flat()) {
-      if (!held.over) this.#handBack(held);
+  /** Hands back the tasks of all waiting calls. */
+  handBackWaiting(): void {
+    for (const task of this.#waiting.splice(0).flat()) {
+      if (!task.isOver) this.#handBack(task);
     }
   }
 
-  /** Stops what runs; what has not ended when the grace is over is given up. */
+  /** Stops all running calls. A call that has not ended when the grace is over is given up. */
   stop(code: StopReason): void {
     const error = new StoppedError(code);
-    const cutOffAt = performance.now() + this.#options.grace;
-    for (const call of this.#running) call.stop(error, cutOffAt);
-    this.#stopAt = Math.min(this.#stopAt, cutOffAt);
+    const giveUpAt = performance.now() + this.#options.grace;
+    for (const call of this.#running) call.stop(error, giveUpAt);
+    this.#stopAt = Math.min(this.#stopAt, giveUpAt);
   }
 
-  /** Stops one task. One that waits is given back when its turn comes. */
-  stopOne(held: InFlightTask<T>, code: StopReason): void {
+  /** Stops one task. If it still waits, it is handed back when its turn comes. */
+  stopTask(task: InFlightTask<T>, code: StopReason): void {
     const error = new StoppedError(code);
-    held.stop(error);
-    for (const call of this.#running) call.heed(error);
+    task.stop(error);
+    for (const call of this.#running) call.stopIfTasksStopped(error);
   }
 
   /**
-   * Stops the calls whose timeout is over, and gives up those that did not heed it.
-   * @param isDue whether an instant has come
-   * @returns whether any was given up
+   * Stops the calls whose timeout is over, and gives up those that have not ended since.
+   * @param isDue whether a time has come
+   * @returns whether a call was given up
    */
-  keepTime(isDue: (at: number) => boolean): boolean {
+  enforceTimeouts(isDue: (at: number) => boolean): boolean {
     if (!isDue(this.#stopAt)) return false;
-    const { ended } = this;
+    const { endedCalls } = this;
     this.#stopAt = Number.POSITIVE_INFINITY;
     for (const call of this.#running) {
       if (call.stopped === undefined && isDue(call.timeoutAt)) {
         call.stop(new StoppedError("timeout"), performance.now() + this.#options.grace);
       }
-      if (isDue(call.cutOffAt)) this.#fail(call, call.stopped);
-      this.#stopAt = Math.min(this.#stopAt, call.stopped ? call.cutOffAt : call.timeoutAt);
+      if (isDue(call.giveUpAt)) this.#fail(call, call.stopped);
+      this.#stopAt = Math.min(this.#stopAt, call.stopped ? call.giveUpAt : call.timeoutAt);
     }
-    return this.ended > ended;
+    return this.endedCalls > endedCalls;
   }
 
   #call(call: HandlerCall<T>): void {
     this.#running.add(call);
     this.#stopAt = Math.min(this.#stopAt, call.timeoutAt);
-    this.begun++;
-    this.#work(
-      call.held.map(({ shown }) => shown),
+    this.begunCalls++;
+    this.#callHandler(
+      call.tasks.map(({ forHandler }) => forHandler),
       call,
     ).then(
       (outcomes) => {
         this.#end(call, outcomes);
-        this.#changed();
+        this.#onEnd();
       },
       (thrown: unknown) => {
         this.#fail(call, thrown);
-        this.#changed();
+        this.#onEnd();
       },
     );
   }
@@ -219,39 +222,39 @@ export class HandlerPool<T> {
     const outcome = outcomeOf(thrown, this.#options.backoff);
     this.#end(
       call,
-      call.held.map(() => outcome),
+      call.tasks.map(() => outcome),
     );
   }
 
   #end(call: HandlerCall<T>, outcomes: readonly TaskOutcome[]): void {
-    // Given up before: this comes too late.
+    // The call was given up before.
     if (!this.#running.delete(call)) return;
     const now = performance.now();
     if (call.stopped === undefined) this.#duration.add(now - call.beganAt);
-    this.ended++;
+    this.endedCalls++;
     this.firstEndAt ??= now;
-    for (const [i, held] of call.held.entries()) {
-      if (held.over) continue;
-      held.over = true;
-      this.#settle(settlementOf(held.task, outcomes[i] as TaskOutcome), held.renewAt(false));
+    for (const [i, task] of call.tasks.entries()) {
+      if (task.isOver) continue;
+      task.isOver = true;
+      this.#settle(settlementOf(task.leased, outcomes[i] as TaskOutcome), task.extendAt(false));
     }
   }
 
-  /** The tasks whose leases have to last. */
-  *#held(): Generator<InFlightTask<T>> {
-    for (const { held } of this.#running) yield* held.filter(({ over }) => !over);
-    for (const held of this.#waiting) yield* held.filter(({ over }) => !over);
+  /** The tasks whose leases must last. */
+  *#inFlight(): Generator<InFlightTask<T>> {
+    for (const { tasks } of this.#running) yield* tasks.filter(({ isOver }) => !isOver);
+    for (const tasks of this.#waiting) yield* tasks.filter(({ isOver }) => !isOver);
   }
 
-  /** Of a task that waited: its lease may be lost, or it was cancelled. */
-  #isWanted(held: InFlightTask<T>): boolean {
-    if (held.over) return false;
-    if (held.stopped) this.#handBack(held);
-    return !held.stopped;
+  /** A task that waited may have lost its lease meanwhile, or been cancelled. */
+  #mayBegin(task: InFlightTask<T>): boolean {
+    if (task.isOver) return false;
+    if (task.isStopped) this.#handBack(task);
+    return !task.isStopped;
   }
 
-  #handBack(held: InFlightTask<T>): void {
-    held.over = true;
-    this.#settle(handBack(held.task), held.renewAt(false));
+  #handBack(task: InFlightTask<T>): void {
+    task.isOver = true;
+    this.#settle(handBack(task.leased), task.extendAt(false));
   }
 }

@@ -4,17 +4,19 @@ import type { Task } from "./types.ts";
 import { StoppedError } from "./failures.ts";
 
 /** The shortest time from one extend to the next, ms. */
-const OFTEN = 250;
+const SHORTEST_PAUSE = 250;
 
-/** Told what Redis answered to an extend that was sent at that time. */
-export type Hearing<T> = (held: InFlightTask<T>, answer: Settled, sentAt: number) => void;
+/** Called with Redis's reply to an extend that was sent at `sentAt`. */
+export type OnExtended<T> = (task: InFlightTask<T>, reply: Settled, sentAt: number) => void;
 
-/** Stops something once. Its signal is made when it is first asked for: many handlers do not, and it is dear. */
+/**
+ * Stops something once. Its signal is made when first read: many handlers need none, and making one is slow.
+ */
 class Stopper {
   #reason: StoppedError | undefined;
   #controller: AbortController | undefined;
 
-  get stopped(): boolean {
+  get isStopped(): boolean {
     return this.#reason !== undefined;
   }
 
@@ -32,41 +34,44 @@ class Stopper {
   }
 }
 
-/** A task that is leased, until its work is over or its lease is lost. */
+/** A leased task, until its handler has ended or its lease is lost. */
 export class InFlightTask<T> {
-  readonly task: LeasedTask<T>;
-  /** What a handler sees of it. */
-  readonly shown: Task<T>;
-  /** True when nothing that is heard of the lease matters any more. */
-  over = false;
+  readonly leased: LeasedTask<T>;
+  /** The task as its handler sees it. */
+  readonly forHandler: Task<T>;
+  /** True once the handler has ended, or the lease is lost. */
+  isOver = false;
   readonly #stopper = new Stopper();
   readonly #extendEvery: number;
   /** From the last extend to the next, ms. */
   #pause: number;
   #extendedAt: number;
-  /** When that was heard of. */
-  #heardAt = performance.now();
+  /** When Redis last confirmed the lease. */
+  #confirmedAt = performance.now();
 
   /**
    * @param leasedAt not later than when it was leased, on the clock of `performance.now()`
    * @param extendEvery the longest time from one extend to the next, ms; a third of the lease if that is less
+   * @param onExtended called after each extend that the handler itself sends
    */
-  constructor(task: LeasedTask<T>, leasedAt: number, extendEvery: number, hear: Hearing<T>) {
-    this.task = task;
-    this.#extendEvery = Math.max(OFTEN, Math.min(extendEvery, task.leasedFor / 3));
-    // Less is left of a lease whose pull had to be sent again. A clock that is wrong at most makes it earlier.
-    const left = task.deadlineAt - Date.now();
-    this.#pause = Math.max(OFTEN, Math.min(this.#extendEvery, left > 0 ? left / 3 : this.#extendEvery));
+  constructor(leased: LeasedTask<T>, leasedAt: number, extendEvery: number, onExtended: OnExtended<T>) {
+    this.leased = leased;
+    this.#extendEvery = Math.max(SHORTEST_PAUSE, Math.min(extendEvery, leased.leasedFor / 3));
+    // Less is left of a lease if its dequeue was resent. If this clock is wrong, the first extend is only
+    // earlier.
+    const left = leased.deadlineAt - Date.now();
+    const third = left > 0 ? left / 3 : this.#extendEvery;
+    this.#pause = Math.max(SHORTEST_PAUSE, Math.min(this.#extendEvery, third));
     this.#extendedAt = leasedAt;
-    const { id, receipt, payload, attempt, enqueuedAt, headers, group } = task;
+    const { id, receipt, payload, attempt, enqueuedAt, headers, group } = leased;
     const stopper = this.#stopper;
     const extend: Task<T>["extend"] = async (lease, options) => {
       const sentAt = performance.now();
-      const answer = await task.extend(lease, options);
-      hear(this, answer, sentAt);
-      return answer;
+      const reply = await leased.extend(lease, options);
+      onExtended(this, reply, sentAt);
+      return reply;
     };
-    this.shown = {
+    this.forHandler = {
       id,
       receipt,
       payload,
@@ -81,49 +86,53 @@ export class InFlightTask<T> {
     };
   }
 
-  get stopped(): boolean {
-    return this.#stopper.stopped;
+  get isStopped(): boolean {
+    return this.#stopper.isStopped;
   }
 
   stop(error: StoppedError): void {
     this.#stopper.stop(error);
   }
 
-  /** When to extend the lease, at the latest; earlier, with a request that goes out anyway. */
-  renewAt(early: boolean): number {
+  /**
+   * When to extend the lease at the latest. `early`: from when on to extend it with a request that goes out
+   * anyway.
+   */
+  extendAt(early: boolean): number {
     return this.#extendedAt + (early ? this.#pause / 2 : this.#pause);
   }
 
   /**
-   * Until when it may be begun, unless the lease is extended first: a handler before it may have blocked the event loop
-   * for so long that the lease is another's by now.
+   * The latest time to begin the task without extending its lease first. An earlier handler may have blocked
+   * the event loop for so long that another consumer has the lease by now.
    */
   get beginBy(): number {
-    return this.#heardAt + Math.max(this.#pause, this.task.leasedFor / 2);
+    return this.#confirmedAt + Math.max(this.#pause, this.leased.leasedFor / 2);
   }
 
   extended(sentAt: number): void {
     this.#extendedAt = Math.max(this.#extendedAt, sentAt);
-    this.#heardAt = performance.now();
+    this.#confirmedAt = performance.now();
     this.#pause = this.#extendEvery;
   }
 }
 
-/** One call of a handler, for one task or for all of a pull. */
+/**
+ * One call of a handler, for one task or for all tasks of a dequeue. Times are on the clock of
+ * `performance.now()`.
+ */
 export class HandlerCall<T> {
-  readonly held: readonly InFlightTask<T>[];
-  /** On the clock of `performance.now()`, like all its times. */
+  readonly tasks: readonly InFlightTask<T>[];
   readonly beganAt: number;
-  /** When the handler has had its timeout. */
   readonly timeoutAt: number;
-  /** When it is given up, where it is to stop. */
-  cutOffAt = Number.POSITIVE_INFINITY;
-  /** Why it is to stop as a whole. */
+  /** When the drain stops waiting for a handler that was told to stop. */
+  giveUpAt = Number.POSITIVE_INFINITY;
+  /** Why the call as a whole is to stop. */
   stopped: StoppedError | undefined;
   readonly #stopper = new Stopper();
 
-  constructor(held: readonly InFlightTask<T>[], timeout: number) {
-    this.held = held;
+  constructor(tasks: readonly InFlightTask<T>[], timeout: number) {
+    this.tasks = tasks;
     this.beganAt = performance.now();
     this.timeoutAt = this.beganAt + timeout;
   }
@@ -132,15 +141,15 @@ export class HandlerCall<T> {
     return this.#stopper.signal;
   }
 
-  stop(error: StoppedError, cutOffAt: number): void {
+  stop(error: StoppedError, giveUpAt: number): void {
     this.stopped ??= error;
-    this.cutOffAt = Math.min(this.cutOffAt, cutOffAt);
-    for (const held of this.held) held.stop(error);
+    this.giveUpAt = Math.min(this.giveUpAt, giveUpAt);
+    for (const task of this.tasks) task.stop(error);
     this.#stopper.stop(error);
   }
 
-  /** Stops as a whole where each of its tasks is stopped. */
-  heed(error: StoppedError): void {
-    if (this.held.every(({ stopped }) => stopped)) this.#stopper.stop(error);
+  /** Aborts the call's signal if each of its tasks is stopped. */
+  stopIfTasksStopped(error: StoppedError): void {
+    if (this.tasks.every(({ isStopped }) => isStopped)) this.#stopper.stop(error);
   }
 }

@@ -1,51 +1,55 @@
 import type { DurationEstimator } from "./duration-estimator.ts";
 import type { HandlerPool } from "./handler-pool.ts";
 
-/** What a pull asks for at least, and at most, where a drain is not told its `batch`; the HTTP interface takes 100. */
+/** Fewest and most tasks of one dequeue if the drain has no `batch`; the HTTP interface allows 100. */
 const LEAST = 10;
 const MOST = 100;
-/** The longest that a pull asks ahead for, beside a round trip, ms. */
+/** The longest time for which a dequeue asks ahead, beside a round trip, ms. */
 const AHEAD = 50;
 
 export interface PaceOptions {
   readonly concurrency: number;
-  /** Most tasks of one pull; undefined: as many as the handlers are about to begin. */
+  /** Most tasks of one dequeue; undefined: as many as the handlers are about to begin. */
   readonly batch: number | undefined;
-  /** Whether one call takes all tasks of a pull. */
-  readonly together: boolean;
+  /** Whether one handler call takes all tasks of a dequeue. */
+  readonly wholeBatches: boolean;
 }
 
-type PacedHandlers = Pick<HandlerPool<never>, "idle" | "waiting" | "vacant" | "mean" | "beginWithin">;
+type PacedHandlers = Pick<
+  HandlerPool<never>,
+  "isIdle" | "waitingCalls" | "freeHandlers" | "meanDuration" | "callsBegunWithin"
+>;
 
 /**
- * When a drain pulls, and how much: enough for its handlers never to wait for a request, so that settlements can gather
- * meanwhile; and no more, for tasks that wait here could run elsewhere.
+ * When a drain dequeues, and how much. Handlers must not wait for a request, so that settlements can gather.
+ * A drain takes no more than that: tasks that wait here could run in another consumer.
  */
 export class Pace {
   readonly #options: PaceOptions;
   readonly #handlers: PacedHandlers;
   readonly #roundTrip: DurationEstimator;
 
-  constructor(options: PaceOptions, hands: PacedHandlers, roundTrip: DurationEstimator) {
+  constructor(options: PaceOptions, handlers: PacedHandlers, roundTrip: DurationEstimator) {
     this.#options = options;
-    this.#handlers = hands;
+    this.#handlers = handlers;
     this.#roundTrip = roundTrip;
   }
 
-  /** Whether handlers are about to run out of tasks: all that wait will have begun when a pull is answered. */
+  /** Whether every waiting task will have begun when a dequeue is answered. */
   get runsOut(): boolean {
-    const { concurrency, batch = MOST, together } = this.#options;
-    if (together || concurrency === 1 || this.#handlers.idle) return false;
-    const meanwhile = this.#handlers.beginWithin(this.#roundTrip.mean);
-    return this.#handlers.waiting + 1 <= Math.min(meanwhile, batch / 2);
+    const { concurrency, batch = MOST, wholeBatches } = this.#options;
+    if (wholeBatches || concurrency === 1 || this.#handlers.isIdle) return false;
+    const meanwhile = this.#handlers.callsBegunWithin(this.#roundTrip.mean);
+    return this.#handlers.waitingCalls + 1 <= Math.min(meanwhile, batch / 2);
   }
 
-  /** How many tasks a pull asks for, as far as time allows. */
+  /** How many tasks a dequeue asks for, if time allows. */
   get batch(): number {
     const { batch } = this.#options;
     if (batch !== undefined) return batch;
-    const { vacant, waiting, mean } = this.#handlers;
-    const begin = this.#handlers.beginWithin(this.#roundTrip.mean + Math.min(mean / 2, AHEAD));
-    return Math.max(LEAST, Math.min(Math.ceil(vacant + begin) - waiting, MOST));
+    const { freeHandlers, waitingCalls, meanDuration } = this.#handlers;
+    const ahead = this.#roundTrip.mean + Math.min(meanDuration / 2, AHEAD);
+    const begin = this.#handlers.callsBegunWithin(ahead);
+    return Math.max(LEAST, Math.min(Math.ceil(freeHandlers + begin) - waitingCalls, MOST));
   }
 }

@@ -1,60 +1,65 @@
 import type { InFlightTask } from "./in-flight-task.ts";
-import { extension, type Sendable } from "./to-settlement.ts";
+import { extension, type SizedSettlement } from "./to-settlement.ts";
 
-/** Most of one request. JSON within JSON has up to twice its length, and Upstash takes 10 MB. */
-const MOST_ITEMS = 1_000;
+/**
+ * Most settlements and bytes of one request. JSON within JSON has up to twice its length; Upstash takes 10
+ * MB.
+ */
+const MOST_SETTLEMENTS = 1_000;
 const MOST_BYTES = 4_000_000;
 
-/** How long a settlement may wait for company, ms. */
-const WITHIN = 1_000;
+/** The longest time that a settlement waits for others, ms. */
+const LONGEST_WAIT = 1_000;
 
-/** A settlement, and of an extend the task that it is for. */
-export interface Item<T> extends Sendable {
-  readonly extends?: InFlightTask<T>;
+/** A settlement of one request. An extend also names its task. */
+export interface OutgoingSettlement<T> extends SizedSettlement {
+  readonly extendedTask?: InFlightTask<T>;
 }
 
-/** The settlements of what is finished, until Redis has answered. */
+/** The settlements of finished tasks, until Redis has answered. */
 export class SettlementBuffer<T> {
-  readonly #items: Sendable[] = [];
+  readonly #settlements: SizedSettlement[] = [];
   #dueAt = Number.POSITIVE_INFINITY;
 
   get size(): number {
-    return this.#items.length;
+    return this.#settlements.length;
   }
 
-  /** When one has to go, on the clock of `performance.now()`; Infinity where none is there. */
+  /** When a settlement must be sent, on the clock of `performance.now()`; Infinity if the buffer is empty. */
   get dueAt(): number {
     return this.#dueAt;
   }
 
-  /** @param by when its lease would have to be extended */
-  add(item: Sendable, by: number): void {
-    this.#dueAt = Math.min(this.#dueAt, by, performance.now() + WITHIN);
-    this.#items.push(item);
+  /** @param extendAt when the task's lease would have to be extended */
+  add(settlement: SizedSettlement, extendAt: number): void {
+    this.#dueAt = Math.min(this.#dueAt, extendAt, performance.now() + LONGEST_WAIT);
+    this.#settlements.push(settlement);
   }
 
-  /** What one request takes: extends first, for they cannot wait. */
-  take(renewals: readonly InFlightTask<T>[]): Item<T>[] {
-    const taken: Item<T>[] = renewals
-      .slice(0, MOST_ITEMS)
-      .map((held) => ({ ...extension(held.task), extends: held }));
+  /** Removes what one request sends: extends first, since they cannot wait. */
+  take(tasksToExtend: readonly InFlightTask<T>[]): OutgoingSettlement<T>[] {
+    const taken: OutgoingSettlement<T>[] = tasksToExtend
+      .slice(0, MOST_SETTLEMENTS)
+      .map((task) => ({ ...extension(task.leased), extendedTask: task }));
     let bytes = 0;
     let count = 0;
-    for (const item of this.#items) {
-      bytes += item.bytes;
-      if (taken.length === MOST_ITEMS || (count > 0 && bytes > MOST_BYTES)) break;
-      taken.push(item);
+    for (const settlement of this.#settlements) {
+      bytes += settlement.bytes;
+      if (taken.length === MOST_SETTLEMENTS || (count > 0 && bytes > MOST_BYTES)) break;
+      taken.push(settlement);
       count++;
     }
-    this.#items.splice(0, count);
-    if (this.#items.length === 0) this.#dueAt = Number.POSITIVE_INFINITY;
+    this.#settlements.splice(0, count);
+    if (this.#settlements.length === 0) this.#dueAt = Number.POSITIVE_INFINITY;
     return taken;
   }
 
-  /** After a request that failed, what it took. Where it was settled all the same, sending it again does no harm. */
-  putBack(items: readonly Item<T>[]): void {
-    for (const item of items) {
-      if (!item.extends) this.add(item, Number.POSITIVE_INFINITY);
+  /**
+   * Puts back what a failed request took. If Redis settled it after all, sending it again changes nothing.
+   */
+  putBack(taken: readonly OutgoingSettlement<T>[]): void {
+    for (const settlement of taken) {
+      if (!settlement.extendedTask) this.add(settlement, Number.POSITIVE_INFINITY);
     }
   }
 }

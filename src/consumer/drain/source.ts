@@ -8,22 +8,22 @@ export type TaskSource<T = unknown> = Pick<
   "name" | "dequeue" | "settle" | "settleAndDequeue"
 >;
 
-/** A source whose every pull is looked at before its tasks are given. */
-export function watched<T>(
+/** A source that calls `onDequeue` with the tasks of each dequeue before it returns them. */
+export function observed<T>(
   source: TaskSource<T>,
-  look: (tasks: Batch<T>, options: DequeueOptions) => void,
+  onDequeue: (tasks: Batch<T>, options: DequeueOptions) => void,
 ): TaskSource<T> {
   return {
     name: source.name,
     settle: (...args) => source.settle(...args),
     async dequeue(options = {}) {
       const tasks = await source.dequeue(options);
-      look(tasks, options);
+      onDequeue(tasks, options);
       return tasks;
     },
     async settleAndDequeue(settlements, options = {}) {
       const reply = await source.settleAndDequeue(settlements, options);
-      look(reply.tasks, options);
+      onDequeue(reply.tasks, options);
       return reply;
     },
   };

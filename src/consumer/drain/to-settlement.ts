@@ -10,29 +10,29 @@ import { NonRetryableError, RetryAfter } from "./failures.ts";
 
 type Leased = Pick<LeasedTask, "receipt" | "attempt">;
 
-/** A settlement that cannot make its request fail, and its size. */
-export interface Sendable {
+/** A settlement whose values Redis can store, and their size. */
+export interface SizedSettlement {
   readonly settlement: Settlement;
   readonly bytes: number;
 }
 
-/** What becomes of a task whose handler threw that. */
+/** The outcome of a task whose handler threw. */
 export function outcomeOf(thrown: unknown, backoff: Backoff | true): TaskOutcome {
   try {
-    if (isOne(thrown, NonRetryableError, "NonRetryableError")) return { outcome: "reject", error: thrown };
-    if (isOne(thrown, RetryAfter, "RetryAfter")) {
+    if (isNamed(thrown, NonRetryableError, "NonRetryableError")) return { outcome: "reject", error: thrown };
+    if (isNamed(thrown, RetryAfter, "RetryAfter")) {
       const { delay, count, cause } = thrown;
       return { outcome: "requeue", delay, count, error: cause ?? thrown };
     }
   } catch {
-    // It does not even let itself be looked at.
+    // Reading a thrown value may throw as well.
   }
   const error = thrown === undefined ? new Error("the handler threw undefined") : thrown;
   return { outcome: "requeue", backoff, error };
 }
 
-// By name too: a bundle may hold a copy of the class.
-function isOne<E extends Error>(
+// By name too: a bundle may contain a second copy of the class.
+function isNamed<E extends Error>(
   thrown: unknown,
   kind: new (...args: never[]) => E,
   name: string,
@@ -41,33 +41,33 @@ function isOne<E extends Error>(
 }
 
 /**
- * The settlement that an outcome amounts to, whatever is in it: what can be stored neither as result nor as error is
- * replaced by an error that says so. Values are copied, for the caller may go on changing them.
+ * The settlement for a handler's outcome. A result or error that cannot be stored is replaced by an error
+ * that says so. Values are copied, since the caller may go on changing them.
  */
-export function settlementOf(task: Leased, outcome: TaskOutcome): Sendable {
+export function settlementOf(task: Leased, outcome: TaskOutcome): SizedSettlement {
   try {
     return outcome.outcome === "complete"
       ? completion(task, outcome.result)
-      : sendable(asSettlement(task, outcome));
+      : sized(asSettlement(task, outcome));
   } catch (fault) {
-    return sendable(failed(task, new Error(`the handler's outcome is of no use: ${reasonOf(fault)}`)));
+    return sized(failed(task, new Error(`the handler's outcome is invalid: ${reasonOf(fault)}`)));
   }
 }
 
-/** Gives back what was not begun. */
-export function handBack({ receipt }: Leased): Sendable {
-  return sendable({ receipt, outcome: "requeue", unstarted: true });
+/** The settlement that hands back a task that was not begun. */
+export function handBack({ receipt }: Leased): SizedSettlement {
+  return sized({ receipt, outcome: "requeue", unstarted: true });
 }
 
-export function extension({ receipt }: Leased): Sendable {
-  return sendable({ receipt, outcome: "extend" });
+export function extension({ receipt }: Leased): SizedSettlement {
+  return sized({ receipt, outcome: "extend" });
 }
 
-function sendable(settlement: Settlement): Sendable {
+function sized(settlement: Settlement): SizedSettlement {
   return { settlement, bytes: byteLength(settlementArguments(settlement, "settlement").text) };
 }
 
-function completion({ receipt }: Leased, result: unknown): Sendable {
+function completion({ receipt }: Leased, result: unknown): SizedSettlement {
   if (result === undefined) return { settlement: { receipt, outcome: "complete" }, bytes: 0 };
   try {
     const text = encodeValue(result, "result");
@@ -76,9 +76,9 @@ function completion({ receipt }: Leased, result: unknown): Sendable {
       bytes: byteLength(text),
     };
   } catch (fault) {
-    // The work is done: another attempt would do it again.
+    // The handler has done its work. Another attempt would do it again.
     const error = new Error(`the work is done, but its result cannot be stored: ${reasonOf(fault)}`);
-    return sendable({ receipt, outcome: "reject", error });
+    return sized({ receipt, outcome: "reject", error });
   }
 }
 
@@ -93,7 +93,7 @@ function asSettlement(
       const { delay = 0, backoff, count = true } = outcome;
       const error = errorOf(outcome.error);
       try {
-        // Reckoned once, so that a copy of the settlement says the same.
+        // Computed once, so that a resent settlement has the same delay.
         const ms = backoff === undefined ? milliseconds(delay, "delay") : delayAfter(attempt, backoff);
         return { receipt, outcome: "requeue", delay: ms, count, error };
       } catch (fault) {
@@ -101,7 +101,7 @@ function asSettlement(
       }
     }
     default:
-      throw new SluiceError("invalid_argument", "its outcome must be complete, requeue or reject", "outcome");
+      throw new SluiceError("invalid_argument", "outcome must be complete, requeue or reject", "outcome");
   }
 }
 
@@ -121,7 +121,7 @@ function errorOf(error: unknown): unknown {
   }
 }
 
-// Other errors than ours may quote a payload, or throw when they are looked at.
+// Errors of other code may quote a payload, or throw when they are read.
 function reasonOf(fault: unknown): string {
   return fault instanceof SluiceError ? fault.message : "it cannot be read";
 }

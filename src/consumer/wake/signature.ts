@@ -1,58 +1,62 @@
 /**
- * Signatures of the Standard Webhooks specification (standardwebhooks.com): who knows the secret can tell that a request
- * comes from one who knows it too, is unchanged, and at most five minutes old.
+ * Signatures of the Standard Webhooks specification (standardwebhooks.com). They prove that the sender of a
+ * request knows the secret, and that the request is unchanged and at most five minutes old.
  */
 import { invalidArgument } from "../../errors.ts";
+import { fromBase64, toBase64 } from "../../queue/core/base64.ts";
 
-/** How old a signature may be, or how far ahead, s: as the specification's own libraries have it. */
+/**
+ * How old a signature may be, or how far ahead, in seconds; the same as in the specification's own libraries.
+ */
 export const TOLERANCE = 5 * 60;
 
 const PREFIX = "whsec_";
 
-/** Longer than any library makes one; ids are remembered. */
+/** The longest id, in characters: ids are kept in memory, and no library makes longer ones. */
 const LONGEST_ID = 256;
 
-/** Whether it is `whsec_` and 24 to 64 bytes in base64. */
+/** Whether a secret is `whsec_` followed by 24 to 64 bytes in base64. */
 export function isWakeSecret(secret: string): boolean {
   return secretBytes(secret) !== undefined;
 }
 
 function secretBytes(secret: unknown): Uint8Array<ArrayBuffer> | undefined {
   const bytes =
-    typeof secret === "string" && secret.startsWith(PREFIX) ? decoded(secret.slice(6)) : undefined;
+    typeof secret === "string" && secret.startsWith(PREFIX) ? fromBase64(secret.slice(6)) : undefined;
   return bytes && bytes.length >= 24 && bytes.length <= 64 ? bytes : undefined;
 }
 
 /**
- * A secret, as the key that signs with it.
- * @throws {SluiceError} `invalid_argument` for what is not `whsec_` and 24 to 64 bytes in base64
+ * The key that signs and verifies with a secret.
+ * @param path the option that holds the secret
+ * @throws {SluiceError} `invalid_argument` if the secret is not `whsec_` followed by 24 to 64 bytes in base64
  */
 export async function signingKey(secret: string, path = "secret"): Promise<CryptoKey> {
   const bytes = secretBytes(secret);
   if (bytes === undefined) {
-    throw invalidArgument(path, `must be ${PREFIX} and 24 to 64 bytes in base64`);
+    throw invalidArgument(path, `must be ${PREFIX} followed by 24 to 64 bytes in base64`);
   }
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
 }
 
-/** The three headers that sign a body. */
+/** The three headers that sign a body under an id. */
 export async function signedHeaders(
   key: CryptoKey,
   id: string,
   body: string,
 ): Promise<Record<string, string>> {
   const timestamp = String(Math.floor(Date.now() / 1_000));
-  const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, signed(id, timestamp, body)));
+  const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, signedContent(id, timestamp, body)));
   return {
     "webhook-id": id,
     "webhook-timestamp": timestamp,
-    "webhook-signature": `v1,${btoa(String.fromCharCode(...signature))}`,
+    "webhook-signature": `v1,${toBase64(signature)}`,
   };
 }
 
 /**
- * Whether one of the keys signed the body, not long ago. There may be several signatures and several keys, while a
- * secret is being changed.
+ * Whether one of the keys signed the body within the last five minutes. While a secret is being changed,
+ * there are several keys, and several signatures.
  */
 export async function isSigned(keys: readonly CryptoKey[], headers: Headers, body: string): Promise<boolean> {
   const id = headers.get("webhook-id");
@@ -61,24 +65,16 @@ export async function isSigned(keys: readonly CryptoKey[], headers: Headers, bod
   if (id === null || id.length > LONGEST_ID || signatures === null) return false;
   if (timestamp === null || !/^\d{1,12}$/.test(timestamp)) return false;
   if (Math.abs(Date.now() / 1_000 - Number(timestamp)) > TOLERANCE) return false;
-  const content = signed(id, timestamp, body);
+  const content = signedContent(id, timestamp, body);
   for (const text of signatures.split(" ").slice(0, 8)) {
-    const bytes = text.startsWith("v1,") ? decoded(text.slice(3)) : undefined;
+    const bytes = text.startsWith("v1,") ? fromBase64(text.slice(3)) : undefined;
     for (const key of bytes ? keys : []) {
-      // Compares in constant time.
+      // `verify` compares in constant time.
       if (await crypto.subtle.verify("HMAC", key, bytes as Uint8Array<ArrayBuffer>, content)) return true;
     }
   }
   return false;
 }
 
-const signed = (id: string, timestamp: string, body: string) =>
+const signedContent = (id: string, timestamp: string, body: string) =>
   new TextEncoder().encode(`${id}.${timestamp}.${body}`);
-
-function decoded(base64: string): Uint8Array<ArrayBuffer> | undefined {
-  try {
-    return Uint8Array.from(atob(base64), (unit) => unit.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
-}

@@ -5,66 +5,79 @@ import { toConsole } from "../../queue/tasks/waker.ts";
 import { WakeVerifier } from "./wake-verifier.ts";
 import { WAKE } from "./webhook-waker.ts";
 
-/** What is read of a wake, in bytes and ms. */
+/** Largest body of a wake, in bytes, and how long it may take to arrive, ms. */
 const BOUNDS = { limit: 10_000, within: 10_000 } as const;
 
 export interface WakeReceiverOptions {
-  /** As the waker has it; several while it is being changed. */
+  /** The secret of the {@link webhookWaker}; several while it is being changed. */
   readonly secret: string | readonly string[];
-  /** Drains the queue; null for one on which nobody works here. */
+  /** Drains a queue; returns null for a queue that has no consumer here. */
   readonly drain: (queue: string) => Promise<DrainReport> | null;
-  /** Told why a drain failed of which nobody waits for the answer. @default one line on the console */
+  /** Called when a drain fails that runs after the response. @default writes one line to the console */
   readonly onError?: ((error: unknown, queue: string) => void) | undefined;
 }
 
 export interface AfterResponse {
-  /** Lets work go on after the response, where the platform can. */
+  /** Lets work go on after the response, if the platform can. */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
 }
 
 /**
- * Answers a wake: looks at its signature, and drains the queue. With `waitUntil` the answer comes at once, 202;
- * without it when the work is done, 200 with the report; where that fails the call rejects with its fault. What is no
- * wake is 400, 401, 404, 405, 408 or 413, and one that came here before, 409: make one receiver, not one for each request.
- * @throws {SluiceError} `invalid_argument`, from the first request: for a secret of another form
+ * Makes a function that answers wakes: it verifies the signature, and drains the queue. Make one receiver for
+ * all requests, since it remembers wakes to refuse copies.
+ *
+ * The function takes a request, and `{ waitUntil }` if the platform has it. With `waitUntil` it responds 202
+ * at once. Otherwise it responds 200 with the drain's report, or rejects with the drain's error. A request
+ * that is not a wake gets 400, 401, 404, 405, 408 or 413; a copy of an earlier wake gets 409.
+ * @param options.secret `whsec_` followed by 24 to 64 bytes in base64
+ * @param options.drain drains a queue, or returns null if it has no consumer here
+ * @returns the function. Its first call rejects with `invalid_argument` if a secret has the wrong form
+ * @throws {SluiceError} `invalid_argument` for an unknown option
+ * @example
+ * const receive = wakeReceiver({
+ *   secret,
+ *   drain: (queue) => (queue === "emails" ? drain(emails, send) : null),
+ * });
+ * const response = await receive(request, { waitUntil: (work) => ctx.waitUntil(work) });
  */
 export function wakeReceiver(
   options: WakeReceiverOptions,
 ): (request: Request, after?: AfterResponse) => Promise<Response> {
   onlyOptions(options, ["secret", "drain", "onError"]);
   const { secret, drain, onError } = options;
-  const gate = new WakeVerifier(secret);
-  return (request, { waitUntil } = {}) => answerWake(request, { gate, drain, onError, waitUntil });
+  const verifier = new WakeVerifier(secret);
+  return (request, { waitUntil } = {}) => answerWake(request, { verifier, drain, onError, waitUntil });
 }
 
-export interface WakeWork extends Omit<WakeReceiverOptions, "secret">, AfterResponse {
-  readonly gate: WakeVerifier;
+export interface WakeHandling extends Omit<WakeReceiverOptions, "secret">, AfterResponse {
+  readonly verifier: WakeVerifier;
 }
 
-/** As {@link wakeReceiver} does, for whom each request is another's work. */
-export async function answerWake(request: Request, work: WakeWork): Promise<Response> {
-  const { gate, drain, onError = toConsole("drain"), waitUntil } = work;
-  if (request.method !== "POST") return refused(405, "A wake is a POST.", { allow: "POST" });
+/** Answers one wake, as {@link wakeReceiver} does. */
+export async function answerWake(request: Request, handling: WakeHandling): Promise<Response> {
+  const { verifier, drain, onError = toConsole("drain"), waitUntil } = handling;
+  if (request.method !== "POST") return refused(405, "A wake must be a POST.", { allow: "POST" });
   const read = await readBounded(request, BOUNDS);
-  if (typeof read === "string") return refused(...unread[read]);
+  if (typeof read === "string") return refused(...bodyFaults[read]);
   const body = new TextDecoder().decode(read);
-  const outcome = await gate.admit(request.headers, body);
-  if (outcome === "unsigned") {
+  const verified = await verifier.verify(request.headers, body);
+  if (verified === "unsigned") {
     return refused(401, "The signature is missing, wrong, or more than five minutes old.");
   }
-  if (outcome === "replayed") return refused(409, "This wake has been here before.");
+  if (verified === "replayed") return refused(409, "This wake was received before.");
   const queue = queueOf(body);
-  if (queue === undefined) return refused(400, `A wake has the type ${WAKE} and names its queue.`);
+  if (queue === undefined)
+    return refused(400, `A wake must have the type ${WAKE} and the name of its queue.`);
   const working = drain(queue);
-  if (working === null) return refused(404, "Nobody works on this queue here.");
-  if (!waitUntil) return Response.json(await working, { headers: closed });
+  if (working === null) return refused(404, "This queue has no consumer here.");
+  if (!waitUntil) return Response.json(await working, { headers: securityHeaders });
   waitUntil(working.catch((error: unknown) => onError(error, queue)));
-  return Response.json({ queue }, { status: 202, headers: closed });
+  return Response.json({ queue }, { status: 202, headers: securityHeaders });
 }
 
-const unread: Readonly<Record<BodyFault, [status: number, detail: string]>> = {
-  too_large: [413, `A wake has at most ${BOUNDS.limit} bytes.`],
-  too_slow: [408, `A wake has to come within ${BOUNDS.within / 1_000} seconds.`],
+const bodyFaults: Readonly<Record<BodyFault, [status: number, detail: string]>> = {
+  too_large: [413, `A wake must have at most ${BOUNDS.limit} bytes.`],
+  too_slow: [408, `A wake must arrive within ${BOUNDS.within / 1_000} seconds.`],
   broken: [400, "The body could not be read to its end."],
 };
 
@@ -77,12 +90,12 @@ function queueOf(body: string): string | undefined {
   }
 }
 
-/** Nobody keeps an answer, or takes it for anything but what it says. */
-const closed = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+/** Responses are not cached, and browsers do not guess their type. */
+const securityHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 function refused(status: number, detail: string, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify({ title: "Not a wake", status, detail }), {
     status,
-    headers: { ...closed, "content-type": "application/problem+json", ...headers },
+    headers: { ...securityHeaders, "content-type": "application/problem+json", ...headers },
   });
 }

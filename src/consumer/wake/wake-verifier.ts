@@ -1,31 +1,32 @@
 import { isSigned, signingKey, TOLERANCE } from "./signature.ts";
 
-/** So many wakes are remembered; a busier instance forgets the oldest before its time. */
+/** Most wakes that are remembered. A busier instance forgets the oldest early. */
 const MOST = 10_000;
 
-/** For how long a signature can be valid after it came, ms: it may be dated ahead as far as back. */
-const MEMORY = 2 * TOLERANCE * 1_000;
+/** How long wakes are remembered, ms: a signature may be dated ahead as far as back. */
+const REMEMBER = 2 * TOLERANCE * 1_000;
 
 /**
- * Lets in wakes that one of the secrets signed, each once. What came is remembered here, not in Redis: a copy that reaches
- * another instance drains a queue, which a cron may do at any time too, and costs what a pull costs that finds nothing.
+ * Verifies that one of the secrets signed a wake, and that the wake is not a copy of an earlier one. Wakes
+ * are remembered in this instance, not in Redis: a copy that reaches another instance only drains a queue
+ * once more.
  */
 export class WakeVerifier {
   readonly #secrets: readonly string[];
   #keys: readonly CryptoKey[] | undefined;
-  /** When each wake that came is forgotten, epoch ms, the first to be forgotten first. */
+  /** When each wake is forgotten, epoch ms, in that order. */
   readonly #seen = new Map<string, number>();
 
   constructor(secret: string | readonly string[]) {
     this.#secrets = [secret].flat();
   }
 
-  /** @throws {SluiceError} `invalid_argument` for a secret of another form */
-  async admit(headers: Headers, body: string): Promise<"admitted" | "unsigned" | "replayed"> {
+  /** @throws {SluiceError} `invalid_argument` if a secret has the wrong form */
+  async verify(headers: Headers, body: string): Promise<"valid" | "unsigned" | "replayed"> {
     this.#keys ??= await Promise.all(this.#secrets.map((secret) => signingKey(secret)));
-    // Before anything is remembered: who knows no secret fills no memory.
+    // First, so that unsigned requests cannot fill the memory.
     if (!(await isSigned(this.#keys, headers, body))) return "unsigned";
-    // Both are signed. A sender may try again under the same id, at another time.
+    // A sender may try again with the same id and another timestamp.
     const wake = `${headers.get("webhook-timestamp")} ${headers.get("webhook-id")}`;
     if (this.#seen.has(wake)) return "replayed";
     const now = Date.now();
@@ -33,7 +34,7 @@ export class WakeVerifier {
       if (until > now && this.#seen.size < MOST) break;
       this.#seen.delete(oldest);
     }
-    this.#seen.set(wake, now + MEMORY);
-    return "admitted";
+    this.#seen.set(wake, now + REMEMBER);
+    return "valid";
   }
 }

@@ -1,50 +1,53 @@
-import { invalidArgument } from "../../errors.ts";
+import { messageOf } from "../../errors.ts";
 import { milliseconds, type Duration } from "../../queue/core/duration.ts";
 import { newToken } from "../../queue/core/ids.ts";
 import { onlyOptions } from "../../queue/core/validation.ts";
 import type { Waker } from "../../queue/tasks/waker.ts";
-import { sleep } from "../../sleep.ts";
+import { retry, TimedOut, Transient } from "../../retry.ts";
+import { checkedUrl, HTTP } from "../../url.ts";
 import { signedHeaders, signingKey } from "./signature.ts";
 
-/** The `type` of the event that a wake is, in the words of Standard Webhooks. */
+/** The `type` of a wake, which is an event of Standard Webhooks. */
 export const WAKE = "sluice.wake";
 
-const TRIES = 3;
-const PAUSE = 200;
-
-/** Another try would end the same. */
-class Refused extends Error {}
+const RETRY = { tries: 3, firstWait: 200, longestWait: 400 };
 
 export interface WebhookWakerOptions extends Omit<Waker, "wake"> {
-  /** Where the consumer listens, such as {@link wakeReceiver}. */
+  /** Where the consumer receives wakes, for example with {@link wakeReceiver}. */
   readonly url: string;
-  /** What both sides know: `whsec_` and 24 to 64 bytes in base64, e.g. of `openssl rand -base64 32`. */
+  /**
+   * The secret of both sides: `whsec_` followed by 24 to 64 bytes in base64, such as of `openssl rand -base64
+   * 32`.
+   */
   readonly secret: string;
   /**
-   * How long to wait for the answer. A consumer may answer when its work is done: one that has not answered counts as
-   * woken. @default "2s"
+   * How long to wait for the response, 1 ms to 1 min. A consumer may respond when its work is done, so a
+   * consumer that has not responded counts as woken. @default "2s"
    */
   readonly timeout?: Duration | undefined;
-  /** Another way to send the request, such as a service binding's `fetch`. @default the global one */
+  /** Sends the request, such as a service binding's `fetch`. @default the global `fetch` */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
 /**
- * Wakes a consumer by a POST to its URL, signed as Standard Webhooks has it; up to three times within the timeout where it
- * cannot be reached, or answers 408, 429 or 5xx.
+ * Wakes a consumer by a POST to its URL, signed as Standard Webhooks specifies. If the consumer cannot be
+ * reached, or responds 408, 429 or 5xx, it tries up to three times within the timeout.
+ * @param options.url begins with `https://` or `http://`, without user and password
+ * @param options.secret `whsec_` followed by 24 to 64 bytes in base64
+ * @param options.timeout for all tries. Default: "2s"
+ * @returns a waker for the `wake` option of a `Queue` or `Producer`
  * @throws {SluiceError} `invalid_argument`
+ * @example
+ * const wake = webhookWaker({ url: "https://consumer.example.com/wake", secret });
+ * const emails = new Queue<Email>("emails", { transport, wake });
  */
 export function webhookWaker(options: WebhookWakerOptions): Waker {
   const { url, secret, timeout = "2s", fetch: send = (request) => fetch(request), ...waker } = options;
   onlyOptions(options, ["url", "secret", "timeout", "fetch", "queues", "window", "waitUntil", "onError"]);
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw invalidArgument("url", "must be one that begins with https:// or http://");
-  }
-  if (new URL(url).username + new URL(url).password !== "") {
-    // Not only is there no such request: the engine's error quotes it.
-    throw invalidArgument("url", "must be one without a user and a password");
-  }
-  const within = milliseconds(timeout, "timeout", { min: 1, max: 60_000 });
+  // The runtime refuses a request with credentials in its URL, and its error would quote them.
+  checkedUrl(url, "url", HTTP, "user and password");
+  const deadline = milliseconds(timeout, "timeout", { min: 1, max: 60_000 });
+  const policy = { ...RETRY, deadline, tryTimeout: deadline };
   let key: CryptoKey | undefined;
 
   const attempt = async (queue: string, signal: AbortSignal) => {
@@ -54,28 +57,31 @@ export function webhookWaker(options: WebhookWakerOptions): Waker {
       "content-type": "application/json",
       ...(await signedHeaders(key, `wake_${newToken()}`, body)),
     };
-    const answer = await send(new Request(url, { method: "POST", headers, body, signal }));
-    await answer.body?.cancel();
-    const { ok, status } = answer;
-    const again = status >= 500 || status === 408 || status === 429;
-    if (!ok) throw new (again ? Error : Refused)(`the consumer answered HTTP ${status}`);
+    const request = new Request(url, { method: "POST", headers, body, signal });
+    let response: Response;
+    try {
+      response = await send(request);
+      await response.body?.cancel();
+    } catch (error) {
+      throw transient(error);
+    }
+    const { ok, status } = response;
+    if (ok) return;
+    const refusal = new Error(`the consumer answered HTTP ${status}`);
+    throw status >= 500 || status === 408 || status === 429 ? transient(refusal) : refusal;
   };
 
-  const wake = async (queue: string) => {
-    const signal = AbortSignal.timeout(within);
-    let failure: unknown;
-    for (let tries = 1; tries <= TRIES && !signal.aborted; tries++) {
-      try {
-        return await attempt(queue, signal);
-      } catch (error) {
-        // It took the request and works: it answers when it is done.
-        if (signal.aborted && failure === undefined) return;
-        if (!signal.aborted) failure = error;
-        if (error instanceof Refused) break;
-        await sleep(PAUSE * tries, signal);
-      }
-    }
-    throw failure;
-  };
+  const wake = (queue: string) =>
+    retry({
+      policy,
+      attempt: ({ signal }) => attempt(queue, signal),
+      giveUp: (last) => (last instanceof TimedOut ? last : last.cause),
+      signal: undefined,
+    }).catch((error: unknown) => {
+      // The consumer took the request and works: it answers when it is done.
+      if (!(error instanceof TimedOut)) throw error;
+    });
   return { ...waker, wake };
 }
+
+const transient = (cause: unknown) => new Transient(messageOf(cause), { cause });

@@ -1,16 +1,23 @@
 import type { Queue } from "../../queue/tasks/queue.ts";
-import { type TaskSource, watched } from "../drain/source.ts";
+import { type TaskSource, observed } from "../drain/source.ts";
 
-/** How often one drain asks for another consumer, ms; the queue's window decides whether one is woken. */
+/**
+ * How often a drain asks for another consumer at most, ms. The `window` of the waker decides whether one is
+ * woken.
+ */
 const ASK_EVERY = 1_000;
 
 /**
- * A queue that calls for another consumer while it has more tasks than this one takes: when a pull comes back full. What
- * the call meets is not this one's concern.
+ * A source that wakes another consumer when the queue has more tasks than this consumer takes: when a dequeue
+ * returns as many tasks as it asked for. It does so at most once a second, and ignores wakes that fail.
+ * @param queue a queue with wakers
+ * @returns the source to drain instead of the queue
+ * @example
+ * await drain(withScaleOut(emails), handler);
  */
 export function withScaleOut<T>(queue: TaskSource<T> & Pick<Queue, "wakeAnother">): TaskSource<T> {
   let asked = Number.NEGATIVE_INFINITY;
-  return watched(queue, (tasks, { max = 1 }) => {
+  return observed(queue, (tasks, { max = 1 }) => {
     const now = performance.now();
     if (tasks.length < max || now - asked < ASK_EVERY) return;
     asked = now;

@@ -1,6 +1,6 @@
 import { type NewSchedule, Schedules } from "../../queue/schedules/schedules.ts";
 import { json } from "../respond.ts";
-import { toBase64 } from "../bytes.ts";
+import { toBase64 } from "../../queue/core/base64.ts";
 import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
 import { Problem } from "../problem.ts";
 import type * as replies from "../replies/schedules.ts";

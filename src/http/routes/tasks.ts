@@ -1,7 +1,7 @@
 import { SluiceError } from "../../errors.ts";
 import type { Batch } from "../../queue/tasks/leased-task.ts";
 import { json } from "../respond.ts";
-import { toBase64 } from "../bytes.ts";
+import { toBase64 } from "../../queue/core/base64.ts";
 import { type App, type Call, readBody, readQuery, requestOptions, type Services } from "../context.ts";
 import { invalid, Problem } from "../problem.ts";
 import type * as replies from "../replies/tasks.ts";

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { MAX_ENQUEUE } from "../../queue/tasks/producer.ts";
 import { MAX_DEQUEUE } from "../../queue/tasks/dequeue.ts";
 import { MAX_RECEIPTS, readReceipt } from "../../queue/core/receipt.ts";
-import { fromBase64 } from "../bytes.ts";
+import { fromPaddedBase64 } from "../../queue/core/base64.ts";
 import { ID, QUEUE } from "../../queue/core/validation.ts";
 import { maxFaults } from "../validate.ts";
 
@@ -107,7 +107,7 @@ export const bytesWhereSaid = <Body extends Record<string, unknown>>(...keys: st
     const key = keys.find((name) => Object.hasOwn(body, name));
     if (key === undefined) return refuse("encoding", `needs ${keys.join(" or ")} beside it`);
     const text = body[key];
-    const bytes = typeof text === "string" ? fromBase64(text) : undefined;
+    const bytes = typeof text === "string" ? fromPaddedBase64(text) : undefined;
     if (!bytes) return refuse(key, "must be base64, with its padding, as `encoding` says");
     body[key] = bytes;
     return rest;

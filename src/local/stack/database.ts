@@ -1,6 +1,7 @@
 import { queueKeys, registryKey } from "../../queue/core/keys.ts";
 import { listQueues } from "../../queue/sweep/registry.ts";
 import { resp } from "../../transport/resp.ts";
+import { parsedUrl, REDIS } from "../../url.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
 import { RedisUnavailable } from "../gateway/redis-client.ts";
 import { onFreePort } from "./port.ts";
@@ -29,7 +30,7 @@ export interface Database {
  */
 export async function startDatabase(running: Running, options: DatabaseOptions): Promise<Database> {
   const redisUrl = options.redisUrl ?? (await startOwnRedis(running, options.folder));
-  if (!URL.canParse(redisUrl) || !/^rediss?:$/.test(new URL(redisUrl).protocol)) {
+  if (!parsedUrl(redisUrl, REDIS)) {
     throw new StackError("REDIS_URL must be a URL that begins with redis:// or rediss://");
   }
   try {

@@ -1,4 +1,5 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
+import { fromBase64, toBase64 } from "./base64.ts";
 import { ENVELOPE_ROOM, isEnvelope } from "./envelope.ts";
 import { lostNumber } from "./lost-number.ts";
 
@@ -90,7 +91,8 @@ export function decodeValue(text: string): unknown {
   if (text === "") return undefined;
   try {
     if (text[0] === "j") return JSON.parse(text.slice(1));
-    if (text[0] === "b") return fromBase64(text.slice(1));
+    const bytes = text[0] === "b" && fromBase64(text.slice(1));
+    if (bytes) return bytes;
   } catch {
     // Falls through: the parser's message may quote the value.
   }
@@ -133,20 +135,4 @@ function causeOf({ cause }: Error): string | undefined {
 /** A text of at most so many characters. */
 export function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
-}
-
-export function toBase64(bytes: Uint8Array): string {
-  let binary = "";
-  // In steps: a call takes only so many arguments.
-  for (let i = 0; i < bytes.length; i += 8_192) {
-    binary += String.fromCharCode(...bytes.subarray(i, i + 8_192));
-  }
-  return btoa(binary);
-}
-
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
 }

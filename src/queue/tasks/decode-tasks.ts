@@ -1,19 +1,30 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { derivedName } from "../core/ids.ts";
-import { LeasedTask } from "./leased-task.ts";
+import { type Batch, LeasedTask } from "./leased-task.ts";
 import { readReceipt } from "../core/receipt.ts";
 import { fit, misfitError } from "./schema.ts";
 import { isUndecryptable, opened, type ValuesQueue } from "../values/encryption.ts";
 import type { Settled, Settlement } from "../core/types.ts";
 
-/** How often one dequeue begins anew because all that it got did not fit the schema. */
-const MOST_ROUNDS = 10;
+/** How many more requests one dequeue sends because every task of the last one was invalid. */
+const MOST_MORE = 10;
 
 /** A task as it was leased, before a schema has seen its payload. */
 export type RawTask = ConstructorParameters<typeof LeasedTask>[1];
 
-/** Of the tasks of one dequeue, those for a handler. */
-export interface DecodedTasks<Out> {
+/** What one request leased: a reader for each task, which may throw, and the state of the queue. */
+export interface RawBatch extends Pick<Batch<unknown>, "nextDueAt" | "paused"> {
+  readonly readers: readonly (() => RawTask)[];
+}
+
+/** What decoding needs of its queue. */
+interface DecodingQueue {
+  readonly values: ValuesQueue;
+  readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
+}
+
+/** Of the tasks of one request, those for a handler. */
+interface DecodedTasks<Out> {
   readonly tasks: LeasedTask<Out>[];
   /** Whether there were others, and no more than others. */
   readonly allInvalid: boolean;
@@ -24,15 +35,43 @@ export interface DecodedTasks<Out> {
 }
 
 /**
+ * Decodes the tasks of a dequeue for its caller. If every task was invalid, it dequeues again, up to 10 times.
+ * @param first what the first request leased
+ * @param dequeueAgain dequeues under the {@link nextToken}
+ * @throws {SluiceError} why a task could not be read, if no other task could
+ */
+export async function decodeBatch<Out>(
+  queue: DecodingQueue,
+  schema: StandardSchemaV1<unknown, Out> | undefined,
+  first: RawBatch,
+  dequeueAgain: () => Promise<RawBatch>,
+): Promise<Batch<Out>> {
+  let [batch, invalid] = [first, 0];
+  for (let more = 0; ; more++) {
+    const decoded = await decodeTasks(queue, schema, batch.readers);
+    const { tasks, unreadable } = decoded;
+    invalid += decoded.invalid;
+    // The lease of such a task expires, until the task is a dead letter.
+    if (unreadable !== undefined && tasks.length === 0) throw unreadable;
+    if (!decoded.allInvalid || more === MOST_MORE) {
+      return Object.assign(tasks, { nextDueAt: batch.nextDueAt, paused: batch.paused, invalid });
+    }
+    batch = await dequeueAgain();
+  }
+}
+
+/** The token under which a dequeue goes on. It is derived, so that a resent dequeue leases the same tasks. */
+export function nextToken(queue: string, token: string): Promise<string> {
+  return derivedName("again", queue, token);
+}
+
+/**
  * Reads the tasks of a dequeue. Those that cannot be decrypted, or do not fit the schema, become dead letters; where
  * that fails their leases expire, and they are met again. One beyond reading does not take its batch along.
  * @param readers one for each task; it may throw
  */
-export async function decodeTasks<Out>(
-  queue: {
-    readonly values: ValuesQueue;
-    readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
-  },
+async function decodeTasks<Out>(
+  queue: DecodingQueue,
   schema: StandardSchemaV1<unknown, Out> | undefined,
   readers: readonly (() => RawTask)[],
 ): Promise<DecodedTasks<Out>> {
@@ -69,12 +108,4 @@ export async function decodeTasks<Out>(
     invalid: settled.filter(({ ok }) => ok).length,
     unreadable,
   };
-}
-
-/**
- * The token with which a dequeue begins anew that got nothing but misfits: another one, and the same for whoever sends
- * the dequeue again. Nothing once it has begun anew often enough.
- */
-export async function tokenOfNext(queue: string, token: string, round: number): Promise<string | undefined> {
-  return round < MOST_ROUNDS ? derivedName("again", queue, token) : undefined;
 }

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { callOf } from "../redis/binding.ts";
 import type { Call, Shareable } from "../redis/coalescer.ts";
 import { milliseconds } from "../core/duration.ts";
-import { decodeTasks, tokenOfNext } from "./decode-tasks.ts";
+import { decodeBatch, nextToken, type RawBatch } from "./decode-tasks.ts";
 import { derivedName, newToken } from "../core/ids.ts";
 import type { Keys } from "../core/keys.ts";
 import { type LongPollSteps, pollUntilSome, waitOf } from "./long-poll.ts";
@@ -180,7 +180,7 @@ export class Pull<Out> {
 
   async #pull(last: boolean): Promise<Batch<Out>> {
     if (!this.#mayBeCopy) this.#token = newToken();
-    return this.#run(this.#call(last));
+    return this.take(await this.#run(this.#call(last)));
   }
 
   readonly #look: LongPollSteps<Batch<Out>>["look"] = async ({ due, time }) => {
@@ -204,10 +204,10 @@ export class Pull<Out> {
     return this.#queue.transport.send(commands, { signal });
   }
 
-  async #run(call: ScriptCall, round = 0): Promise<Batch<Out>> {
+  async #run(call: ScriptCall): Promise<Leased> {
     const { signal } = this.#options;
     const dequeued = dequeueScript.decode(lastReply(await this.#send([call], signal)));
-    return this.take(await this.#leased(call, this.#leaseToken, dequeued, signal), round);
+    return this.#leased(call, this.#leaseToken, dequeued, signal);
   }
 
   async #leased(
@@ -230,9 +230,18 @@ export class Pull<Out> {
     return deadlineAt - Number(/^[^\n]*;l=(\d+)/.exec(record)?.[1] ?? this.#args.lease);
   }
 
-  /** The tasks as a caller gets them, and others instead where all of them are misfits. */
-  async take({ nextDueAt, paused, tasks, token }: Leased, round = 0): Promise<Batch<Out>> {
+  /** The tasks as a caller gets them, and others if each of them is invalid. */
+  async take(leased: Leased): Promise<Batch<Out>> {
+    const dequeueAgain = async () => {
+      this.#token = await nextToken(this.#queue.name, this.#leaseToken);
+      return this.#raw(await this.#run(this.#call(this.#wait === 0)));
+    };
     const { schema } = this.#queue;
+    const batch = await decodeBatch(this.#queue, schema, this.#raw(leased), dequeueAgain);
+    return Object.assign(batch, { invalid: (this.#invalid += batch.invalid) });
+  }
+
+  #raw({ nextDueAt, paused, tasks, token }: Leased): RawBatch {
     const leasedFor = Number(this.#args.lease);
     const readers = tasks.map(({ id, attempt, lease, deadlineAt, record }) => () => {
       const { enqueuedAt, lease: fixed, headers, group, payload } = readFixed(record);
@@ -249,17 +258,7 @@ export class Pull<Out> {
         group,
       };
     });
-    const fitting = await decodeTasks(this.#queue, schema, readers);
-    const { tasks: leased, allInvalid, unreadable } = fitting;
-    this.#invalid += fitting.invalid;
-    // Its lease expires, until it is a dead letter.
-    if (unreadable !== undefined && leased.length === 0) throw unreadable;
-    const next = allInvalid ? await tokenOfNext(this.#queue.name, this.#leaseToken, round) : undefined;
-    if (next !== undefined) {
-      this.#token = next;
-      return this.#run(this.#call(this.#wait === 0), round + 1);
-    }
-    return Object.assign(leased, { nextDueAt: nextDueAt || null, paused, invalid: this.#invalid });
+    return { readers, nextDueAt: nextDueAt || null, paused };
   }
 }
 

@@ -1,5 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
-import { decodeValue, encodeValue, fromBase64, MAX_PROGRESS_BYTES, toBase64 } from "../core/codec.ts";
+import { fromBase64, toBase64 } from "../core/base64.ts";
+import { decodeValue, encodeValue, MAX_PROGRESS_BYTES } from "../core/codec.ts";
 import {
   ENVELOPE,
   isEnvelope,
@@ -159,7 +160,7 @@ async function decrypted(
 /** A value as the codec wrote it, in bytes: those of a `Uint8Array` as they are, without base64. */
 function plainOf(encoded: string): Uint8Array<ArrayBuffer> {
   return encoded[0] === "b"
-    ? joined(ascii("b"), fromBase64(encoded.slice(1)))
+    ? joined(ascii("b"), fromBase64(encoded.slice(1))!)
     : new TextEncoder().encode(encoded);
 }
 
@@ -188,12 +189,8 @@ function imported(key: EncryptionKey, path: string, encrypts: boolean): Imported
 }
 
 function bytesIn(base64: string): Uint8Array<ArrayBuffer> | undefined {
-  try {
-    const bytes = fromBase64(base64);
-    return toBase64(bytes) === base64 ? bytes : undefined;
-  } catch {
-    return undefined;
-  }
+  const bytes = fromBase64(base64);
+  return bytes && toBase64(bytes) === base64 ? bytes : undefined;
 }
 
 function isCryptoKey(key: unknown, uses: readonly KeyUsage[]): key is CryptoKey {

@@ -132,7 +132,7 @@ describe("`/wake`", () => {
   });
 
   test("knows nothing of a queue on which nobody works here", async () => {
-    const body = { title: "Not a wake", status: 404, detail: "Nobody works on this queue here." };
+    const body = { title: "Not a wake", status: 404, detail: "This queue has no consumer here." };
     expect(await wake("others")).toEqual({ status: 404, body, worked: [] });
   });
 

@@ -1,0 +1,102 @@
+import { IN_VAIN } from "../../queue/tasks/long-poll.ts";
+import type { Batch } from "../../queue/tasks/leased-task.ts";
+import type { DequeueRequest } from "./drain-requests.ts";
+
+/** From a dequeue that emptied the queue to the next one, while handlers run, ms. */
+const PAUSE = 1_000;
+
+/**
+ * In a drain that waits for tasks: the longest time from a dequeue that emptied the queue to the next one,
+ * ms. Tasks that arrive one by one are then leased together.
+ */
+const GATHER = 500;
+
+/** What a drain knows of the tasks that are left in its queue, and when to dequeue again. */
+export class RemainingTasks {
+  /** Whether the last dequeue left tasks. */
+  some = true;
+  /** When to dequeue again if a handler is free, on the clock of `performance.now()`. */
+  dequeueAgainAt = 0;
+  /** No dequeue goes out before this time, so that tasks gather; on the same clock. */
+  gatherUntil = 0;
+  /** How long the drain waits for tasks, ms. */
+  readonly #wait: number;
+  /**
+   * Whether to dequeue once more although the last dequeue emptied the queue: a consumer that took tasks
+   * counts as active, so producers send it no wake.
+   */
+  #onceMore = false;
+  /** How many times the drain was notified of new tasks. */
+  #notifications = 0;
+  /**
+   * How many handler calls had ended when a dequeue went out that found nothing. A call that ended since may
+   * have enqueued tasks.
+   */
+  #emptyAt = -1;
+  /** How many dequeues in a row found nothing although the queue reported ready tasks. */
+  #emptyReplies = 0;
+
+  constructor(wait: number) {
+    this.#wait = wait;
+  }
+
+  /** Whether another dequeue may find tasks. */
+  get maybeSome(): boolean {
+    return this.some || this.#onceMore || this.#wait > 0;
+  }
+
+  /** @param endedCalls how many handler calls have ended */
+  isEmpty(endedCalls: number): boolean {
+    return this.#emptyAt === endedCalls;
+  }
+
+  /** New tasks have arrived. */
+  notify(): void {
+    this.#notifications++;
+    this.#onceMore = true;
+    this.dequeueAgainAt = this.gatherUntil = 0;
+  }
+
+  /** A task of this drain is pending again. */
+  noteRequeued(): void {
+    this.#emptyAt = -1;
+  }
+
+  /**
+   * Notes that a dequeue goes out.
+   * @param endedCalls how many handler calls have ended
+   * @returns a function to call with its reply, and with the time at which more was expected before it, epoch
+   *   ms
+   */
+  dequeueSent(
+    { max = 1, wait }: DequeueRequest,
+    endedCalls: number,
+  ): (reply: Batch<unknown>, dueAt: number | null) => void {
+    const sentAt = performance.now();
+    const hadSome = this.some;
+    const notifications = this.#notifications;
+    return (reply, dueAt) => {
+      this.some = reply.length >= max || this.#leftSome(reply, dueAt, wait);
+      const isEmpty = reply.length === 0 && !this.some;
+      if (isEmpty) this.#emptyAt = endedCalls;
+      const notified = this.#notifications > notifications;
+      this.#onceMore = notified || (reply.length > 0 && !this.some);
+      // A dequeue did not wait if tasks were left before it. The next one does.
+      const waits = this.#wait > 0 && (!isEmpty || (hadSome && wait === undefined));
+      this.dequeueAgainAt = notified || this.some || waits ? 0 : sentAt + PAUSE;
+      this.gatherUntil = notified || this.some ? 0 : performance.now() + Math.min(GATHER, this.#wait);
+    };
+  }
+
+  /** Whether a dequeue left tasks although it returned fewer than it asked for. */
+  #leftSome({ length, nextDueAt, invalid }: Batch<unknown>, dueAt: number | null, wait = 0): boolean {
+    const foundSome = length + invalid > 0;
+    if (foundSome) this.#emptyReplies = 0;
+    if (nextDueAt === null || nextDueAt > Date.now()) return false;
+    // A task whose leases expired travels alone, and large tasks do.
+    if (foundSome) return true;
+    // The front of the queue held more cancelled tasks than one dequeue drops. If this clock is ahead
+    // instead, then a task that is not due yet keeps its due time.
+    return wait === 0 && nextDueAt !== dueAt && this.#emptyReplies++ < IN_VAIN;
+  }
+}

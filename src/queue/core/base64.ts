@@ -1,0 +1,28 @@
+/** Most bytes of one step: a call takes only so many arguments. */
+const STEP = 8_192;
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let i = 0; i < bytes.length; i += STEP) {
+    binary += String.fromCharCode(...bytes.subarray(i, i + STEP));
+  }
+  return btoa(binary);
+}
+
+/** @returns undefined if the text is not base64; spaces and missing padding are forgiven */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  let binary: string;
+  try {
+    binary = atob(text);
+  } catch {
+    return undefined;
+  }
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+/** @returns undefined if the text is not base64 with its padding (RFC 4648, section 4) */
+export function fromPaddedBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  return text.length % 4 === 0 && !/[^A-Za-z0-9+/=]/.test(text) ? fromBase64(text) : undefined;
+}

@@ -1,0 +1,58 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { RemainingTasks } from "../../src/consumer/drain/remaining-tasks.ts";
+import type { Batch } from "../../src/queue/tasks/leased-task.ts";
+
+/** What a drain expects of its queue after a pull. */
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["performance", "Date"] });
+  return () => vi.useRealTimers();
+});
+
+/** The answer to a pull: so many tasks, and when to come again. */
+const reply = (length: number, nextDueAt: number | null = null) =>
+  Object.assign(Array.from({ length }), {
+    nextDueAt,
+    paused: false,
+    invalid: 0,
+  }) as unknown as Batch<unknown>;
+
+/** For how long no pull goes out after one for ten tasks that was answered like this, ms. */
+function gathers(
+  wait: number,
+  answer: Batch<unknown>,
+  meanwhile: (remaining: RemainingTasks) => void = () => {},
+) {
+  const remaining = new RemainingTasks(wait);
+  const onReply = remaining.dequeueSent({ max: 10, wait }, 0);
+  vi.advanceTimersByTime(1_000);
+  meanwhile(remaining);
+  onReply(answer, null);
+  return Math.max(0, remaining.gatherUntil - performance.now());
+}
+
+describe("a drain that waits lets tasks gather", () => {
+  test.each([0, 3])("half a second after a pull of %i tasks that left nothing", (length) => {
+    expect(gathers(5_000, reply(length))).toBe(500);
+    expect(gathers(5_000, reply(length, Date.now() + 60_000))).toBe(500);
+  });
+
+  test("no longer than it waits", () => {
+    expect(gathers(100, reply(3))).toBe(100);
+    expect(gathers(0, reply(3))).toBe(0);
+  });
+
+  test("but not after a pull that left something", () => {
+    expect(gathers(5_000, reply(10))).toBe(0);
+    expect(gathers(5_000, reply(3, Date.now()))).toBe(0);
+  });
+
+  test("but not once a look is requested, during the pull or after it", () => {
+    expect(gathers(5_000, reply(3), (remaining) => remaining.notify())).toBe(0);
+    const remaining = new RemainingTasks(5_000);
+    remaining.dequeueSent({ max: 10, wait: 5_000 }, 0)(reply(3), null);
+    expect(remaining.gatherUntil).toBe(performance.now() + 500);
+    remaining.notify();
+    expect(remaining.gatherUntil).toBe(0);
+  });
+});
