@@ -3,8 +3,20 @@ import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { laneOf } from "./test/support/lanes.ts";
 
-/** The files that take a minute each. Begun last, they would run on alone. */
-const LONG = ["test/fuzz/fuzz", "test/model/model", "test/chaos/chaos", "test/fault/"];
+/**
+ * What begins first: the two files that take longest, which would run on alone; beside them those that mostly wait for
+ * other processes, and only then those that keep a core busy.
+ */
+const FIRST = [
+  "test/fuzz/fuzz",
+  "test/model/model",
+  "test/runtime/",
+  "test/examples/",
+  "test/local/",
+  "test/chaos/",
+  "test/consumer/",
+  "test/fault/",
+];
 
 /** Files that each run in a process of their own. All others run in those of the workers, one after the other. */
 const APART = [
@@ -15,13 +27,13 @@ const APART = [
   "test/consumer/wake-request.test.ts",
 ];
 
-/** The long ones first; otherwise as Vitest has them. */
-class LongFirst extends BaseSequencer {
+/** {@link FIRST}, otherwise as Vitest has them. */
+class InOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) => {
       const path = relative(import.meta.dirname, moduleId);
-      const found = LONG.findIndex((start) => path.startsWith(start));
-      return found < 0 ? LONG.length : found;
+      const found = FIRST.findIndex((start) => path.startsWith(start));
+      return found < 0 ? FIRST.length : found;
     };
     // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's own
     const sorted = await super.sort(files);
@@ -58,7 +70,7 @@ export default defineConfig({
   test: {
     pool: "forks",
     maxWorkers: 4,
-    sequence: { sequencer: LongFirst },
+    sequence: { sequencer: InOrder },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
